@@ -1,0 +1,138 @@
+/*
+ * gemm.h: the contract between a chapter and everything that runs it. Read this first.
+ *
+ * A chapter computes D = A * B with fp32 accumulation:
+ *
+ *     A  m x k   row-major, leading dimension lda     (elements, a multiple of 8)
+ *     B  n x k   row-major, leading dimension ldb     so both operands are contiguous along k
+ *     D  m x n   row-major, leading dimension ldd
+ *
+ * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
+ * neither be used nor written.
+ *
+ * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler against
+ * the simulator; once for fp16 and once for bf16. It gives one `struct gemm_stage` (below) and gets
+ * the few services declared at the end, which both backends implement.
+ */
+#ifndef GEMM_H
+#define GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A 16-bit element, fp16 or bf16: which of the two is fixed when a kernel file is compiled. A struct,
+ * because no arithmetic is done on it except through hopper/element.h. */
+typedef struct {
+    uint16_t bits;
+} element_t;
+
+/* What the TMA needs to know of a matrix; opaque, made by gemm_tensor_map() (CUtensorMap on the GPU). */
+struct tensor_map {
+    uint64_t opaque[16];
+} __attribute__((aligned(128)));
+
+/* One row-major matrix multiplication, all pointers in the backend's global memory. */
+struct gemm_problem {
+    int m, n, k;
+    int64_t lda, ldb, ldd; /* elements, multiples of 8 */
+    const element_t *a;    /* [m][lda] */
+    const element_t *b;    /* [n][ldb] */
+    element_t *d;          /* [m][ldd] */
+    void *workspace;       /* >= gemm_stage.workspace_bytes(), 256-byte aligned, contents undefined */
+    uint32_t *tile_counter; /* 64 words, zero before the first launch; every launch leaves them zero */
+    struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
+};
+
+/* The one parameter of every kernel. */
+struct gemm_args {
+    struct tensor_map map_a, map_b, map_d;
+    const element_t *a;
+    const element_t *b;
+    element_t *d;
+    int64_t lda, ldb, ldd;
+    int m, n, k;
+    int tiles_m, tiles_n, tiles_k; /* extents of the problem in tiles, rounded up */
+    int splits;                    /* parts the k loop is split into; 1 unless a chapter says otherwise */
+    float *workspace;
+    uint32_t *tile_counter;
+    struct trace_record *trace;
+};
+
+/* How a kernel is launched. */
+struct gemm_launch {
+    const void *kernel;   /* the __global__ function */
+    const char *name;     /* for error messages */
+    int grid_x, grid_y;   /* CTAs; x is the fast direction of the launch order */
+    int cluster;          /* CTAs of a cluster along x; 1 for none */
+    int threads;          /* per CTA */
+    size_t smem_bytes;    /* dynamic shared memory per CTA */
+    void *stream;         /* the backend's stream (cudaStream_t), or NULL */
+};
+
+enum gemm_status {
+    GEMM_OK = 0,
+    GEMM_UNSUPPORTED,  /* this stage cannot compute this problem; says why on stderr */
+    GEMM_LAUNCH_FAILED /* the backend refused; says why on stderr */
+};
+
+/* What a chapter, or one variant of it, gives the harness. */
+struct gemm_stage {
+    const char *name;      /* "06_wgmma": the chapter's directory */
+    const char *variant;   /* "wait0"; NULL for the chapter's own kernel */
+    const char *technique; /* the one new idea, in a line */
+    int tile_m, tile_n, tile_k;
+    int stages;            /* depth of the shared-memory ring; 0: the chapter has none */
+    int threads;           /* per CTA */
+    int cluster;           /* CTAs per cluster */
+    size_t smem_bytes;     /* dynamic shared memory per CTA */
+    const void *kernel;    /* for the backend's questions about registers and occupancy */
+    /* Enqueues the whole computation on the stream: tensor maps, resets, every kernel. Host thread.
+     * Returns without waiting. The harness calls it inside a stream capture, too. */
+    enum gemm_status (*launch)(const struct gemm_problem *problem, void *stream);
+    /* Bytes of workspace that launch() uses for this problem; NULL: none. */
+    size_t (*workspace_bytes)(const struct gemm_problem *problem);
+};
+
+/* The stage's symbol; the build defines GEMM_STAGE once per object file (chapter, variant, type). */
+#ifdef GEMM_STAGE
+extern const struct gemm_stage GEMM_STAGE;
+#endif
+
+/* ---- services of the backend, for a chapter's launch function (host thread) ---- */
+
+/* Enqueues one kernel. */
+enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch, const struct gemm_args *args);
+
+/* Enqueues the zeroing of `bytes` bytes of global memory. */
+enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream);
+
+/* SMs of the device. */
+int gemm_sm_count(void);
+
+/* Clusters of this launch that are resident at once; CTAs if the cluster is 1. Asked of the runtime
+ * (cudaOccupancyMaxActiveClusters), because not every SM can be part of a cluster of every size. */
+int gemm_resident_clusters(const struct gemm_launch *launch);
+
+enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
+enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_FP32 = 2 };
+
+/* Describes a row-major matrix [rows][columns] with a row pitch of `ld` elements to the TMA, to be
+ * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size <= the swizzle's
+ * width unless it is SWIZZLE_NONE, and a multiple of 16 bytes). The base must be 16-byte aligned and the pitch a
+ * multiple of 16 bytes. What a box covers beyond the matrix is filled with zeros on a load and left
+ * alone on a store. Returns GEMM_UNSUPPORTED and names the argument at fault. CUDA driver API, cuTensorMapEncodeTiled. */
+enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
+                                 int rows, int columns, int64_t ld, int box_rows, int box_columns,
+                                 enum gemm_swizzle swizzle);
+
+static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/*
+ * cluster.h: CTAs that run at the same time and reach into each other's shared memory.
+ *
+ * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote), st.async.
+ */
+#ifndef HOPPER_CLUSTER_H
+#define HOPPER_CLUSTER_H
+
+#include "mbarrier.h"
+
+#ifdef __CUDACC__
+
+/* The CTA's rank in its cluster. Any thread. */
+DEVICE uint32_t cluster_rank(void) {
+    uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads call. */
+DEVICE void cluster_sync(void) {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
+}
+
+/* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope is that of the CTA, so
+ * it orders nothing across CTAs but the asynchronous reads that this thread has waited for. That is all an empty barrier
+ * needs, and a third cheaper for the whole kernel than `.release.cluster`, which waits for every outstanding access. */
+DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
+    asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                 "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(shared_address(barrier)),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4 bytes down on the
+ * barrier at the offset of `barrier` there. Asynchronous, generic order through that barrier only. Any thread. */
+DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, uint32_t rank) {
+    asm volatile("{ .reg .b32 address, remote; mapa.shared::cluster.u32 address, %0, %3;\n\t"
+                 "mapa.shared::cluster.u32 remote, %2, %3;\n\t"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [address], %1, [remote]; }" ::"r"(
+                     shared_address(word)),
+                 "r"(value), "r"(shared_address(barrier)), "r"(rank)
+                 : "memory");
+}
+
+#else
+
+#define cluster_rank() ((uint32_t)sim_self->cluster_rank)
+#define cluster_sync() SIM(sim_cluster_sync())
+#define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
+#define st_async_b32(word, value, barrier, rank) SIM(sim_st_async_b32(word, value, barrier, rank))
+
+#endif
+#endif

@@ -1,0 +1,54 @@
+/*
+ * element.h: the 16-bit element types. GEMM_BF16_ELEMENTS chooses which one a kernel file is compiled for.
+ *
+ * Conversions round to nearest even. PTX ISA: "Data Movement and Conversion Instructions: cvt".
+ */
+#ifndef HOPPER_ELEMENT_H
+#define HOPPER_ELEMENT_H
+
+#include "gemm.h"
+#include "thread.h"
+
+#if GEMM_BF16_ELEMENTS
+#define ELEMENT_TYPE GEMM_BF16
+#define ELEMENT_PTX "bf16"
+#else
+#define ELEMENT_TYPE GEMM_FP16
+#define ELEMENT_PTX "f16"
+#endif
+
+#ifdef __CUDACC__
+
+/* The value of an element, exactly. Any thread. */
+DEVICE float element_to_float(element_t e) {
+    float f;
+#if GEMM_BF16_ELEMENTS
+    asm("cvt.f32.bf16 %0, %1;" : "=f"(f) : "h"(e.bits));
+#else
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(e.bits));
+#endif
+    return f;
+}
+
+/* The nearest element, ties to even. Any thread. */
+DEVICE element_t float_to_element(float f) {
+    element_t e;
+    asm("cvt.rn." ELEMENT_PTX ".f32 %0, %1;" : "=h"(e.bits) : "f"(f));
+    return e;
+}
+
+/* Two elements in one register, `low` in the lower half (the lower column). Any thread. */
+DEVICE uint32_t pack_elements(float low, float high) {
+    uint32_t pair;
+    asm("cvt.rn." ELEMENT_PTX "x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+#else
+
+#define element_to_float(e) sim_element_to_float(e, GEMM_BF16_ELEMENTS)
+#define float_to_element(f) SIM(sim_float_to_element(f, GEMM_BF16_ELEMENTS))
+#define pack_elements(low, high) SIM(sim_pack_elements(low, high, GEMM_BF16_ELEMENTS))
+
+#endif
+#endif

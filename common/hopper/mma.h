@@ -1,0 +1,62 @@
+/*
+ * mma.h: the warp's Tensor Core instructions: ldmatrix, mma.sync, stmatrix.
+ *
+ * PTX ISA: "Warp Level Matrix Instructions" (ldmatrix, stmatrix, mma), "Matrix Fragments for mma.m16n8k16".
+ */
+#ifndef HOPPER_MMA_H
+#define HOPPER_MMA_H
+
+#include "element.h"
+#include "thread.h"
+
+#ifdef __CUDACC__
+
+/* Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8 (16
+ * bytes, 16-byte aligned, shared memory) and receives, in r[i], elements (l / 4, 2 * (l % 4)) and the one to its
+ * right of matrix i. The whole warp calls. Free of bank conflicts if the eight rows of a matrix lie in
+ * different groups of four banks. */
+DEVICE void ldmatrix_x4(uint32_t r[4], const void *row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared_address(row))
+                 : "memory");
+}
+
+/* The inverse of ldmatrix_x4: stores four 8x8 matrices. The whole warp calls. sm_90. */
+DEVICE void stmatrix_x4(void *row, const uint32_t r[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     shared_address(row)),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
+/* As stmatrix_x4, each 8x8 matrix transposed on its way. The whole warp calls. sm_90. */
+DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     shared_address(row)),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
+/* d += a * b on a 16x8 tile, 16 deep: a is 16x16 (row, k), b is 8x16 (column, k), d is fp32. With g = lane / 4
+ * and t = 2 * (lane % 4):
+ *   a[0] (g, t..t+1)  a[1] (g+8, t..)  a[2] (g, t+8..)  a[3] (g+8, t+8..)
+ *   b[0] (k = t..t+1, column g)        b[1] (k = t+8.., column g)
+ *   d[0], d[1] (g, t), (g, t+1)        d[2], d[3] (g+8, t), (g+8, t+1)
+ * Synchronous: d can be read at once. The whole warp calls. */
+DEVICE void mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." ELEMENT_PTX "." ELEMENT_PTX ".f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+#else
+
+#define ldmatrix_x4(r, row) SIM(sim_ldmatrix_x4(r, row))
+#define stmatrix_x4(row, r) SIM(sim_stmatrix_x4(row, r, 0))
+#define stmatrix_x4_trans(row, r) SIM(sim_stmatrix_x4(row, r, 1))
+#define mma_m16n8k16(d, a, b) SIM(sim_mma_m16n8k16(d, a, b, GEMM_BF16_ELEMENTS))
+
+#endif
+#endif
