@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,7 +68,7 @@ struct gemm_args {
 struct gemm_launch {
     const void *kernel;   /* the __global__ function */
     const char *name;     /* for error messages */
-    int grid_x, grid_y;   /* CTAs; x is the fast direction of the launch order */
+    int grid;             /* CTAs; one dimension, because that one alone may exceed 65535 */
     int cluster;          /* CTAs of a cluster along x; 1 for none */
     int threads;          /* per CTA */
     size_t smem_bytes;    /* dynamic shared memory per CTA */
@@ -98,9 +99,12 @@ struct gemm_stage {
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
 };
 
-/* The stage's symbol; the build defines GEMM_STAGE once per object file (chapter, variant, type). */
+/* The stage's symbol, and the variant's name or NULL; the build defines both for every object file. */
 #ifdef GEMM_STAGE
 extern const struct gemm_stage GEMM_STAGE;
+#endif
+#ifndef GEMM_VARIANT
+#define GEMM_VARIANT NULL
 #endif
 
 /* ---- services of the backend, for a chapter's launch function (host thread) ---- */
@@ -131,6 +135,30 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                                  enum gemm_swizzle swizzle);
 
 static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+
+/* The kernel parameter for a problem cut into tiles of this size; tensor maps are left to the chapter. */
+static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int tile_m, int tile_n,
+                                            int tile_k) {
+    struct gemm_args args;
+    memset(&args, 0, sizeof args);
+    args.a = p->a;
+    args.b = p->b;
+    args.d = p->d;
+    args.lda = p->lda;
+    args.ldb = p->ldb;
+    args.ldd = p->ldd;
+    args.m = p->m;
+    args.n = p->n;
+    args.k = p->k;
+    args.tiles_m = ceil_div(p->m, tile_m);
+    args.tiles_n = ceil_div(p->n, tile_n);
+    args.tiles_k = ceil_div(p->k, tile_k);
+    args.splits = 1;
+    args.workspace = (float *)p->workspace;
+    args.tile_counter = p->tile_counter;
+    args.trace = p->trace;
+    return args;
+}
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
  *   d[0], d[1] (g, t), (g, t+1)        d[2], d[3] (g+8, t), (g+8, t+1)
  * Synchronous: d can be read at once. The whole warp calls. */
 DEVICE void mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." ELEMENT_PTX "." ELEMENT_PTX ".f32 "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." ELEMENT_PTX "." ELEMENT_PTX ".f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));

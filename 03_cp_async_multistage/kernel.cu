@@ -1,0 +1,152 @@
+/*
+ * 03_cp_async_multistage: copies run ahead of the multiplications through a ring of k-tiles.
+ *
+ * The idea: cp.async copies from global to shared memory with no register in between and no thread waiting. With
+ * STAGES buffers, STAGES - 1 k-tiles are on their way while one is multiplied: after the prologue the latency of
+ * global memory is hidden. What it costs: 32 KB of shared memory per stage, and the prologue itself. What it does
+ * not hide: the fragment loads from shared memory, which every multiplication still waits for.
+ */
+#include "gemm.h"
+#include "hopper/cp_async.h"
+#include "hopper/element.h"
+#include "hopper/mma.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 3 /* depth of the ring, 2 to 6 */
+#endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 2 /* 1: ask for more shared memory than half an SM has */
+#endif
+
+enum {
+    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
+    THREADS = BM / WM * (BN / WN) * 32,
+    CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], chunks swizzled */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], chunks swizzled */
+#if CTAS_PER_SM == 1
+    char rest[STAGES < 4 ? (4 - STAGES) * (BM + BN) * BK * 2 : 1];
+#endif
+};
+
+struct fragments {
+    uint32_t a[WM / 16][4]; /* 16 x 16 each */
+    uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
+};
+
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks of a row are permuted
+ * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
+DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
+
+/* Starts copying a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows, int columns) {
+    const int row = threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
+    const int left = columns - chunk * CHUNK;
+    const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
+    element_t *to = &shared[tile_offset(row, chunk)];
+    const element_t *from = &global[row * ld + (valid > 0 ? chunk * CHUNK : 0)];
+    UNROLL for (int i = 0; i < BM / ROWS_AT_ONCE; ++i) {
+        const bool inside = row + i * ROWS_AT_ONCE < rows;
+        cp_async_16(to + i * ROWS_AT_ONCE * BK, inside ? from : global, inside ? valid * 2 : 0);
+        from += ROWS_AT_ONCE * ld;
+    }
+}
+
+/* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
+DEVICE void load_fragments(struct fragments *f, const element_t *a, const element_t *b, int step) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i) {
+        const int row = warp / (BN / WN) * WM + i * 16 + lane % 16;
+        ldmatrix_x4(f->a[i], &a[tile_offset(row, 2 * step + lane / 16)]);
+    }
+    UNROLL for (int j = 0; j < WN / 16; ++j) {
+        const int column = warp % (BN / WN) * WN + j * 16 + lane / 16 * 8 + lane % 8;
+        ldmatrix_x4(f->b[j], &b[tile_offset(column, 2 * step + lane / 8 % 2)]);
+    }
+}
+
+/* acc += a * b on the warp's 64 x 64 tile, 16 deep. A whole warp. */
+DEVICE void multiply(float acc[WM / 16][WN / 8][4], const struct fragments *f) {
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            mma_m16n8k16(acc[i][j], f->a[i], &f->b[j / 2][j % 2 * 2]);
+}
+
+/* Writes the warp's accumulators to D, two neighbouring columns at a time. */
+DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
+                       float acc[WM / 16][WN / 8][4]) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            UNROLL for (int half = 0; half < 2; ++half) {
+                const int row = tile.m * BM + warp / (BN / WN) * WM + i * 16 + half * 8 + lane / 4;
+                const int column = tile.n * BN + warp % (BN / WN) * WN + j * 8 + lane % 4 * 2;
+                const float *pair = &acc[i][j][2 * half];
+                element_t *d = &args->d[row * args->ldd + column];
+                if (row < args->m && column + 1 < args->n)
+                    st_global_b32(d, pack_elements(pair[0], pair[1]));
+                else if (row < args->m && column < args->n)
+                    st_global_element(d, float_to_element(pair[0]));
+            }
+}
+
+/* Starts copying k-tile `k_tile` of both operands and closes the group, which is empty behind the last k-tile: so the
+ * number of groups is the number of k-tiles, always. The whole CTA. */
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+    const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
+    if (k_tile < args->tiles_k) {
+        load_tile(shared->a[stage], &args->a[row * args->lda + k], args->lda, args->m - row, args->k - k);
+        load_tile(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, args->n - column,
+                  args->k - k);
+    }
+    cp_async_commit_group();
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    float acc[WM / 16][WN / 8][4] = {{{0}}};
+
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
+
+    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
+        const int stage = k_tile % STAGES;
+        /* This thread's copies of the k-tile have landed: of the k_tile + STAGES - 1 groups so far, all but the
+         * youngest STAGES - 2. cp.async.wait_group */
+        cp_async_wait_group(STAGES - 2);
+        /* So have everybody else's; and everybody has read the previous k-tile, whose stage is filled next. bar.sync */
+        __syncthreads();
+        load_stage(shared, &args, tile, k_tile + STAGES - 1);
+        UNROLL for (int step = 0; step < BK / 16; ++step) {
+            struct fragments fragments;
+            load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
+            multiply(acc, &fragments);
+        }
+    }
+    store_tile(&args, tile, acc);
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "03_cp_async_multistage",
+                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "03_cp_async_multistage", .variant = GEMM_VARIANT,
+    .technique = "a ring of k-tiles filled by cp.async",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
