@@ -1,10 +1,14 @@
 /* descriptor.c: decoding wgmma's matrix descriptors and walking the canonical layouts of 16-bit tiles. */
 #include "descriptor.h"
 
-enum { ADDRESS_MASK = 0x3ffff }; /* descriptors hold 18 bits of an address, the low four implied zero */
+enum {
+    ADDRESS_MASK = 0x3ffff
+}; /* descriptors hold 18 bits of an address, the low four implied zero */
 
 /* Bits 62-63 count the modes the other way round than the tensor map does. */
-static enum gemm_swizzle swizzle_of_field(unsigned field) { return (enum gemm_swizzle)((4 - field) & 3); }
+static enum gemm_swizzle swizzle_of_field(unsigned field) {
+    return (enum gemm_swizzle)((4 - field) & 3);
+}
 
 const char *descriptor_decode(uint64_t word, struct descriptor *out) {
     out->start = (uint32_t)(word & 0x3fff) << 4;
@@ -34,7 +38,8 @@ uint64_t descriptor_encode(const struct descriptor *fields) {
  *   MN-major, none       lines 16 B apart,             8 lines: LBO, next 8 elements of mn: SBO
  *   MN-major, swizzled   lines one swizzle width apart, 8 lines: SBO, 16 B inside the width, then LBO
  */
-static uint32_t chunk_offset(const struct descriptor *d, bool mn_major, uint32_t line, uint32_t chunk) {
+static uint32_t chunk_offset(const struct descriptor *d, bool mn_major, uint32_t line,
+                             uint32_t chunk) {
     const uint32_t width = swizzle_width(d->swizzle);
     const uint32_t in_core = line % 8 * width, core = line / 8;
     if (d->swizzle == SWIZZLE_NONE)

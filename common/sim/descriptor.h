@@ -24,9 +24,9 @@ static inline uint32_t swizzle_period(enum gemm_swizzle swizzle) {
 }
 
 struct descriptor {
-    uint32_t start;            /* byte address, 18 bits, a multiple of 16 */
-    uint32_t lbo, sbo;         /* leading and stride dimension byte offsets */
-    uint32_t base_offset;      /* 0..7: row of 128 bytes in which the swizzle's pattern starts */
+    uint32_t start;       /* byte address, 18 bits, a multiple of 16 */
+    uint32_t lbo, sbo;    /* leading and stride dimension byte offsets */
+    uint32_t base_offset; /* 0..7: row of 128 bytes in which the swizzle's pattern starts */
     enum gemm_swizzle swizzle;
 };
 

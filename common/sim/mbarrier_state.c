@@ -27,7 +27,8 @@ enum mbarrier_error mbarrier_state_expect_tx(struct mbarrier_state *s, int64_t b
     return add_tx(s, bytes);
 }
 
-enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes, bool *flipped) {
+enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes,
+                                               bool *flipped) {
     *flipped = false;
     if (bytes < 0 || bytes > MBARRIER_MAX_TX) return MBARRIER_TX_OVERFLOW;
     const enum mbarrier_error error = add_tx(s, -bytes);

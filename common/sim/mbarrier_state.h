@@ -15,17 +15,17 @@ enum {
 };
 
 struct mbarrier_state {
-    uint32_t phase;    /* completed phases; the current phase has parity phase % 2 */
-    int32_t expected;  /* arrivals of every phase */
-    int32_t pending;   /* arrivals still to come in the current one */
-    int32_t tx;        /* bytes still to come; negative if some came before they were announced */
+    uint32_t phase;   /* completed phases; the current phase has parity phase % 2 */
+    int32_t expected; /* arrivals of every phase */
+    int32_t pending;  /* arrivals still to come in the current one */
+    int32_t tx;       /* bytes still to come; negative if some came before they were announced */
 };
 
 enum mbarrier_error {
     MBARRIER_OK,
-    MBARRIER_BAD_COUNT,    /* arrivals outside 1 .. 2^20 - 1 */
-    MBARRIER_TOO_MANY,     /* more arrivals than the phase has pending */
-    MBARRIER_TX_OVERFLOW   /* the tx-count left its range */
+    MBARRIER_BAD_COUNT,  /* arrivals outside 1 .. 2^20 - 1 */
+    MBARRIER_TOO_MANY,   /* more arrivals than the phase has pending */
+    MBARRIER_TX_OVERFLOW /* the tx-count left its range */
 };
 
 /* Phase 0 with `arrivals` expected in every phase. */
@@ -33,7 +33,8 @@ enum mbarrier_error mbarrier_state_init(struct mbarrier_state *s, int64_t arriva
 
 /* Each returns an error and leaves the state as it was, or MBARRIER_OK. *flipped: the phase completed. */
 enum mbarrier_error mbarrier_state_expect_tx(struct mbarrier_state *s, int64_t bytes);
-enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes, bool *flipped);
+enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes,
+                                               bool *flipped);
 enum mbarrier_error mbarrier_state_arrive(struct mbarrier_state *s, int64_t count, bool *flipped);
 
 /* What test_wait.parity answers: the phase of this parity, the current or the one before, has completed. */

@@ -82,7 +82,8 @@ uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f) {
     return (uint32_t)(f->box_rows * f->box_columns * f->element_bytes);
 }
 
-struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column, int r) {
+struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                  int r) {
     struct box_row result = {0, 0, NULL};
     if (row + r < 0 || row + r >= f->rows) return result;
     const int64_t first = column < 0 ? -column : 0;
@@ -98,13 +99,18 @@ struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle) {
-    const int element_bytes = type == GEMM_FP32 ? 4 : type == GEMM_FP16 || type == GEMM_BF16 ? 2 : 0;
+    const int element_bytes = type == GEMM_FP32                        ? 4
+                              : type == GEMM_FP16 || type == GEMM_BF16 ? 2
+                                                                       : 0;
     const int64_t limit = INT64_C(1) << 50; /* keeps the product below from overflowing */
     const struct tensor_map_fields fields = {
         .base = (const unsigned char *)base,
         .rows = rows,
         .columns = columns,
-        .pitch = (ld > limit ? limit : ld < -limit ? -limit : ld) * element_bytes,
+        .pitch = (ld > limit    ? limit
+                  : ld < -limit ? -limit
+                                : ld) *
+                 element_bytes,
         .box_rows = box_rows,
         .box_columns = box_columns,
         .element_bytes = element_bytes,
@@ -113,7 +119,8 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     };
     const char *const fault = tensor_map_encode(map, &fields);
     if (!fault) return GEMM_OK;
-    fprintf(stderr, "error: gemm_tensor_map: %s (matrix %d x %d, ld %lld, box %d x %d, swizzle %d)\n",
+    fprintf(stderr,
+            "error: gemm_tensor_map: %s (matrix %d x %d, ld %lld, box %d x %d, swizzle %d)\n",
             fault, rows, columns, (long long)ld, box_rows, box_columns, (int)swizzle);
     return GEMM_UNSUPPORTED;
 }

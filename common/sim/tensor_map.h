@@ -10,8 +10,8 @@
 
 struct tensor_map_fields {
     const unsigned char *base;
-    int64_t rows, columns;  /* of the matrix, elements */
-    int64_t pitch;          /* bytes from row to row */
+    int64_t rows, columns; /* of the matrix, elements */
+    int64_t pitch;         /* bytes from row to row */
     int box_rows, box_columns;
     int element_bytes;
     enum gemm_type type;
@@ -33,12 +33,13 @@ struct box_row {
     int first, last;
     const unsigned char *global;
 };
-struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column, int r);
+struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                  int r);
 
 /* Byte offset of element (r, c) in a box stored at shared address `shared`, swizzle included: what is added to `shared`.
  * Exact for any address; the swizzle acts on absolute bits, so the result depends on where the box lies. */
-static inline uint32_t tensor_map_box_offset(const struct tensor_map_fields *f, uint32_t shared, int r,
-                                             int c) {
+static inline uint32_t tensor_map_box_offset(const struct tensor_map_fields *f, uint32_t shared,
+                                             int r, int c) {
     const uint32_t linear = shared + (uint32_t)((r * f->box_columns + c) * f->element_bytes);
     return (linear ^ ((linear >> 3) & (((1u << f->swizzle) - 1) << 4))) - shared;
 }
