@@ -119,6 +119,6 @@ void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_t rank);
 
 /* timeline/trace.h */
-void sim_trace(int event, int argument);
+void sim_trace(int role, int event, int argument);
 
 #endif

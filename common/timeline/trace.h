@@ -1,53 +1,175 @@
 /*
  * trace.h: the marks in a kernel from which its timeline is drawn.
  *
- * Compiled out unless the file is compiled with TRACE=1. On the card one elected thread per role appends records to its own
- * region of a buffer; in the simulator the same marks go to the same recorder.
+ * A role (a producer warp, a consumer warpgroup, or all threads of a simple kernel) opens its trace once,
+ * drops a mark at each turn of its story, and closes it:
+ *
+ *     trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
+ *     for (tile ...) {
+ *         trace(TRACE_TILE, tile);
+ *         for (kt ...) {
+ *             trace(TRACE_WAIT_BEGIN, kt);  consumer_wait(...);  trace(TRACE_WAIT_END, kt);
+ *             trace(TRACE_MMA_BEGIN, kt);   wgmma(...);          trace(TRACE_MMA_END, kt);
+ *             wgmma_wait_group(1);          trace(TRACE_MMA_DONE, kt - 1);
+ *         }
+ *         trace(TRACE_EPILOGUE_BEGIN, tile); ... trace(TRACE_STORE, tile); ... trace(TRACE_EPILOGUE_END, tile);
+ *     }
+ *     trace_close();
+ *
+ * On the card the marks compile to nothing unless the file is compiled with TRACE=1; then one thread of the
+ * role writes 16 bytes per mark, predicated, so that no branch appears between two wgmma instructions. In the
+ * simulator they are always there and cost nothing while nobody records.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H
 
+#include <assert.h>
+
 #include "hopper/thread.h"
 
+/* Who records: one thread for each of these, per CTA. */
+enum trace_role {
+    TRACE_PRODUCER,
+    TRACE_CONSUMER_0, /* TRACE_CONSUMER_0 + warpgroup */
+    TRACE_CONSUMER_1,
+    TRACE_THREADS, /* a kernel whose threads all do the same */
+    TRACE_ROLES
+};
+
+/* The argument is a k-tile's index within its output tile unless said otherwise. */
 enum trace_event {
-    TRACE_CTA_BEGIN,      /* argument: output tile */
-    TRACE_CTA_END,
-    TRACE_LOAD,           /* a load of k-tile `argument` was issued */
-    TRACE_WAIT_BEGIN,     /* begins to wait for k-tile `argument` to be full (consumer) */
+    TRACE_NONE,           /* no record */
+    TRACE_TILE,           /* begins work on output tile `argument`; once before its first k-tile, in every role */
+    TRACE_LOAD,           /* is about to issue the loads of a k-tile */
+    TRACE_LOAD_MULTICAST, /* the same, and they go to all CTAs of the cluster */
+    TRACE_WAIT_BEGIN,     /* begins to wait for the k-tile's data (mbarrier, cp.async group, __syncthreads) */
     TRACE_WAIT_END,
-    TRACE_ACQUIRE_BEGIN,  /* begins to wait for a free stage for k-tile `argument` (producer) */
+    TRACE_ACQUIRE_BEGIN,  /* begins to wait for a free stage to load the k-tile into */
     TRACE_ACQUIRE_END,
-    TRACE_FRAGMENTS,      /* begins loading fragments of k-tile `argument` */
-    TRACE_MMA_BEGIN,      /* issues the multiplications of k-tile `argument` */
-    TRACE_MMA_END,        /* they have been issued (wgmma) or done (mma.sync) */
-    TRACE_MMA_DONE,       /* a wait has shown that those of k-tile `argument` are complete */
-    TRACE_EPILOGUE_BEGIN, /* argument: output tile */
-    TRACE_STORE,          /* stores were issued */
+    TRACE_FRAGMENTS,      /* begins to load fragments; the n-th belongs to the n-th TRACE_MMA_BEGIN */
+    TRACE_MMA_BEGIN,      /* begins to issue multiplications */
+    TRACE_MMA_END,        /* has issued them (wgmma) or is done with them (mma.sync) */
+    TRACE_MMA_DONE,       /* a wait has shown that the k-tile's wgmmas are complete */
+    TRACE_FMA_BEGIN,      /* begins arithmetic on the CUDA cores */
+    TRACE_FMA_END,
+    TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
+    TRACE_STORE,          /* stores to D were issued */
     TRACE_EPILOGUE_END,
     TRACE_EVENTS
 };
 
-/* 16 bytes. */
+/* One mark, 16 bytes. */
 struct trace_record {
-    uint64_t clock;    /* clock64 of the SM; simulated cycles */
-    uint16_t event;
-    uint16_t track;    /* warpgroup (or warp) of the CTA: the recording thread's index / 32 */
+    uint64_t clock;    /* %clock64 of the SM; simulated cycles */
+    uint16_t event;    /* enum trace_event */
+    uint16_t role;     /* enum trace_role */
     uint32_t argument;
 };
 
-/* The buffer: a header record (region size in .argument), then for each CTA and each of TRACE_ROLES roles a region. Its first
- * record counts the records that follow (.argument) and carries the SM's number (.track); the second and the last carry
- * globaltimer/clock64 pairs. See recorder.c. */
-enum { TRACE_ROLES = 4, TRACE_CTAS = 264 };
+/* The buffer: for CTA c < TRACE_CTAS and role r one region of TRACE_REGION records at index (c * TRACE_ROLES + r) *
+ * TRACE_REGION. It must be zero before the launch. The first TRACE_HEADER records of a region are this: */
+struct trace_header {
+    uint64_t open_clock, open_time;   /* %clock64 and %globaltimer (ns) at trace_open ... */
+    uint64_t close_clock, close_time; /* ... and at trace_close */
+    uint32_t marks;                   /* marks made; those beyond TRACE_MARKS were dropped */
+    uint32_t sm;                      /* %smid */
+    uint32_t warp;                    /* of the recording thread, in its CTA */
+    uint32_t state;                   /* 0 never opened, 1 opened, 2 closed */
+};
+enum {
+    TRACE_CTAS = 264,     /* two waves of one CTA per SM */
+    TRACE_REGION = 4096,  /* records */
+    TRACE_HEADER = 3,     /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
+    TRACE_MARKS = TRACE_REGION - TRACE_HEADER,
+};
+static_assert(sizeof(struct trace_record) == 16 && sizeof(struct trace_header) == TRACE_HEADER * 16,
+              "the recorder's format");
 
-#if TRACE
-#ifdef __CUDACC__
-#error "the recorder's device side belongs here"
-#else
-#define trace(args, event, argument) SIM(sim_trace(event, (int)(argument)))
-#endif
-#else
-#define trace(args, event, argument) ((void)0)
-#endif
+#if !defined(__CUDACC__)
 
+/* `role` is that of the recording thread, or negative in all others. TRACE_NONE opens (argument 1) and closes (0). */
+#define trace_open(buffer, role, recorder)                                                         \
+    const int trace_role_ = (recorder) ? (int)(role) : -1;                                         \
+    trace_(TRACE_NONE, 1)
+#define trace(event, argument) trace_(event, argument)
+#define trace_close() trace_(TRACE_NONE, 0)
+#define trace_(event, argument)                                                                    \
+    (trace_role_ < 0 ? (void)0 : SIM(sim_trace(trace_role_, event, (int)(argument))))
+
+#elif TRACE
+
+/* Opens the trace of `role` in this function; `recorder` is true in the one thread that records.
+ * `buffer` may be NULL: nothing is recorded then. */
+#define trace_open(buffer, role, recorder)                                                         \
+    struct trace_record *const trace_buffer_ = (buffer);                                           \
+    const uint32_t trace_role_ = (role);                                                           \
+    uint32_t trace_cursor_ = trace_begin(trace_buffer_, trace_role_, recorder)
+#define trace(event, argument)                                                                     \
+    trace_mark(trace_buffer_, &trace_cursor_, trace_role_, event, (uint32_t)(argument))
+#define trace_close() trace_end(trace_buffer_, trace_cursor_)
+
+/* A cursor is one register: the region above, the marks made so far below. All ones below: does not record. */
+enum { TRACE_COUNT_BITS = 21, TRACE_COUNT_MASK = (1 << TRACE_COUNT_BITS) - 1 };
+
+DEVICE uint64_t trace_clock(void) {
+    uint64_t clock;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(clock));
+    return clock;
+}
+
+DEVICE uint64_t trace_time(void) {
+    uint64_t nanoseconds;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    return nanoseconds;
+}
+
+DEVICE uint32_t trace_begin(struct trace_record *buffer, uint32_t role, bool recorder) {
+    const uint32_t cta = blockIdx.x + gridDim.x * blockIdx.y;
+    if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return TRACE_COUNT_MASK;
+    const uint32_t region = cta * TRACE_ROLES + role;
+    struct trace_header *header = (struct trace_header *)(buffer + region * TRACE_REGION);
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(header->sm));
+    header->warp = threadIdx.x / 32;
+    header->state = 1;
+    header->open_time = trace_time();
+    header->open_clock = trace_clock();
+    return region << TRACE_COUNT_BITS;
+}
+
+/* One statement of assembly, so that the store is predicated and not branched around: the compiler would
+ * serialize wgmmas that stand on both sides of a branch. Marks beyond the region's end are counted only. */
+DEVICE void trace_mark(struct trace_record *buffer, uint32_t *cursor, uint32_t role, uint32_t event,
+                       uint32_t argument) {
+    const uint32_t count = *cursor & TRACE_COUNT_MASK;
+    const uint32_t record = (*cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 ".reg .b64 clock, payload;\n"
+                 "setp.lt.u32 p, %1, %2;\n"
+                 "mov.b64 payload, {%3, %4};\n"
+                 "mov.u64 clock, %%clock64;\n"
+                 "@p st.global.v2.b64 [%0], {clock, payload};\n"
+                 "}" ::"l"(buffer + record), "r"(count), "n"((int)TRACE_MARKS),
+                 "r"(event | role << 16), "r"(argument));
+    *cursor += count != TRACE_COUNT_MASK;
+}
+
+DEVICE void trace_end(struct trace_record *buffer, uint32_t cursor) {
+    const uint32_t count = cursor & TRACE_COUNT_MASK;
+    if (count == TRACE_COUNT_MASK) return;
+    struct trace_header *header =
+        (struct trace_header *)(buffer + (cursor >> TRACE_COUNT_BITS) * TRACE_REGION);
+    header->marks = count;
+    header->close_time = trace_time();
+    header->close_clock = trace_clock();
+    header->state = 2;
+}
+
+#else
+
+#define trace_open(buffer, role, recorder) ((void)0)
+#define trace(event, argument) ((void)0)
+#define trace_close() ((void)0)
+
+#endif
 #endif
