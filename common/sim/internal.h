@@ -394,6 +394,7 @@ struct sim_event {
     const struct sim_cta *cta;
     int thread; /* in the CTA; -1: an async unit */
     int event;  /* enum trace_event, for SIM_EVENT_MARK */
+    int role;   /* enum trace_role, for SIM_EVENT_MARK */
     int64_t argument;
     size_t offset;
     unsigned phase, pending;
@@ -405,6 +406,11 @@ struct sim_event {
 /* NULL: not recording. Called in the order of simulation, which is not quite the order of time. */
 extern void (*sim_event_hook)(const struct sim_event *event);
 static inline bool sim_recording(void) { return sim_event_hook != NULL; }
+
+/* recording.c: hands the events of one run to the timeline. The backend brackets a run with these when the user asked
+ * for a trace; `cycles` is negative under schedules that keep no time. sim_trace() is there, too. */
+void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
+void sim_recording_end(double cycles);
 
 /* Counted over a run, whatever the schedule. A conflict is one extra pass of 32 banks x 4 bytes. */
 struct sim_statistics {

@@ -118,7 +118,7 @@ void sim_cluster_sync(void);
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_t rank);
 
-/* timeline/trace.h */
+/* timeline/trace.h (recording.c) */
 void sim_trace(int role, int event, int argument);
 
 #endif

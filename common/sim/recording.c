@@ -1,0 +1,78 @@
+/*
+ * recording.c: from the simulator's events to the timeline.
+ */
+#include "sim/internal.h"
+#include "timeline/timeline.h"
+
+static struct timeline *recorded;
+
+static enum barrier_event_kind barrier_kind(enum sim_event_kind kind) {
+    switch (kind) {
+    case SIM_EVENT_BARRIER_INIT: return BARRIER_INIT;
+    case SIM_EVENT_BARRIER_ARRIVE: return BARRIER_ARRIVE;
+    case SIM_EVENT_BARRIER_EXPECT_TX: return BARRIER_EXPECT_TX;
+    case SIM_EVENT_BARRIER_COMPLETE_TX: return BARRIER_COMPLETE_TX;
+    case SIM_EVENT_BARRIER_FLIP: return BARRIER_FLIP;
+    case SIM_EVENT_BARRIER_WAIT: return BARRIER_WAIT_BEGIN;
+    default: return BARRIER_WAIT_END;
+    }
+}
+
+static void record(const struct sim_event *event) {
+    const int cta = event->cta->index, sm = event->cta->sm;
+    const int warp = event->thread / WARP_SIZE;
+    switch (event->kind) {
+    case SIM_EVENT_MARK:
+        timeline_mark(recorded, cta, sm, event->role, warp, event->begin, event->event,
+                      (uint32_t)event->argument);
+        break;
+    case SIM_EVENT_TMA_LOAD:
+        timeline_busy(recorded, cta, sm, UNIT_COPY, warp, event->begin, event->end);
+        break;
+    case SIM_EVENT_WGMMA:
+    case SIM_EVENT_MMA:
+        timeline_busy(recorded, cta, sm, UNIT_TENSOR_CORE, warp, event->begin, event->end);
+        break;
+    case SIM_EVENT_TMA_STORE: break; /* the store's mark is enough */
+    default:
+        timeline_barrier(recorded, &(struct barrier_event){
+                                       .cycle = event->begin,
+                                       .kind = (uint8_t)barrier_kind(event->kind),
+                                       .cta = cta,
+                                       .offset = (uint32_t)event->offset,
+                                       .by_cta = cta,
+                                       .by_thread = event->thread,
+                                       .amount = (uint32_t)event->argument,
+                                       .phase = event->phase,
+                                       .pending = (int)event->pending,
+                                       .tx = event->tx,
+                                       .file = event->file,
+                                       .line = event->line,
+                                   });
+    }
+}
+
+void sim_trace(int role, int event, int argument) {
+    if (!sim_recording()) return;
+    const struct sim_thread *thread = sim_thread();
+    sim_event_hook(&(struct sim_event){
+        .kind = SIM_EVENT_MARK,
+        .begin = sim_now(),
+        .cta = thread->cta,
+        .thread = thread->index,
+        .role = role,
+        .event = event,
+        .argument = argument,
+    });
+}
+
+void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem) {
+    recorded = timeline_begin(stage, problem);
+    sim_event_hook = record;
+}
+
+void sim_recording_end(double cycles) {
+    sim_event_hook = NULL;
+    timeline_end(recorded, cycles);
+    recorded = NULL;
+}
