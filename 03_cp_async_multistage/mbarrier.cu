@@ -1,0 +1,161 @@
+/*
+ * 03_cp_async_multistage, variant mbarrier: the same ring, its copies counted by barriers instead of groups.
+ *
+ * The idea: a barrier per stage says "full" once all copies of all threads have landed: cp.async.mbarrier.arrive makes
+ * each thread's arrival happen by itself when its copies are done. Another says "empty" once every thread has read
+ * the stage. Threads no longer meet at a CTA barrier: one may run ahead of another by a whole ring. This is how an
+ * sm_80 pipeline is written with the barriers that Hopper's TMA will need.
+ */
+#include "gemm.h"
+#include "hopper/cp_async.h"
+#include "hopper/element.h"
+#include "hopper/mbarrier.h"
+#include "hopper/mma.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 3 /* depth of the ring, 2 to 6 */
+#endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 2 /* 1: ask for more shared memory than half an SM has */
+#endif
+
+enum {
+    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
+    THREADS = BM / WM * (BN / WN) * 32,
+    CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], chunks swizzled */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], chunks swizzled */
+    mbarrier_t full[STAGES];  /* THREADS arrivals, each when a thread's copies have landed */
+    mbarrier_t empty[STAGES]; /* THREADS arrivals, each when a thread has read the stage */
+#if CTAS_PER_SM == 1
+    char rest[STAGES < 4 ? (4 - STAGES) * (BM + BN) * BK * 2 : 1];
+#endif
+};
+
+struct fragments {
+    uint32_t a[WM / 16][4]; /* 16 x 16 each */
+    uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
+};
+
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks of a row are permuted
+ * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
+DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
+
+/* Starts copying a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows, int columns) {
+    const int row = threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
+    const int left = columns - chunk * CHUNK;
+    const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
+    element_t *to = &shared[tile_offset(row, chunk)];
+    const element_t *from = &global[row * ld + (valid > 0 ? chunk * CHUNK : 0)];
+    UNROLL for (int i = 0; i < BM / ROWS_AT_ONCE; ++i) {
+        const bool inside = row + i * ROWS_AT_ONCE < rows;
+        cp_async_16(to + i * ROWS_AT_ONCE * BK, inside ? from : global, inside ? valid * 2 : 0);
+        from += ROWS_AT_ONCE * ld;
+    }
+}
+
+/* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
+DEVICE void load_fragments(struct fragments *f, const element_t *a, const element_t *b, int step) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i) {
+        const int row = warp / (BN / WN) * WM + i * 16 + lane % 16;
+        ldmatrix_x4(f->a[i], &a[tile_offset(row, 2 * step + lane / 16)]);
+    }
+    UNROLL for (int j = 0; j < WN / 16; ++j) {
+        const int column = warp % (BN / WN) * WN + j * 16 + lane / 16 * 8 + lane % 8;
+        ldmatrix_x4(f->b[j], &b[tile_offset(column, 2 * step + lane / 8 % 2)]);
+    }
+}
+
+/* acc += a * b on the warp's 64 x 64 tile, 16 deep. A whole warp. */
+DEVICE void multiply(float acc[WM / 16][WN / 8][4], const struct fragments *f) {
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            mma_m16n8k16(acc[i][j], f->a[i], &f->b[j / 2][j % 2 * 2]);
+}
+
+/* Writes the warp's accumulators to D, two neighbouring columns at a time. */
+DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
+                       float acc[WM / 16][WN / 8][4]) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            UNROLL for (int half = 0; half < 2; ++half) {
+                const int row = tile.m * BM + warp / (BN / WN) * WM + i * 16 + half * 8 + lane / 4;
+                const int column = tile.n * BN + warp % (BN / WN) * WN + j * 8 + lane % 4 * 2;
+                const float *pair = &acc[i][j][2 * half];
+                element_t *d = &args->d[row * args->ldd + column];
+                if (row < args->m && column + 1 < args->n)
+                    st_global_b32(d, pack_elements(pair[0], pair[1]));
+                else if (row < args->m && column < args->n)
+                    st_global_element(d, float_to_element(pair[0]));
+            }
+}
+
+/* Starts copying k-tile `k_tile` of both operands; nothing behind the last one. The whole CTA. */
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+    const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK;
+    const int stage = k_tile % STAGES, round = k_tile / STAGES;
+    if (k_tile >= args->tiles_k) return;
+    /* Everybody has read what the stage held a round ago. In round 0 parity 1 passes at once. */
+    mbarrier_wait(&shared->empty[stage], (round & 1) ^ 1);
+    load_tile(shared->a[stage], &args->a[row * args->lda + k], args->lda, args->m - row, args->k - k);
+    load_tile(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, args->n - column, args->k - k);
+    /* Arrives for this thread when its copies have landed. cp.async.mbarrier.arrive.noinc */
+    cp_async_mbarrier_arrive_noinc(&shared->full[stage]);
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    float acc[WM / 16][WN / 8][4] = {{{0}}};
+
+    if (threadIdx.x < STAGES) {
+        mbarrier_init(&shared->full[threadIdx.x], THREADS);
+        mbarrier_init(&shared->empty[threadIdx.x], THREADS);
+    }
+    /* The barriers are initialized before any thread uses one. bar.sync */
+    __syncthreads();
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
+
+    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
+        const int stage = k_tile % STAGES, round = k_tile / STAGES;
+        load_stage(shared, &args, tile, k_tile + STAGES - 1);
+        /* Every thread's copies of the k-tile have landed. mbarrier.try_wait */
+        mbarrier_wait(&shared->full[stage], round & 1);
+        UNROLL for (int step = 0; step < BK / 16; ++step) {
+            struct fragments fragments;
+            load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
+            multiply(acc, &fragments);
+        }
+        /* This thread has read the stage. mbarrier.arrive */
+        mbarrier_arrive(&shared->empty[stage]);
+    }
+    store_tile(&args, tile, acc);
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "03_cp_async_multistage",
+                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "03_cp_async_multistage", .variant = GEMM_VARIANT,
+    .technique = "the ring's copies counted by mbarriers",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};

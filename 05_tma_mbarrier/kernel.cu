@@ -1,0 +1,172 @@
+/*
+ * 05_tma_mbarrier: one thread asks for a whole tile, and a barrier in shared memory says when it is there.
+ *
+ * The idea: the Tensor Memory Accelerator (TMA) copies a box of a matrix to shared memory by itself: addresses, swizzle and
+ * the zeros beyond the edges included. An mbarrier per stage counts the bytes; the CTA waits for its phase. What it costs:
+ * a tensor map made on the host, and a fence, because the TMA overwrites behind the back of ordinary loads. What it hides: all
+ * the copying instructions, and their registers.
+ */
+#include "gemm.h"
+#include "hopper/element.h"
+#include "hopper/mma.h"
+#include "hopper/mbarrier.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "hopper/tma.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 3 /* depth of the ring, 2 to 6 */
+#endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 2 /* 1: ask for more shared memory than half an SM has */
+#endif
+
+enum {
+    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
+    THREADS = BM / WM * (BN / WN) * 32,
+    CHUNK = 8, /* elements of 16 bytes, the unit of the swizzle */
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    mbarrier_t full[STAGES];      /* one arrival, and the bytes of a k-tile */
+#if CTAS_PER_SM == 1
+    char rest[STAGES < 4 ? (4 - STAGES) * (BM + BN) * BK * 2 : 1];
+#endif
+};
+
+struct fragments {
+    uint32_t a[WM / 16][4]; /* 16 x 16 each */
+    uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
+};
+
+/* A place in the ring: which stage, and the parity of the phase its barrier is in. */
+struct pipeline_state {
+    int index;
+    uint32_t phase;
+};
+
+DEVICE void advance(struct pipeline_state *state) {
+    if (++state->index == STAGES) {
+        state->index = 0;
+        state->phase ^= 1;
+    }
+}
+
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements: the TMA's 128 B swizzle is the permutation
+ * of chapter 03. */
+DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
+
+/* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
+DEVICE void load_fragments(struct fragments *f, const element_t *a, const element_t *b, int step) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i) {
+        const int row = warp / (BN / WN) * WM + i * 16 + lane % 16;
+        ldmatrix_x4(f->a[i], &a[tile_offset(row, 2 * step + lane / 16)]);
+    }
+    UNROLL for (int j = 0; j < WN / 16; ++j) {
+        const int column = warp % (BN / WN) * WN + j * 16 + lane / 16 * 8 + lane % 8;
+        ldmatrix_x4(f->b[j], &b[tile_offset(column, 2 * step + lane / 8 % 2)]);
+    }
+}
+
+/* acc += a * b on the warp's 64 x 64 tile, 16 deep. A whole warp. */
+DEVICE void multiply(float acc[WM / 16][WN / 8][4], const struct fragments *f) {
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            mma_m16n8k16(acc[i][j], f->a[i], &f->b[j / 2][j % 2 * 2]);
+}
+
+/* Writes the warp's accumulators to D, two neighbouring columns at a time. */
+DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
+                       float acc[WM / 16][WN / 8][4]) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < WM / 16; ++i)
+        UNROLL for (int j = 0; j < WN / 8; ++j)
+            UNROLL for (int half = 0; half < 2; ++half) {
+                const int row = tile.m * BM + warp / (BN / WN) * WM + i * 16 + half * 8 + lane / 4;
+                const int column = tile.n * BN + warp % (BN / WN) * WN + j * 8 + lane % 4 * 2;
+                const float *pair = &acc[i][j][2 * half];
+                element_t *d = &args->d[row * args->ldd + column];
+                if (row < args->m && column + 1 < args->n)
+                    st_global_b32(d, pack_elements(pair[0], pair[1]));
+                else if (row < args->m && column < args->n)
+                    st_global_element(d, float_to_element(pair[0]));
+            }
+}
+
+/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+    const int stage = k_tile % STAGES;
+    if (k_tile >= args->tiles_k) return;
+    /* The phase completes with this arrival and the last of these bytes. mbarrier.arrive.expect_tx */
+    mbarrier_arrive_expect_tx(&shared->full[stage], STAGE_BYTES);
+    tma_load(shared->a[stage], &args->map_a, tile.m * BM, k_tile * BK, &shared->full[stage]);
+    tma_load(shared->b[stage], &args->map_b, tile.n * BN, k_tile * BK, &shared->full[stage]);
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    float acc[WM / 16][WN / 8][4] = {{{0}}};
+    struct fragments fragments[2]; /* one multiplies, one is being loaded */
+    struct pipeline_state state = {0, 0};
+
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
+        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
+    }
+    /* The barriers are initialized before any other thread waits on one. bar.sync */
+    __syncthreads();
+    /* All bytes of k-tile 0 have arrived. mbarrier.try_wait */
+    mbarrier_wait(&shared->full[0], 0);
+    load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
+
+    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
+        const int stage = state.index;
+        /* Into the stage of the previous k-tile, which everybody has finished reading. */
+        if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
+        UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
+            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+            multiply(acc, &fragments[step % 2]);
+        }
+        advance(&state);
+        if (k_tile + 1 < args.tiles_k) {
+            /* What this thread has read comes before the TMA's next overwriting of it. fence.proxy.async */
+            fence_proxy_async();
+            /* The same holds for every thread before thread 0 asks for more. bar.sync */
+            __syncthreads();
+            /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
+            mbarrier_wait(&shared->full[state.index], state.phase);
+            load_fragments(&fragments[0], shared->a[state.index], shared->b[state.index], 0);
+        }
+        multiply(acc, &fragments[1]);
+    }
+    store_tile(&args, tile, acc);
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "05_tma_mbarrier",
+                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "05_tma_mbarrier", .variant = GEMM_VARIANT,
+    .technique = "TMA loads completing on mbarriers",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};

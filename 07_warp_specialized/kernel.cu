@@ -1,0 +1,155 @@
+/*
+ * 07_warp_specialized: one warpgroup fetches, two multiply, and they meet only at barriers.
+ *
+ * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become different threads. The producer
+ * runs ahead as far as the ring allows, whatever the consumers do; two consumers share a tile and cover each other's
+ * waits. What it costs: a warpgroup that does not compute, though its registers go to those that do. What it hides: the
+ * issuing of loads, and every CTA barrier in the main loop.
+ */
+#include "gemm.h"
+#include "hopper/element.h"
+#include "hopper/pipeline.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 7 */
+#endif
+#ifndef WAIT
+#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    CONSUMERS = 2,               /* warpgroups, each with BM / CONSUMERS rows of the tile */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile are 128 bytes; eight of
+ * them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(128, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+    }
+}
+
+/* Writes a warpgroup's accumulators to D from row `first_row` on, two neighbouring columns at a time. */
+DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column, float acc[64]) {
+    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+    UNROLL for (int j = 0; j < BN / 8; ++j)
+        UNROLL for (int half = 0; half < 2; ++half) {
+            const int row = first_row + warp * 16 + half * 8 + lane / 4;
+            const int column = first_column + j * 8 + lane % 4 * 2;
+            const float *pair = &acc[4 * j + 2 * half];
+            element_t *d = &args->d[row * args->ldd + column];
+            if (row < args->m && column + 1 < args->n)
+                st_global_b32(d, pack_elements(pair[0], pair[1]));
+            else if (row < args->m && column < args->n)
+                st_global_element(d, float_to_element(pair[0]));
+        }
+}
+
+/* Fills the ring with all k-tiles of the tile. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+        mbarrier_t *full = &shared->ring[state.index].full;
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
+        producer_acquire(shared->ring, state, STAGE_BYTES);
+        tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+        tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+        pipeline_advance(&state, STAGES);
+    }
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half, float acc[64],
+                         bool accumulate) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], accumulate);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies all k-tiles into 64 rows of the tile and stores them. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile, int half) {
+    float acc[64] = {0};
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next k-tile to read, to release */
+
+    /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile > 0);
+
+    NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
+        issue_k_tile(shared, &state, half, acc, k_tile > 0);
+        /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
+        wgmma_wait_group(WAIT);
+        /* One arrival of each consumer warp. mbarrier.arrive */
+        if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
+        pipeline_advance(&release, STAGES);
+    }
+    /* The accumulators are complete. wgmma.wait_group */
+    wgmma_wait_group(0);
+    store_tile(args, tile.m * BM + half * 64, tile.n * BN, acc);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    const int warpgroup = warp_index() / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (threadIdx.x == 0) producer(shared, &args, tile);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, tile, warpgroup - 1);
+    }
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "07_warp_specialized",
+                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "07_warp_specialized", .variant = GEMM_VARIANT,
+    .technique = "a producer warpgroup, two consumers, full and empty barriers",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};

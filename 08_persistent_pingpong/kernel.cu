@@ -1,0 +1,231 @@
+/*
+ * 08_persistent_pingpong: CTAs stay for many tiles, and one consumer's epilogue runs under the other's main loop.
+ *
+ * The idea: as many CTAs as SMs, each fetching tile after tile. The producer runs into the next tile while the last is being
+ * finished, so only the first prologue is exposed. The two consumers work on different tiles, their main loops strictly in
+ * turn: while one has the Tensor Core, the other converts, stages and stores its tile through the TMA. What it costs: all
+ * 128 x 128 accumulators in one warpgroup, staging memory, and a counter that hands out tiles. What it hides: every
+ * prologue and epilogue but the first and the last.
+ */
+#include "gemm.h"
+#include "hopper/element.h"
+#include "hopper/mma.h"
+#include "hopper/pipeline.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 5 /* depth of the ring, 2 to 5 */
+#endif
+#ifndef WAIT
+#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
+#endif
+#ifndef STATIC_TILES
+#define STATIC_TILES 0 /* 1: every CTA takes every gridDim.x-th tile; 0: a counter hands them out */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    CONSUMERS = 2,               /* warpgroups, on different tiles */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    PANEL = 64,     /* columns of D that a store moves: 128 bytes, the width of the swizzle */
+    NO_TILE = 0x7fffffff,
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BN / PANEL][BM * PANEL]; /* staging: [consumer][panel][row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES];      /* released by the four warps of the consumer whose tile it is */
+    struct pipeline_stage tiles[CONSUMERS];  /* tile[c] holds consumer c's next tile */
+    uint32_t tile[CONSUMERS];
+    mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of the rows. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step)
+        UNROLL for (int i = 0; i < BM / 64; ++i) {
+            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
+            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
+            wgmma_m64nNk16(128, acc[i], a_step, b_step, accumulate || step > 0);
+        }
+}
+
+/* Converts a warpgroup's accumulators, stages them in the layout of the 128 B swizzle and has the TMA store them. The stores of the
+ * previous tile read the same staging memory. One warpgroup. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile, int consumer,
+                       float acc[BM / 64][64]) {
+    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+    const bool elected = threadIdx.x % 128 == 0;
+    /* The stores of the previous tile have read the staging memory. cp.async.bulk.wait_group.read */
+    if (elected) bulk_wait_group_read(0);
+    /* Every thread knows, before it overwrites it. bar.sync */
+    named_barrier_sync(1 + consumer, 128);
+    UNROLL for (int i = 0; i < BM / 64; ++i)
+        UNROLL for (int j = 0; j < BN / 16; ++j) {
+            const float *f = &acc[i][8 * j]; /* two 16 x 8 fragments side by side */
+            const uint32_t r[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
+                                   pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
+            const int row = i * 64 + warp * 16 + lane % 16, chunk = j * 2 % 8 + lane / 16;
+            stmatrix_x4(&shared->d[consumer][j * 16 / PANEL][row * PANEL + (chunk ^ row % 8) * 8], r);
+        }
+    /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
+    fence_proxy_async();
+    /* The same holds for every thread before the stores are issued. bar.sync */
+    named_barrier_sync(1 + consumer, 128);
+    if (elected) {
+        for (int panel = 0; panel < BN / PANEL; ++panel)
+            tma_store(&args->map_d, tile.m * BM, tile.n * BN + panel * PANEL, shared->d[consumer][panel]);
+        /* They are one group, for the waits to count. cp.async.bulk.commit_group */
+        bulk_commit_group();
+    }
+}
+
+/* Tells the next consumer in turn the number of its tile. One thread. */
+DEVICE void hand_out(struct smem *shared, struct pipeline_state *slot, uint32_t number) {
+    /* The consumer has read the number of its previous tile. mbarrier.try_wait */
+    mbarrier_wait(&shared->tiles[slot->index].empty, slot->phase);
+    st_shared_b32(&shared->tile[slot->index], number);
+    /* The number is there. mbarrier.arrive */
+    producer_commit(shared->tiles, *slot);
+    pipeline_advance(slot, CONSUMERS);
+}
+
+/* Fills the ring with all k-tiles of tile after tile. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
+    const uint32_t tiles = args->tiles_m * args->tiles_n;
+    uint32_t number = blockIdx.x;
+    while (number < tiles) {
+        hand_out(shared, &slot, number);
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        /* Asked for a tile ahead, because the answer takes a microsecond. */
+        const uint32_t asked = STATIC_TILES ? number : atomic_add_global(args->tile_counter, 1);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* A consumer's four warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            pipeline_advance(&state, STAGES);
+        }
+        /* The counter is asked once for every tile; whoever comes last leaves it as it was found. */
+        if (!STATIC_TILES && asked == tiles - 1) st_global_b32(args->tile_counter, 0);
+        number = asked + gridDim.x;
+    }
+    for (int i = 0; i < CONSUMERS; ++i) hand_out(shared, &slot, NO_TILE);
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, float acc[BM / 64][64],
+                         bool accumulate) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    wgmma_fence();
+    multiply(acc, shared->a[state->index], shared->b[state->index], accumulate);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores every second tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const bool first_lane = threadIdx.x % 32 == 0;
+    float acc[BM / 64][64] = {{0}};
+    struct pipeline_state state = {0, 0}, slot = {consumer, 0};
+    uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
+
+    for (;;) {
+        /* The tile's number is there. mbarrier.try_wait */
+        consumer_wait(shared->tiles, slot);
+        const uint32_t number = ld_shared_b32(&shared->tile[consumer]);
+        /* All lanes have read it, before one of them says so. bar.warp.sync, mbarrier.arrive */
+        __syncwarp();
+        if (first_lane) consumer_release(shared->tiles, slot);
+        slot.phase ^= 1;
+        if (number == NO_TILE) break;
+
+        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
+        mbarrier_wait(&shared->turn[consumer], turn);
+        turn ^= 1;
+        struct pipeline_state release = state; /* the next k-tile to release */
+        /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
+        for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile > 0);
+
+        NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, acc, k_tile > 0);
+            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
+            wgmma_wait_group(WAIT);
+            /* One arrival of each of the warpgroup's warps. mbarrier.arrive */
+            if (first_lane) consumer_release(shared->ring, release);
+            pipeline_advance(&release, STAGES);
+        }
+        /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
+        if (first_lane) mbarrier_arrive(&shared->turn[1 - consumer]);
+        /* The accumulators are complete, and the last stages have been read. wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        for (int i = 0; i < WAIT; ++i, pipeline_advance(&release, STAGES))
+            if (first_lane) consumer_release(shared->ring, release);
+        store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
+        pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+    }
+    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 4);
+        pipeline_init(shared->tiles, CONSUMERS, 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
+        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (threadIdx.x == 0) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+}
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BM, PANEL, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const int tiles = args.tiles_m * args.tiles_n;
+    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "08_persistent_pingpong",
+                                       .grid = tiles < gemm_sm_count() ? tiles : gemm_sm_count(), .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
+    .technique = "persistent CTAs, two consumers in ping-pong, TMA store",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
