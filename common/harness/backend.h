@@ -73,6 +73,7 @@ struct contender {
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem, void *stream);
     void *state;        /* the backend's */
+    double flops;       /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
 };
 
 /* The contender that runs a stage. */

@@ -1,0 +1,37 @@
+# Targets ptx and sass: the machine's view of every stage, for reading.
+
+# `objects`: the object libraries of the stages. Both dumps are taken from the object files that the programs are linked of.
+function(add_dump_targets objects)
+  get_filename_component(bin ${CMAKE_CUDA_COMPILER} DIRECTORY)
+  find_program(HOPPER_CUOBJDUMP cuobjdump HINTS ${bin})
+  set(sass_commands "")
+  set(ptx_commands "")
+  foreach(object IN LISTS objects)
+    get_target_property(source ${object} SOURCES)
+    string(REGEX REPLACE "^gpu_stage_" "" name ${object})
+    list(APPEND sass_commands COMMAND ${HOPPER_CUOBJDUMP} -sass $<TARGET_OBJECTS:${object}>
+         > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
+    list(APPEND ptx_commands
+         COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo
+                 -I${PROJECT_SOURCE_DIR}/common
+                 "-D$<JOIN:$<TARGET_PROPERTY:${object},COMPILE_DEFINITIONS>,;-D>" ${source}
+                 -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
+  endforeach()
+  if(NOT objects)
+    return()
+  endif()
+  add_custom_target(ptx
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/ptx ${ptx_commands}
+    COMMENT "PTX of every stage: ${PROJECT_BINARY_DIR}/ptx" VERBATIM COMMAND_EXPAND_LISTS)
+  if(HOPPER_CUOBJDUMP)
+    add_custom_target(sass
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/sass ${sass_commands}
+      COMMENT "SASS of every stage: ${PROJECT_BINARY_DIR}/sass" VERBATIM COMMAND_EXPAND_LISTS)
+    add_dependencies(sass ${objects})
+  else()
+    add_custom_target(sass
+      COMMAND ${CMAKE_COMMAND} -E echo
+              "cuobjdump is missing: install the toolkit's cuda-cuobjdump package and configure again"
+      COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+  endif()
+endfunction()

@@ -1,0 +1,70 @@
+# Compilers: which are accepted, how they are called, and whether there is a CUDA toolkit.
+
+# The floors, all in one place. gcc 12, clang 14 and CUDA 13.0 are what continuous integration compiles with; a floor below
+# is the first version that has what the sources use, and nobody has built with it here.
+set(HOPPER_GCC_FLOOR 11)    # the simulator's vector code under -Werror
+set(HOPPER_CLANG_FLOOR 14)
+set(HOPPER_CUDA_FLOOR 12.5) # cudaGetDriverEntryPointByVersion
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+# CMake's own flags for this type switch assertions off; here they stay.
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A warning stops the build; `cmake --compile-no-warning-as-error` lets a compiler newer than ours pass.
+if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
+  set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+endif()
+
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS HOPPER_GCC_FLOOR)
+  message(FATAL_ERROR "gcc ${CMAKE_C_COMPILER_VERSION} is too old: needs ${HOPPER_GCC_FLOOR}. "
+                      "Set CC to a newer compiler and configure in an empty build directory.")
+elseif(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND
+       CMAKE_C_COMPILER_VERSION VERSION_LESS HOPPER_CLANG_FLOOR)
+  message(FATAL_ERROR "clang ${CMAKE_C_COMPILER_VERSION} is too old: needs ${HOPPER_CLANG_FLOOR}. "
+                      "Set CC to a newer compiler and configure in an empty build directory.")
+elseif(NOT CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
+  message(WARNING "Only gcc and clang are tried; ${CMAKE_C_COMPILER_ID} may lack the GNU C used here.")
+endif()
+
+# -Wno-psabi: gcc's remark that passing vectors changed its ABI once; nothing here crosses a library.
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wno-psabi>")
+
+if(HOPPER_SANITIZE)
+  set(HOPPER_CUDA OFF)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# CUDA is optional. HOPPER_GPU says whether the GPU programs are built.
+set(HOPPER_GPU OFF)
+if(HOPPER_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    # sm_90a, not sm_90: wgmma and setmaxnreg exist only in the architecture-specific set.
+    set(CMAKE_CUDA_ARCHITECTURES 90a-real)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    if(CUDAToolkit_VERSION VERSION_LESS HOPPER_CUDA_FLOOR)
+      message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: needs ${HOPPER_CUDA_FLOOR}. Set "
+                          "CUDACXX to a newer nvcc, or build the simulator alone: -DHOPPER_CUDA=OFF.")
+    endif()
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    # The kernels' speed must not depend on the build type of the host's part.
+    set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3")
+    set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
+    set(HOPPER_GPU ON)
+    message(STATUS "CUDA ${CUDAToolkit_VERSION}: building the GPU programs and the simulator")
+  else()
+    message(STATUS "No CUDA toolkit (nvcc) found: building the simulator alone")
+  endif()
+else()
+  message(STATUS "CUDA switched off: building the simulator alone")
+endif()

@@ -1,0 +1,46 @@
+#!/bin/sh
+# ptxas_check.sh COMPILER ARGUMENTS...: compiles, and fails where ptxas only remarks.
+#
+# Three remarks mean that a kernel is not the one its source describes: registers spilled to local memory; notes C7504 to C7508
+# (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All are errors here, and so is any warning. ptxas says
+# these things only with -Xptxas -v, on stdout or stderr.
+#
+#   ptxas_check.sh --judge < OUTPUT    judges the compiler's words alone (for its test)
+set -u
+
+# Prints the offending lines of the file $1; succeeds if there are some.
+offending() {
+    grep -E -e 'C75[0-9][0-9]' \
+        -e '[1-9][0-9]* bytes spill (stores|loads)' \
+        -e '(^|[^a-z])[Ww]arning([^a-z]|$)' "$1"
+}
+
+output=$(mktemp) || exit 1
+trap 'rm -f "$output"' EXIT
+trap 'exit 1' HUP INT TERM
+
+if [ "${1-}" = --judge ]; then
+    cat >"$output"
+    code=0
+else
+    "$@" >"$output" 2>&1
+    code=$?
+fi
+if [ "$code" -ne 0 ]; then
+    cat "$output" >&2
+    exit "$code"
+fi
+if offending "$output" >&2; then
+    echo "ptxas_check.sh: the remarks above are errors here: spilled registers, an ignored setmaxnreg," \
+        "serialized wgmma, or a warning. In: ${*}" >&2
+    # No object may stay behind, or the next build would take it for a good one.
+    object=
+    for argument in "$@"; do
+        [ "$object" = -o ] && rm -f "$argument"
+        object=$argument
+    done
+    exit 1
+fi
+# The registers of each kernel, for whoever asks the build to be verbose.
+[ -z "${VERBOSE-}" ] || grep -E 'Compiling entry|Used [0-9]+ registers' "$output"
+exit 0
