@@ -1,0 +1,49 @@
+#include "harness/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *program = "gemm";
+static bool terminal, line_open;
+
+void message_open(const char *argv0) {
+    if (argv0 && *argv0) {
+        const char *slash = strrchr(argv0, '/');
+        program = slash ? slash + 1 : argv0;
+    }
+    terminal = isatty(STDERR_FILENO);
+}
+
+const char *message_program(void) { return program; }
+
+void complain(const char *format, ...) {
+    progress_clear();
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void progress(const char *format, ...) {
+    if (!terminal) return;
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, arguments);
+    fflush(stderr);
+    va_end(arguments);
+    line_open = true;
+}
+
+void progress_clear(void) {
+    if (!line_open) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    line_open = false;
+}
+
+bool progress_shown(void) { return terminal; }

@@ -1,0 +1,107 @@
+#include "harness/output_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/message.h"
+
+bool output_open(struct output_file *file, const char *option, const char *path) {
+    memset(file, 0, sizeof *file);
+    struct stat existing;
+    if (!*path) {
+        complain("%s: the name is empty; give a file to write to", option);
+        return false;
+    }
+    if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
+        complain("%s: '%s' is not a regular file; give the name of a file to write", option, path);
+        return false;
+    }
+    const size_t room = strlen(path) + 32;
+    file->path = strdup(path);
+    file->temporary = malloc(room);
+    if (!file->path || !file->temporary) abort();
+    snprintf(file->temporary, room, "%s.%ld.tmp", path, (long)getpid());
+    file->stream = fopen(file->temporary, "wx");
+    if (!file->stream) {
+        complain("%s: cannot write '%s': %s; choose a place that is writable", option, path,
+                 strerror(errno));
+        free(file->path);
+        free(file->temporary);
+        return false;
+    }
+    return true;
+}
+
+bool output_commit(struct output_file *file) {
+    bool good = !ferror(file->stream) && fflush(file->stream) == 0;
+    int error = errno;
+    if (fclose(file->stream) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good && rename(file->temporary, file->path) != 0) {
+        good = false;
+        error = errno;
+    }
+    if (!good) {
+        complain("cannot write '%s': %s; nothing was left there", file->path, strerror(error));
+        unlink(file->temporary);
+    }
+    free(file->path);
+    free(file->temporary);
+    memset(file, 0, sizeof *file);
+    return good;
+}
+
+void output_abandon(struct output_file *file) {
+    if (!file->stream) return;
+    fclose(file->stream);
+    unlink(file->temporary);
+    free(file->path);
+    free(file->temporary);
+    memset(file, 0, sizeof *file);
+}
+
+bool output_can_write_file(const char *option, const char *path) {
+    struct output_file file;
+    if (!output_open(&file, option, path)) return false;
+    output_abandon(&file);
+    return true;
+}
+
+bool output_can_write_directory(const char *option, const char *path) {
+    if (!*path) {
+        complain("%s: the name is empty; give a directory", option);
+        return false;
+    }
+    const bool made = mkdir(path, 0777) == 0;
+    struct stat existing;
+    int error = errno;
+    bool good = made;
+    if (!made && error == EEXIST) {
+        good = stat(path, &existing) == 0 && S_ISDIR(existing.st_mode);
+        error = ENOTDIR;
+    }
+    if (good) { /* permissions alone do not tell: a read-only file system, a superuser */
+        const size_t room = strlen(path) + 32;
+        char *probe = malloc(room);
+        if (!probe) abort();
+        snprintf(probe, room, "%s/%ld.tmp", path, (long)getpid());
+        FILE *stream = fopen(probe, "wx");
+        error = errno;
+        good = stream != NULL;
+        if (stream) {
+            fclose(stream);
+            unlink(probe);
+        }
+        free(probe);
+    }
+    if (made) rmdir(path);
+    if (!good)
+        complain("%s: cannot write into '%s': %s; choose a directory that is writable", option,
+                 path, strerror(error));
+    return good;
+}
