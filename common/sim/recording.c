@@ -30,8 +30,10 @@ static void record(const struct sim_event *event) {
         timeline_busy(recorded, cta, sm, UNIT_COPY, warp, event->begin, event->end);
         break;
     case SIM_EVENT_WGMMA:
+        timeline_busy(recorded, cta, sm, UNIT_WGMMA, warp, event->begin, event->end);
+        break;
     case SIM_EVENT_MMA:
-        timeline_busy(recorded, cta, sm, UNIT_TENSOR_CORE, warp, event->begin, event->end);
+        timeline_busy(recorded, cta, sm, UNIT_MMA, warp, event->begin, event->end);
         break;
     case SIM_EVENT_TMA_STORE: break; /* the store's mark is enough */
     default:

@@ -42,11 +42,13 @@ void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int war
                    int event, uint32_t argument);
 
 enum timeline_unit {
-    UNIT_TENSOR_CORE, /* multiplying (mma.sync or wgmma); `warp` issued it */
-    UNIT_COPY         /* a load on its way to shared memory (TMA or cp.async); `warp` issued it at `begin` */
+    UNIT_MMA,   /* the Tensor Core, at an mma.sync of warp `warp` */
+    UNIT_WGMMA, /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call per instruction */
+    UNIT_COPY,  /* a load on its way to shared memory; `warp` issued it at `begin` */
+    TIMELINE_UNITS
 };
 
-/* An asynchronous unit was busy in [begin, end). Overlapping and adjacent intervals are merged. Any order. */
+/* An asynchronous unit was busy in [begin, end). Any order. */
 void timeline_busy(struct timeline *timeline, int cta, int sm, enum timeline_unit unit, int warp,
                    uint64_t begin, uint64_t end);
 
@@ -117,6 +119,19 @@ struct report_info {
 
 /* How many timelines there are. */
 int timeline_count(void);
+
+/* What can be read off a timeline, from the first recorded CTA; cycles. What it does not show is 0. */
+struct timeline_figures {
+    const char *name, *variant;
+    bool simulated;
+    double k_tile_period;     /* median distance from one k-tile's multiplications to the next, within an output tile */
+    double tensor_core_busy;  /* share of the time from the first multiplication to the last, 0..1 */
+    double prologue;          /* from the first mark to the first multiplication */
+    double loads_in_flight;   /* mean number of k-tiles on their way between the first and the last multiplication */
+    double fragment_overlap;  /* share of the fragment loads' time during which the same warp multiplies */
+    double epilogue_overlap;  /* share of the epilogues' time during which the Tensor Core is busy */
+};
+struct timeline_figures timeline_figures(int index);
 
 /* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name only when it is whole.
  * False, with a line on stderr, if it cannot be written. */

@@ -124,7 +124,7 @@ DEVICE uint64_t trace_time(void) {
 }
 
 DEVICE uint32_t trace_begin(struct trace_record *buffer, uint32_t role, bool recorder) {
-    const uint32_t cta = blockIdx.x + gridDim.x * blockIdx.y;
+    const uint32_t cta = blockIdx.x;
     if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return TRACE_COUNT_MASK;
     const uint32_t region = cta * TRACE_ROLES + role;
     struct trace_header *header = (struct trace_header *)(buffer + region * TRACE_REGION);

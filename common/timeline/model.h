@@ -1,0 +1,131 @@
+/*
+ * model.h: a timeline in memory, shared by the recorder and the writers.
+ */
+#ifndef TIMELINE_MODEL_H
+#define TIMELINE_MODEL_H
+
+#include "timeline/timeline.h"
+#include "timeline/trace.h"
+
+/* ---- what was recorded ---- */
+
+struct mark {
+    int64_t time;
+    uint16_t event; /* enum trace_event */
+    int32_t argument;
+};
+
+struct marks {
+    struct mark *at;
+    int count, capacity;
+    int warp;     /* of the recording thread; -1: this role never opened its trace */
+    bool closed;
+    int dropped;  /* marks that did not fit */
+    int64_t open, close;
+};
+
+struct interval {
+    int64_t begin, end;
+    int warp;
+};
+
+struct intervals {
+    struct interval *at;
+    int count, capacity;
+};
+
+struct cta_record {
+    int cta, sm;
+    struct marks role[TRACE_ROLES];
+    struct intervals busy[TIMELINE_UNITS];
+};
+
+/* ---- what is drawn ---- */
+
+enum span_kind {
+    SPAN_LOAD,      /* a k-tile is on its way to shared memory */
+    SPAN_MULTICAST, /* the same, to all CTAs of the cluster */
+    SPAN_HELD,      /* it has arrived and is not consumed yet */
+    SPAN_ACQUIRE,   /* the producer waits for a free stage */
+    SPAN_WAIT,      /* a consumer waits for data */
+    SPAN_FRAGMENTS, /* fragments on their way to registers */
+    SPAN_ISSUE,     /* a warpgroup issues wgmmas */
+    SPAN_MMA,       /* multiplications of a k-tile under way */
+    SPAN_FMA,       /* arithmetic on the CUDA cores */
+    SPAN_EPILOGUE,
+    SPAN_STORE,
+    SPAN_KINDS
+};
+
+enum track_kind {
+    TRACK_SLOT,        /* a stage of the ring */
+    TRACK_ROLE,        /* what a role's threads do, in program order */
+    TRACK_FRAGMENTS,   /* fragment loads of a role */
+    TRACK_MMA,         /* multiplications of a role */
+    TRACK_TENSOR_CORE, /* the Tensor Core, busy for this CTA */
+    TRACK_KINDS
+};
+
+struct span {
+    int64_t begin, end;
+    uint8_t kind;     /* enum span_kind */
+    uint8_t inferred; /* not recorded: concluded from issue and observed completion */
+    int8_t role;      /* enum trace_role; -1: none */
+    int32_t k_tile;   /* -1: none */
+    int32_t tile;     /* output tile; -1: not known */
+};
+
+struct track {
+    int cta, sm;
+    uint8_t kind;  /* enum track_kind */
+    int8_t role;   /* enum trace_role, or -1 */
+    int slot;      /* of TRACK_SLOT */
+    char name[40];
+    struct span *at; /* sorted, not overlapping */
+    int count, capacity;
+};
+
+struct timeline {
+    char name[64], variant[64], technique[128];
+    bool simulated;
+    bool timed;          /* false: the times are only an order */
+    int tile_m, tile_n, tile_k, stages, cluster;
+    int m, n, k, tiles_k;
+    double clock_mhz;    /* 0: not known */
+    double cycles;       /* of the run; < 0: not known */
+    int64_t end;         /* the last thing that is drawn */
+    int dropped;         /* marks that did not fit */
+    struct cta_record *cta;
+    int ctas, cta_capacity;
+    struct track *track; /* by CTA, then as they are drawn from top to bottom */
+    int tracks, track_capacity;
+    struct barrier_event *barrier;
+    int barriers, barrier_capacity;
+    struct timeline *next;
+};
+
+/* The list of all timelines, in the order in which they were recorded. */
+extern struct timeline *timeline_list;
+
+struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_problem *problem,
+                              bool simulated);
+struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm);
+void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument);
+void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp);
+void timeline_build(struct timeline *timeline);
+const char *timeline_role_name(int role);
+const char *timeline_span_name(int kind);
+const char *timeline_barrier_name(int kind);
+
+/* Makes room for one more element of an array; ends the program if there is no memory. */
+void timeline_grow(void **array, int count, int *capacity, size_t size);
+
+/* The CTAs that the writers show: those on the first `sms` SMs, in the order of their CTAs. */
+bool timeline_shows(const struct timeline *timeline, int sm, int sms);
+
+/* Parts of the Tensor Core's track in [begin, end): cycles. */
+int64_t timeline_covered(const struct track *track, int64_t begin, int64_t end);
+const struct track *timeline_find_track(const struct timeline *timeline, int cta, enum track_kind kind,
+                                        int role);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * timeline.c: keeps what is recorded, one timeline per stage and variant.
+ */
+#include "timeline/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct timeline *timeline_list;
+
+void timeline_grow(void **array, int count, int *capacity, size_t size) {
+    if (count < *capacity) return;
+    *capacity = *capacity ? 2 * *capacity : 16;
+    *array = realloc(*array, (size_t)*capacity * size);
+    if (*array) return;
+    fprintf(stderr, "timeline: no memory for %d records of %zu bytes; trace a smaller problem\n", *capacity,
+            size);
+    exit(3);
+}
+
+static void free_timeline(struct timeline *timeline) {
+    for (int i = 0; i < timeline->ctas; ++i) {
+        for (int role = 0; role < TRACE_ROLES; ++role) free(timeline->cta[i].role[role].at);
+        for (int unit = 0; unit < TIMELINE_UNITS; ++unit) free(timeline->cta[i].busy[unit].at);
+    }
+    for (int i = 0; i < timeline->tracks; ++i) free(timeline->track[i].at);
+    free(timeline->cta);
+    free(timeline->track);
+    free(timeline->barrier);
+    free(timeline);
+}
+
+struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_problem *problem,
+                              bool simulated) {
+    struct timeline *timeline = calloc(1, sizeof *timeline);
+    if (!timeline) {
+        fprintf(stderr, "timeline: no memory\n");
+        exit(3);
+    }
+    snprintf(timeline->name, sizeof timeline->name, "%s", stage->name);
+    snprintf(timeline->variant, sizeof timeline->variant, "%s", stage->variant ? stage->variant : "");
+    snprintf(timeline->technique, sizeof timeline->technique, "%s", stage->technique ? stage->technique : "");
+    timeline->simulated = simulated;
+    timeline->timed = true;
+    timeline->tile_m = stage->tile_m;
+    timeline->tile_n = stage->tile_n;
+    timeline->tile_k = stage->tile_k;
+    timeline->stages = stage->stages;
+    timeline->cluster = stage->cluster;
+    timeline->m = problem->m;
+    timeline->n = problem->n;
+    timeline->k = problem->k;
+    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(problem->k, stage->tile_k) : 0;
+    timeline->cycles = -1;
+
+    /* Takes the place of an earlier run of the same, otherwise the end of the list. */
+    struct timeline **place = &timeline_list;
+    while (*place && (strcmp((*place)->name, timeline->name) || strcmp((*place)->variant, timeline->variant)))
+        place = &(*place)->next;
+    if (*place) {
+        timeline->next = (*place)->next;
+        free_timeline(*place);
+    }
+    *place = timeline;
+    return timeline;
+}
+
+void timeline_free_all(void) {
+    while (timeline_list) {
+        struct timeline *timeline = timeline_list;
+        timeline_list = timeline->next;
+        free_timeline(timeline);
+    }
+}
+
+int timeline_count(void) {
+    int count = 0;
+    for (const struct timeline *t = timeline_list; t; t = t->next) ++count;
+    return count;
+}
+
+struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm) {
+    for (int i = timeline->ctas; i-- > 0;) /* the latest first: it is the likely one */
+        if (timeline->cta[i].cta == cta) return &timeline->cta[i];
+    timeline_grow((void **)&timeline->cta, timeline->ctas, &timeline->cta_capacity, sizeof *timeline->cta);
+    struct cta_record *record = &timeline->cta[timeline->ctas++];
+    *record = (struct cta_record){.cta = cta, .sm = sm};
+    for (int role = 0; role < TRACE_ROLES; ++role) record->role[role].warp = -1;
+    return record;
+}
+
+void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument) {
+    timeline_grow((void **)&marks->at, marks->count, &marks->capacity, sizeof *marks->at);
+    marks->at[marks->count++] = (struct mark){time, (uint16_t)event, argument};
+}
+
+void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp) {
+    timeline_grow((void **)&intervals->at, intervals->count, &intervals->capacity, sizeof *intervals->at);
+    intervals->at[intervals->count++] = (struct interval){begin, end, warp};
+}
+
+struct timeline *timeline_begin(const struct gemm_stage *stage, const struct gemm_problem *problem) {
+    return timeline_new(stage, problem, true);
+}
+
+void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,
+                   int event, uint32_t argument) {
+    if (cta >= TRACE_CTAS || role < 0 || role >= TRACE_ROLES) return;
+    struct marks *marks = &timeline_cta(timeline, cta, sm)->role[role];
+    if (event != TRACE_NONE) {
+        timeline_add_mark(marks, (int64_t)cycle, event, (int)argument);
+    } else if (argument) {
+        marks->warp = warp;
+        marks->open = (int64_t)cycle;
+    } else {
+        marks->close = (int64_t)cycle;
+        marks->closed = true;
+    }
+}
+
+void timeline_busy(struct timeline *timeline, int cta, int sm, enum timeline_unit unit, int warp,
+                   uint64_t begin, uint64_t end) {
+    if (cta >= TRACE_CTAS || end <= begin) return;
+    struct intervals *busy = &timeline_cta(timeline, cta, sm)->busy[unit];
+    if (unit == UNIT_MMA) {
+        /* Thousands of them follow one another in a warp; a k-tile's worth is what one can see. Of the last few
+         * intervals one is likely this warp's. */
+        for (int i = busy->count - 1; i >= 0 && i >= busy->count - 16; --i) {
+            struct interval *last = &busy->at[i];
+            if (last->warp != warp) continue;
+            if ((int64_t)begin > last->end || (int64_t)begin < last->begin) break;
+            if ((int64_t)end > last->end) last->end = (int64_t)end;
+            return;
+        }
+    }
+    timeline_add_interval(busy, (int64_t)begin, (int64_t)end, warp);
+}
+
+void timeline_barrier(struct timeline *timeline, const struct barrier_event *event) {
+    if (event->cta >= TRACE_CTAS) return;
+    timeline_grow((void **)&timeline->barrier, timeline->barriers, &timeline->barrier_capacity,
+                  sizeof *timeline->barrier);
+    timeline->barrier[timeline->barriers++] = *event;
+}
+
+void timeline_end(struct timeline *timeline, double cycles) {
+    timeline->cycles = cycles;
+    timeline->timed = cycles >= 0;
+    timeline_build(timeline);
+}
+
+const char *timeline_role_name(int role) {
+    static const char *const names[TRACE_ROLES] = {
+        [TRACE_PRODUCER] = "producer",
+        [TRACE_CONSUMER_0] = "consumer 0",
+        [TRACE_CONSUMER_1] = "consumer 1",
+        [TRACE_THREADS] = "threads",
+    };
+    return role >= 0 && role < TRACE_ROLES ? names[role] : "";
+}
+
+const char *timeline_span_name(int kind) {
+    static const char *const names[SPAN_KINDS] = {
+        [SPAN_LOAD] = "load in flight",
+        [SPAN_MULTICAST] = "multicast load in flight",
+        [SPAN_HELD] = "data held",
+        [SPAN_ACQUIRE] = "wait for a free stage",
+        [SPAN_WAIT] = "wait for data",
+        [SPAN_FRAGMENTS] = "fragment loads",
+        [SPAN_ISSUE] = "issue wgmma",
+        [SPAN_MMA] = "multiply",
+        [SPAN_FMA] = "CUDA-core arithmetic",
+        [SPAN_EPILOGUE] = "epilogue",
+        [SPAN_STORE] = "store",
+    };
+    return names[kind];
+}
+
+const char *timeline_barrier_name(int kind) {
+    static const char *const names[BARRIER_EVENT_KINDS] = {
+        [BARRIER_INIT] = "init",
+        [BARRIER_ARRIVE] = "arrive",
+        [BARRIER_EXPECT_TX] = "expect_tx",
+        [BARRIER_COMPLETE_TX] = "complete_tx",
+        [BARRIER_FLIP] = "flip",
+        [BARRIER_WAIT_BEGIN] = "wait",
+        [BARRIER_WAIT_END] = "pass",
+    };
+    return names[kind];
+}
+
+bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
+    int seen[16], count = 0;
+    if (sms > 16) sms = 16;
+    /* timeline_build has sorted the CTAs. */
+    for (int i = 0; i < timeline->ctas && count < sms; ++i) {
+        int j = 0;
+        while (j < count && seen[j] != timeline->cta[i].sm) ++j;
+        if (j == count) seen[count++] = timeline->cta[i].sm;
+    }
+    for (int j = 0; j < count; ++j)
+        if (seen[j] == sm) return true;
+    return false;
+}
