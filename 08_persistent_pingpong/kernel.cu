@@ -19,7 +19,7 @@
 #include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 5 /* depth of the ring, 2 to 5 */
+#define STAGES 6 /* depth of the ring, 2 to 6 */
 #endif
 #ifndef WAIT
 #define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
@@ -35,14 +35,15 @@ enum {
     CONSUMERS = 2,               /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    PANEL = 64,     /* columns of D that a store moves: 128 bytes, the width of the swizzle */
+    BLOCK = 64,  /* rows and columns of D that one store moves; 128 bytes wide, as the swizzle */
+    BUFFERS = 2, /* blocks of staging per consumer */
     NO_TILE = 0x7fffffff,
 };
 
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BN / PANEL][BM * PANEL]; /* staging: [consumer][panel][row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES];      /* released by the four warps of the consumer whose tile it is */
     struct pipeline_stage tiles[CONSUMERS];  /* tile[c] holds consumer c's next tile */
     uint32_t tile[CONSUMERS];
@@ -62,33 +63,30 @@ DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t
         }
 }
 
-/* Converts a warpgroup's accumulators, stages them in the layout of the 128 B swizzle and has the TMA store them. The stores of the
- * previous tile read the same staging memory. One warpgroup. */
+/* Converts a warpgroup's accumulators, block by block: stages one in the layout of the 128 B swizzle, then has the TMA store it
+ * while the next is converted. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile, int consumer,
                        float acc[BM / 64][64]) {
-    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-    const bool elected = threadIdx.x % 128 == 0;
-    /* The stores of the previous tile have read the staging memory. cp.async.bulk.wait_group.read */
-    if (elected) bulk_wait_group_read(0);
-    /* Every thread knows, before it overwrites it. bar.sync */
-    named_barrier_sync(1 + consumer, 128);
-    UNROLL for (int i = 0; i < BM / 64; ++i)
-        UNROLL for (int j = 0; j < BN / 16; ++j) {
-            const float *f = &acc[i][8 * j]; /* two 16 x 8 fragments side by side */
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
+    UNROLL for (int block = 0; block < BM / BLOCK * (BN / BLOCK); ++block) {
+        const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
+        element_t *staging = shared->d[consumer][block % BUFFERS];
+        /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+        if (threadIdx.x % 128 == 0) bulk_wait_group_read(BUFFERS - 1);
+        named_barrier_sync(1 + consumer, 128);
+        UNROLL for (int c = 0; c < BLOCK / 16; ++c) {
+            const float *f = &acc[i][j * BLOCK / 2 + 8 * c]; /* two 16 x 8 fragments side by side */
             const uint32_t r[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
-            const int row = i * 64 + warp * 16 + lane % 16, chunk = j * 2 % 8 + lane / 16;
-            stmatrix_x4(&shared->d[consumer][j * 16 / PANEL][row * PANEL + (chunk ^ row % 8) * 8], r);
+            stmatrix_x4(&staging[row * BLOCK + ((2 * c + chunk) ^ row % 8) * 8], r);
         }
-    /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
-    fence_proxy_async();
-    /* The same holds for every thread before the stores are issued. bar.sync */
-    named_barrier_sync(1 + consumer, 128);
-    if (elected) {
-        for (int panel = 0; panel < BN / PANEL; ++panel)
-            tma_store(&args->map_d, tile.m * BM, tile.n * BN + panel * PANEL, shared->d[consumer][panel]);
-        /* They are one group, for the waits to count. cp.async.bulk.commit_group */
-        bulk_commit_group();
+        /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
+        fence_proxy_async();
+        named_barrier_sync(1 + consumer, 128);
+        if (threadIdx.x % 128 == 0) {
+            tma_store(&args->map_d, tile.m * BM + i * BLOCK, tile.n * BN + j * BLOCK, staging);
+            bulk_commit_group(); /* a group of its own, for the waits to count */
+        }
     }
 }
 
@@ -212,7 +210,7 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
     if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BM, PANEL, SWIZZLE_128B))
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n;
     const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "08_persistent_pingpong",

@@ -58,6 +58,7 @@ struct gemm_args {
     int64_t lda, ldb, ldd;
     int m, n, k;
     int tiles_m, tiles_n, tiles_k; /* extents of the problem in tiles, rounded up */
+    int items;                     /* units of work for a persistent kernel's schedule, if it has one */
     int splits;                    /* parts the k loop is split into; 1 unless a chapter says otherwise */
     float *workspace;
     uint32_t *tile_counter;

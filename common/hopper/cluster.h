@@ -19,8 +19,7 @@ DEVICE uint32_t cluster_rank(void) {
 
 /* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads call. */
 DEVICE void cluster_sync(void) {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope is that of the CTA, so

@@ -1,0 +1,230 @@
+/*
+ * 09_cluster_multicast: neighbouring CTAs share what they fetch, and the chapter's parameters are chosen for the problem.
+ *
+ * The idea: the CTAs of a cluster, one above the other, need the same columns of B. Each fetches a part of them and the TMA
+ * multicasts it into all: a third less to read from the L2, whose energy is what limits the speed by now. What it costs:
+ * a stage can be refilled only when the consumers of all the cluster's CTAs have read it, and none may leave
+ * early. The same source makes the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
+ */
+#include "gemm.h"
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/mma.h"
+#include "hopper/pipeline.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+/* One object file per configuration; 09_cluster_multicast/select.c picks among them. */
+#ifndef BM
+#define BM 128 /* the CTA's tile */
+#endif
+#ifndef BN
+#define BN 256
+#endif
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring */
+#endif
+#ifndef CLUSTER
+#define CLUSTER 2 /* CTAs, one above the other */
+#endif
+#ifndef PINGPONG
+#define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BK = 64,
+    CONSUMERS = 2, /* warpgroups */
+    THREADS = 128 * (1 + CONSUMERS),
+    ROWS = PINGPONG ? BM : BM / CONSUMERS, /* of a consumer */
+    RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    BLOCK = 64,  /* rows and columns of D that one store moves; 128 bytes wide, as the swizzle */
+    BUFFERS = 2, /* blocks of staging per consumer */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read the stage */
+    mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
+};
+
+/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64 rows. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step)
+        UNROLL for (int i = 0; i < ROWS / 64; ++i) {
+            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
+            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
+            wgmma_m64nNk16(BN, acc[i], a_step, b_step, accumulate || step > 0);
+        }
+}
+
+/* Converts a warpgroup's accumulators, block by block: stages one in the layout of the 128 B swizzle, then has the TMA store it
+ * while the next is converted. One warpgroup. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row, int first_column,
+                       int consumer, float acc[ROWS / 64][BN / 2]) {
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
+    UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK); ++block) {
+        const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
+        element_t *staging = shared->d[consumer][block % BUFFERS];
+        /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+        if (threadIdx.x % 128 == 0) bulk_wait_group_read(BUFFERS - 1);
+        named_barrier_sync(1 + consumer, 128);
+        UNROLL for (int c = 0; c < BLOCK / 16; ++c) {
+            const float *f = &acc[i][j * BLOCK / 2 + 8 * c]; /* two 16 x 8 fragments side by side */
+            const uint32_t r[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
+                                   pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
+            stmatrix_x4(&staging[row * BLOCK + ((2 * c + chunk) ^ row % 8) * 8], r);
+        }
+        /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
+        fence_proxy_async();
+        named_barrier_sync(1 + consumer, 128);
+        if (threadIdx.x % 128 == 0) {
+            tma_store(&args->map_d, first_row + i * BLOCK, first_column + j * BLOCK, staging);
+            bulk_commit_group(); /* a group of its own, for the waits to count */
+        }
+    }
+}
+
+/* The first tile of this CTA's cluster number `number` of tile rows; CTA `rank` takes the one `rank` rows below. */
+DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+    struct tile tile = tile_at(number, (args->tiles_m + CLUSTER - 1) / CLUSTER, args->tiles_n);
+    tile.m = tile.m * CLUSTER + cluster_rank();
+    return tile;
+}
+
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of the columns of B for the whole
+ * cluster. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    const int rank = cluster_rank(), share = BN / CLUSTER;
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(args, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* All consumer warps of the cluster have read the stage; then announces the bytes, those that the others
+             * send included. mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+            tma_load_multicast(&shared->b[state.index][rank * share * BK], &args->map_b,
+                               tile.n * BN + rank * share, k_tile * BK, full, (1 << CLUSTER) - 1);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
+                         float acc[ROWS / 64][BN / 2], bool accumulate) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], accumulate);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r arrives at CTA r's barrier. */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    const int lane = threadIdx.x % 32;
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores tile after tile, or its half of them. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
+    const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
+    float acc[ROWS / 64][BN / 2] = {{0}};
+    struct pipeline_state state = {0, 0};
+    uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    int number = blockIdx.x / CLUSTER;
+    if (PINGPONG && consumer == 1) {
+        number += gridDim.x / CLUSTER;
+        pipeline_skip(&state, args->tiles_k, STAGES);
+    }
+    for (; number < args->items; number += step) {
+        const struct tile tile = cluster_tile(args, number);
+        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
+        if (PINGPONG) mbarrier_wait(&shared->turn[consumer], turn);
+        turn ^= 1;
+        struct pipeline_state release = state; /* the next k-tile to release */
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, first_row, acc, false);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, first_row, acc, true);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group, mbarrier.arrive */
+            wgmma_wait_group(1);
+            release_stage(shared, &release);
+        }
+        /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
+        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
+        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        release_stage(shared, &release);
+        store_tile(shared, args, tile.m * BM + first_row, tile.n * BN, consumer, acc);
+        if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+    }
+    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, RELEASES);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
+        /* The initialized barriers are visible to the cluster and the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* Every CTA's barriers are initialized before anybody in the cluster uses one. barrier.cluster */
+    cluster_sync();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (threadIdx.x == 0) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers. barrier.cluster */
+    cluster_sync();
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN / CLUSTER, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "09_cluster_multicast",
+                                 .grid = 0, .cluster = CLUSTER,
+                                 .threads = THREADS, .smem_bytes = sizeof(struct smem), .stream = stream};
+    const int resident = gemm_resident_clusters(&launch);
+    args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
+    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
+    .technique = "clusters share operands by TMA multicast",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
