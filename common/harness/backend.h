@@ -37,6 +37,7 @@ struct device_info {
     size_t memory_bytes; /* free for us */
     size_t l2_bytes;     /* 0: none */
     double power_limit_w; /* 0: not known */
+    bool checks_bounds;   /* reports every access outside of an allocation itself: no guard bands needed */
 };
 
 /* What the backend knows of a compiled stage; 0 or less: not known. */
