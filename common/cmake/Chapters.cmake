@@ -2,10 +2,12 @@
 #
 #   chapter(06_wgmma VARIANTS wait0:kernel.cu:WAIT=0 rs:rs.cu)
 #
-# remembers a chapter. The directories common/sim and common/cuda then each call add_chapters(); they are different directories
-# because there the same .cu files are of different languages, and CMake keeps a source's language per directory.
+# remembers a chapter. The directories common/sim and common/cuda then each call add_chapters();
+# they are different directories because there the same .cu files are of different languages, and
+# CMake keeps a source's language per directory.
 
-# Every stage to be compiled, as chapter|label|file|macros; label is the variant's name, empty for the chapter's own kernel.
+# Every stage to be compiled, as chapter|label|file|macros; label is the variant's name, empty for
+# the chapter's own kernel.
 set_property(GLOBAL PROPERTY HOPPER_STAGES "")
 set_property(GLOBAL PROPERTY HOPPER_CHAPTERS "")
 
@@ -34,7 +36,8 @@ function(chapter name)
   endforeach()
 endfunction()
 
-# Compiles one stage for both element types; `suffix` is "" or "_trace". Sets <symbol> in the caller: stage_06_wgmma_wait0.
+# Compiles one stage for both element types; `suffix` is "" or "_trace". Sets <symbol> in the
+# caller: stage_06_wgmma_wait0.
 function(add_stage_objects backend language chapter label file macros suffix symbol)
   set(name stage_${chapter})
   if(label)
@@ -64,8 +67,8 @@ function(add_stage_objects backend language chapter label file macros suffix sym
   set(${symbol} ${name} PARENT_SCOPE)
 endfunction()
 
-# Writes the table of stages that a program is linked with: harness/registry.h declares what is defined here. `stages` and
-# `traced` are lists of symbols of the same length; NULL stands for none.
+# Writes the table of stages that a program is linked with: harness/registry.h declares what is
+# defined here. `stages` and `traced` are lists of symbols of the same length; NULL stands for none.
 function(write_registry path is_tour stages traced)
   set(declarations "")
   foreach(table IN ITEMS stages traced)
@@ -97,9 +100,10 @@ const bool program_is_tour = @is_tour@;
 ]=])
 endfunction()
 
-# Makes, in the calling directory, the objects of all stages, the program of every chapter, and the tour. `libraries`: what a
-# program is linked with besides its stages. Targets: <backend>_<chapter>, <backend>_tour, and <backend>_stages, a library
-# of all stages with the tour's table, for tests with a main of their own.
+# Makes, in the calling directory, the objects of all stages, the program of every chapter, and the
+# tour. `libraries`: what a program is linked with besides its stages. Targets: <backend>_<chapter>,
+# <backend>_tour, and <backend>_stages, a library of all stages with the tour's table, for tests
+# with a main of their own.
 function(add_chapters backend language libraries)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
@@ -124,8 +128,8 @@ function(add_chapters backend language libraries)
       list(APPEND symbols ${symbol})
       list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
                           $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
-      # Timelines are drawn of the chapters' own kernels. On the GPU that takes a second compilation, with the recorder in
-      # it; the simulator records what any kernel does.
+      # Timelines are drawn of the chapters' own kernels. On the GPU that takes a second
+      # compilation, with the recorder in it; the simulator records what any kernel does.
       if(label STREQUAL "" AND backend STREQUAL "sim")
         list(APPEND traced ${symbol})
       elseif(label STREQUAL "" AND HOPPER_TRACE)

@@ -1,6 +1,8 @@
 # Targets ptx and sass: the machine's view of every stage, for reading.
 
-# `objects`: the object libraries of the stages. Both dumps are taken from the object files that the programs are linked of.
+# `objects`: the object libraries of the stages. SASS is read out of the object files that the
+# programs are linked of; PTX is not in them (they hold code for sm_90a alone), so it is compiled
+# again, with the same options.
 function(add_dump_targets objects)
   get_filename_component(bin ${CMAKE_CUDA_COMPILER} DIRECTORY)
   find_program(HOPPER_CUOBJDUMP cuobjdump HINTS ${bin})
@@ -8,14 +10,15 @@ function(add_dump_targets objects)
   set(ptx_commands "")
   foreach(object IN LISTS objects)
     get_target_property(source ${object} SOURCES)
+    get_target_property(macros ${object} COMPILE_DEFINITIONS)
+    list(TRANSFORM macros PREPEND "-D")
     string(REGEX REPLACE "^gpu_stage_" "" name ${object})
     list(APPEND sass_commands COMMAND ${HOPPER_CUOBJDUMP} -sass $<TARGET_OBJECTS:${object}>
          > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
     list(APPEND ptx_commands
          COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo
                  -I${PROJECT_SOURCE_DIR}/common
-                 "-D$<JOIN:$<TARGET_PROPERTY:${object},COMPILE_DEFINITIONS>,;-D>" ${source}
-                 -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
+                 ${macros} ${source} -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
   endforeach()
   if(NOT objects)
     return()
@@ -31,7 +34,7 @@ function(add_dump_targets objects)
   else()
     add_custom_target(sass
       COMMAND ${CMAKE_COMMAND} -E echo
-              "cuobjdump is missing: install the toolkit's cuda-cuobjdump package and configure again"
+              "cuobjdump is missing: install cuda-cuobjdump and configure again"
       COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
   endif()
 endfunction()

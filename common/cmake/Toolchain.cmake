@@ -1,7 +1,8 @@
 # Compilers: which are accepted, how they are called, and whether there is a CUDA toolkit.
 
-# The floors, all in one place. gcc 12, clang 14 and CUDA 13.0 are what continuous integration compiles with; a floor below
-# is the first version that has what the sources use, and nobody has built with it here.
+# The floors, all in one place. gcc 12, clang 14 and CUDA 13.0 are what continuous integration
+# compiles with; a floor below is the first version that has what the sources use, and nobody has
+# built with it here.
 set(HOPPER_GCC_FLOOR 11)    # the simulator's vector code under -Werror
 set(HOPPER_CLANG_FLOOR 14)
 set(HOPPER_CUDA_FLOOR 12.5) # cudaGetDriverEntryPointByVersion
@@ -15,7 +16,8 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# A warning stops the build; `cmake --compile-no-warning-as-error` lets a compiler newer than ours pass.
+# A warning stops the build; `cmake --compile-no-warning-as-error` lets a compiler newer than ours
+# pass.
 if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
@@ -28,10 +30,11 @@ elseif(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND
   message(FATAL_ERROR "clang ${CMAKE_C_COMPILER_VERSION} is too old: needs ${HOPPER_CLANG_FLOOR}. "
                       "Set CC to a newer compiler and configure in an empty build directory.")
 elseif(NOT CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
-  message(WARNING "Only gcc and clang are tried; ${CMAKE_C_COMPILER_ID} may lack the GNU C used here.")
+  message(WARNING "Only gcc and clang are tried; ${CMAKE_C_COMPILER_ID} may lack GNU C.")
 endif()
 
-# -Wno-psabi: gcc's remark that passing vectors changed its ABI once; nothing here crosses a library.
+# -Wno-psabi: gcc's remark that passing vectors changed its ABI once; nothing here crosses a
+# library.
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wno-psabi>")
 
 if(HOPPER_SANITIZE)
@@ -53,7 +56,8 @@ if(HOPPER_CUDA)
     find_package(CUDAToolkit REQUIRED)
     if(CUDAToolkit_VERSION VERSION_LESS HOPPER_CUDA_FLOOR)
       message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: needs ${HOPPER_CUDA_FLOOR}. Set "
-                          "CUDACXX to a newer nvcc, or build the simulator alone: -DHOPPER_CUDA=OFF.")
+                          "CUDACXX to a newer nvcc, or build the simulator alone: "
+                          "-DHOPPER_CUDA=OFF.")
     endif()
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)

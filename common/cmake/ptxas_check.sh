@@ -1,9 +1,9 @@
 #!/bin/sh
 # ptxas_check.sh COMPILER ARGUMENTS...: compiles, and fails where ptxas only remarks.
 #
-# Three remarks mean that a kernel is not the one its source describes: registers spilled to local memory; notes C7504 to C7508
-# (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All are errors here, and so is any warning. ptxas says
-# these things only with -Xptxas -v, on stdout or stderr.
+# Three remarks mean that a kernel is not the one its source describes: registers spilled to local
+# memory; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All are
+# errors here, and so is any warning. ptxas speaks of spills only with -Xptxas -v.
 #
 #   ptxas_check.sh --judge < OUTPUT    judges the compiler's words alone (for its test)
 set -u
@@ -31,7 +31,7 @@ if [ "$code" -ne 0 ]; then
     exit "$code"
 fi
 if offending "$output" >&2; then
-    echo "ptxas_check.sh: the remarks above are errors here: spilled registers, an ignored setmaxnreg," \
+    echo "ptxas_check.sh: the remarks above are errors: spilled registers, an ignored setmaxnreg," \
         "serialized wgmma, or a warning. In: ${*}" >&2
     # No object may stay behind, or the next build would take it for a good one.
     object=

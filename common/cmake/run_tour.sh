@@ -1,5 +1,6 @@
 #!/bin/sh
-# run_tour.sh REPORT_DIR PROGRAM...: runs the first tour that finds its device; exit code 3 means that one did not.
+# run_tour.sh REPORT_DIR PROGRAM...: runs the first tour that finds its device; exit code 3 means
+# that one did not.
 set -u
 report=$1
 shift

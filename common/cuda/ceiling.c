@@ -22,7 +22,8 @@ static bool upload_operands(void) {
     float *values = malloc(bytes);
     uint64_t state = 1;
     if (!values) return false;
-    for (int i = 0; i < CEILING_OPERANDS; ++i) { /* Box and Muller's transformation of two uniforms */
+    for (int i = 0; i < CEILING_OPERANDS;
+         ++i) { /* Box and Muller's transformation of two uniforms */
         const double radius = sqrt(-2.0 * log(next_uniform(&state)));
         values[i] = (float)(radius * cos(6.283185307179586 * next_uniform(&state)));
     }
@@ -51,15 +52,15 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
-static enum gemm_status enqueue_wgmma(const struct contender *self, const struct gemm_problem *problem,
-                                      void *stream) {
+static enum gemm_status enqueue_wgmma(const struct contender *self,
+                                      const struct gemm_problem *problem, void *stream) {
     ceiling_function *const kernel =
         cuda_device.type == GEMM_BF16 ? ceiling_wgmma_bf16 : ceiling_wgmma_fp16;
     return enqueue(self, problem, kernel, CEILING_WGMMA_STEP, stream);
 }
 
-static enum gemm_status enqueue_mma(const struct contender *self, const struct gemm_problem *problem,
-                                    void *stream) {
+static enum gemm_status enqueue_mma(const struct contender *self,
+                                    const struct gemm_problem *problem, void *stream) {
     ceiling_function *const kernel =
         cuda_device.type == GEMM_BF16 ? ceiling_mma_bf16 : ceiling_mma_fp16;
     return enqueue(self, problem, kernel, CEILING_MMA_STEP, stream);
@@ -68,10 +69,11 @@ static enum gemm_status enqueue_mma(const struct contender *self, const struct g
 bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out) {
     if (!operands && !upload_operands()) return false;
     const double per_step = wgmma ? CEILING_WGMMA_STEP : CEILING_MMA_STEP;
-    *out = (struct contender){.name = wgmma ? "wgmma-only" : "mma-only",
-                              .computes = false,
-                              .enqueue = wgmma ? enqueue_wgmma : enqueue_mma,
-                              .flops = steps_of(problem, per_step) * per_step * cuda_device.sm_count};
+    *out =
+        (struct contender){.name = wgmma ? "wgmma-only" : "mma-only",
+                           .computes = false,
+                           .enqueue = wgmma ? enqueue_wgmma : enqueue_mma,
+                           .flops = steps_of(problem, per_step) * per_step * cuda_device.sm_count};
     return true;
 }
 

@@ -7,8 +7,8 @@
 
 enum { THREADS = 1024 };
 
-// The timer ticks every 32 ns or more slowly and is read right behind the clock, so that a batch of milliseconds is known to
-// a few parts in 100,000.
+// The timer ticks every 32 ns or more slowly and is read right behind the clock, so that a batch of
+// milliseconds is known to a few parts in 100,000.
 static __global__ void __launch_bounds__(THREADS) read_clocks(struct clock_reading *readings) {
     if (threadIdx.x != 0) return;
     struct clock_reading now;

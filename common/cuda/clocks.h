@@ -19,7 +19,8 @@ struct clock_reading {
     unsigned sm;
 };
 
-/* Enqueues a kernel that reads both clocks once in each of its sms * CLOCKS_CTAS_PER_SM CTAs. `readings`: global memory. */
+/* Enqueues a kernel that reads both clocks once in each of its sms * CLOCKS_CTAS_PER_SM CTAs.
+ * `readings`: global memory. */
 cudaError_t clocks_read(struct clock_reading *readings, int sms, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
 /*
  * cublas.c: the library everybody compares with, as it comes.
  *
- * cuBLAS is column-major. The bytes of a row-major matrix [rows][columns] with pitch ld are those of a column-major one with
- * `columns` rows, `rows` columns and leading dimension ld: its transpose. So D (m x n row-major) is for cuBLAS D' (n x m,
- * ldd), and D' = (A B^T)' = B A'. B (n x k row-major) is there k x n with ldb and has to be transposed; A' (k x m, lda) is
- * what A already is. Hence: op T and the n x k operand first, op N and the k x m operand second, n before m.
+ * cuBLAS is column-major. The bytes of a row-major matrix [rows][columns] with pitch ld are those
+ * of a column-major one with `columns` rows, `rows` columns and leading dimension ld: its
+ * transpose. So D (m x n row-major) is for cuBLAS D' (n x m, ldd), and D' = (A B^T)' = B A'. B (n x
+ * k row-major) is there k x n with ldb and has to be transposed; A' (k x m, lda) is what A already
+ * is. Hence: op T and the n x k operand first, op N and the k x m operand second, n before m.
  *
  * cuBLAS Library: cublasGemmEx, cublasSetWorkspace.
  */
@@ -25,15 +26,16 @@ static bool cublas_ok(cublasStatus_t status, const char *attempt) {
     return false;
 }
 
-static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p, void *stream) {
+static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
+                                void *stream) {
     (void)self;
     const float one = 1.0f, zero = 0.0f;
     const cudaDataType_t type = cuda_device.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
     if (!cublas_ok(cublasSetStream(cublas.handle, (cudaStream_t)stream), "setting the stream") ||
         !cublas_ok(cublasSetWorkspace(cublas.handle, cublas.workspace, LIBRARY_WORKSPACE),
                    "setting the workspace") || /* setting the stream has reset it */
-        !cublas_ok(cublasGemmEx(cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->b,
-                                type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
+        !cublas_ok(cublasGemmEx(cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one,
+                                p->b, type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
                                 (int)p->ldd, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
                    "cublasGemmEx"))
         return GEMM_LAUNCH_FAILED;
@@ -43,7 +45,8 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
 bool cublas_contender(struct contender *out) {
     if (!cublas.handle) {
         if (!cublas_ok(cublasCreate(&cublas.handle), "creating a handle")) return false;
-        if (!cuda_ok(cudaMalloc(&cublas.workspace, LIBRARY_WORKSPACE), "allocating cuBLAS's workspace")) {
+        if (!cuda_ok(cudaMalloc(&cublas.workspace, LIBRARY_WORKSPACE),
+                     "allocating cuBLAS's workspace")) {
             cublas_close();
             return false;
         }

@@ -1,8 +1,9 @@
 /*
- * cublaslt.c: the best that cuBLASLt has for a problem, found by trying what its heuristics propose.
+ * cublaslt.c: the best that cuBLASLt has for a problem, found by trying what its heuristics
+ * propose.
  *
- * The operands are turned around as in cublas.c. cuBLAS Library, "Using the cuBLASLt API": cublasLtMatmul,
- * cublasLtMatmulAlgoGetHeuristic.
+ * The operands are turned around as in cublas.c. cuBLAS Library, "Using the cuBLASLt API":
+ * cublasLtMatmul, cublasLtMatmulAlgoGetHeuristic.
  */
 #include <cublasLt.h>
 #include <stdio.h>
@@ -34,10 +35,11 @@ static bool lt_ok(cublasStatus_t status, const char *attempt) {
 }
 
 /* `self->state` is the algorithm. */
-static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p, void *stream) {
+static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
+                                void *stream) {
     const float one = 1.0f, zero = 0.0f;
-    if (!lt_ok(cublasLtMatmul(lt.handle, lt.operation, &one, p->b, lt.b, p->a, lt.a, &zero, p->d, lt.d,
-                              p->d, lt.d, self->state, lt.workspace, LIBRARY_WORKSPACE,
+    if (!lt_ok(cublasLtMatmul(lt.handle, lt.operation, &one, p->b, lt.b, p->a, lt.a, &zero, p->d,
+                              lt.d, p->d, lt.d, self->state, lt.workspace, LIBRARY_WORKSPACE,
                               (cudaStream_t)stream),
                "cublasLtMatmul"))
         return GEMM_LAUNCH_FAILED;
@@ -60,8 +62,8 @@ static bool describe(const struct gemm_problem *p) {
     destroy_description();
     return lt_ok(cublasLtMatmulDescCreate(&lt.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F),
                  "describing the operation") &&
-           lt_ok(cublasLtMatmulDescSetAttribute(lt.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
-                                                sizeof transposed),
+           lt_ok(cublasLtMatmulDescSetAttribute(lt.operation, CUBLASLT_MATMUL_DESC_TRANSA,
+                                                &transposed, sizeof transposed),
                  "describing the operation") &&
            lt_ok(cublasLtMatrixLayoutCreate(&lt.b, type, k, n, p->ldb), "describing B") &&
            lt_ok(cublasLtMatrixLayoutCreate(&lt.a, type, k, m, p->lda), "describing A") &&
@@ -75,8 +77,8 @@ static int propose(cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
     int found = 0;
     if (lt_ok(cublasLtMatmulPreferenceCreate(&preference), "creating a preference") &&
         lt_ok(cublasLtMatmulPreferenceSetAttribute(preference,
-                                                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                                   sizeof workspace),
+                                                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                   &workspace, sizeof workspace),
               "limiting the workspace") &&
         !lt_ok(cublasLtMatmulAlgoGetHeuristic(lt.handle, lt.operation, lt.b, lt.a, lt.d, lt.d,
                                               preference, CANDIDATES, proposals, &found),
@@ -86,7 +88,8 @@ static int propose(cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
     return found;
 }
 
-/* Milliseconds of one multiplication by this algorithm, in a short batch; negative if it does not run. */
+/* Milliseconds of one multiplication by this algorithm, in a short batch; negative if it does not
+ * run. */
 static double time_one(const struct gemm_problem *problem, cublasLtMatmulAlgo_t *algorithm) {
     const struct contender candidate = {
         .name = "cublaslt candidate", .computes = true, .enqueue = enqueue, .state = algorithm};
@@ -104,13 +107,15 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Times the proposals in rounds, each round in another order. Returns the index of the fastest, or -1. */
+/* Times the proposals in rounds, each round in another order. Returns the index of the fastest, or
+ * -1. */
 static int rank(const struct gemm_problem *problem, cublasLtMatmulHeuristicResult_t *proposals,
                 int count) {
     double ms[CANDIDATES][ROUNDS];
     bool out[CANDIDATES] = {false};
     for (int round = 0; round < ROUNDS; ++round) {
-        /* Every stride prime to the count visits all candidates; it and the start differ between the rounds. */
+        /* Every stride prime to the count visits all candidates; it and the start differ between
+         * the rounds. */
         static const int strides[ROUNDS] = {1, 31, 7};
         const int stride = count % strides[round] ? strides[round] : 1;
         for (int i = 0; i < count; ++i) {
@@ -137,7 +142,8 @@ static int rank(const struct gemm_problem *problem, cublasLtMatmulHeuristicResul
 bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out) {
     if (!lt.handle) {
         if (!lt_ok(cublasLtCreate(&lt.handle), "creating a handle")) return false;
-        if (!cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE), "allocating cuBLASLt's workspace")) {
+        if (!cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE),
+                     "allocating cuBLASLt's workspace")) {
             cublaslt_close();
             return false;
         }
@@ -147,7 +153,8 @@ bool cublaslt_contender(const struct gemm_problem *problem, struct contender *ou
     const int count = propose(proposals);
     const int winner = count ? rank(problem, proposals, count) : -1;
     if (winner < 0) {
-        fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d\n", problem->m, problem->n, problem->k);
+        fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d\n", problem->m, problem->n,
+                problem->k);
         return false;
     }
     lt.best = proposals[winner].algo;

@@ -27,12 +27,13 @@ bool cuda_ok(cudaError_t status, const char *attempt) {
 void *cuda_driver_function(const char *name, unsigned version) {
     void *function = NULL;
     enum cudaDriverEntryPointQueryResult found;
-    if (!cuda_ok(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found),
-                 name))
+    if (!cuda_ok(
+            cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found),
+            name))
         return NULL;
     if (found != cudaDriverEntryPointSuccess) {
-        fprintf(stderr, "CUDA: the driver has no %s; install a driver of CUDA %u.%u or later\n", name,
-                version / 1000, version % 1000 / 10);
+        fprintf(stderr, "CUDA: the driver has no %s; install a driver of CUDA %u.%u or later\n",
+                name, version / 1000, version % 1000 / 10);
         return NULL;
     }
     return function;
@@ -48,10 +49,12 @@ static void point_to_simulator(const char *reason) {
         fprintf(stderr, "%s: %s; %.*ssim/%s runs in the simulator, without a GPU\n", name, reason,
                 directory - 4, program, name);
     else
-        fprintf(stderr, "%s: %s; build/sim/%s runs in the simulator, without a GPU\n", name, reason, name);
+        fprintf(stderr, "%s: %s; build/sim/%s runs in the simulator, without a GPU\n", name, reason,
+                name);
 }
 
-/* The first device of compute capability 9.0 into `ordinal`; otherwise says what there is instead. */
+/* The first device of compute capability 9.0 into `ordinal`; otherwise says what there is instead.
+ * */
 static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     char reason[512];
     int count = 0;
@@ -71,8 +74,8 @@ static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     }
     if (cudaGetDeviceProperties(properties, 0) == cudaSuccess)
         snprintf(reason, sizeof reason,
-                 "no device of compute capability 9.0 (Hopper); device 0 is %s, %d.%d", properties->name,
-                 properties->major, properties->minor);
+                 "no device of compute capability 9.0 (Hopper); device 0 is %s, %d.%d",
+                 properties->name, properties->major, properties->minor);
     else
         snprintf(reason, sizeof reason, "no device of compute capability 9.0 (Hopper)");
     point_to_simulator(reason);
@@ -99,7 +102,8 @@ enum exit_code backend_open(const struct backend_options *options, struct device
     info->l2_bytes = (size_t)properties.l2CacheSize;
     int runtime = 0;
     if (cudaRuntimeGetVersion(&runtime) == cudaSuccess)
-        snprintf(info->toolkit, sizeof info->toolkit, "CUDA %d.%d", runtime / 1000, runtime % 1000 / 10);
+        snprintf(info->toolkit, sizeof info->toolkit, "CUDA %d.%d", runtime / 1000,
+                 runtime % 1000 / 10);
     char bus_id[32];
     if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, cuda_device.ordinal) == cudaSuccess)
         nvml_open(bus_id, info->driver, sizeof info->driver, &info->power_limit_w);
@@ -127,11 +131,13 @@ void *backend_alloc(size_t bytes, const char *label, bool writable) {
 void backend_free(void *memory) { cuda_ok(cudaFree(memory), "freeing device memory"); }
 
 bool backend_copy_in(void *device, const void *host, size_t bytes) {
-    return cuda_ok(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copying to the device");
+    return cuda_ok(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice),
+                   "copying to the device");
 }
 
 bool backend_copy_out(void *host, const void *device, size_t bytes) {
-    return cuda_ok(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copying from the device");
+    return cuda_ok(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost),
+                   "copying from the device");
 }
 
 bool backend_copy(void *device_to, const void *device_from, size_t bytes) {
@@ -147,7 +153,8 @@ bool backend_fill(void *device, uint16_t pattern, size_t elements) {
     if (!fill) return false;
     const CUresult status = elements ? fill((CUdeviceptr)device, pattern, elements) : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS) return true;
-    fprintf(stderr, "CUDA: filling %zu elements of device memory: error %d\n", elements, (int)status);
+    fprintf(stderr, "CUDA: filling %zu elements of device memory: error %d\n", elements,
+            (int)status);
     return false;
 }
 

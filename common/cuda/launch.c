@@ -1,5 +1,6 @@
 /*
- * launch.c: the services that a chapter's launch function calls: launching, zeroing, asking what is resident.
+ * launch.c: the services that a chapter's launch function calls: launching, zeroing, asking what is
+ * resident.
  *
  * CUDA Runtime API: cudaLaunchKernelExC, cudaFuncSetAttribute, cudaOccupancyMaxActiveClusters.
  */
@@ -8,12 +9,14 @@
 #include "cuda/device.h"
 
 enum {
-    PORTABLE_CLUSTER = 8, /* CTAs of a cluster that every device accepts; more must be allowed first */
+    PORTABLE_CLUSTER =
+        8, /* CTAs of a cluster that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
     KERNELS = 256 /* distinct kernels of one program */
 };
 
-/* A kernel that has been launched before, so that the runtime is asked once and not for every launch. */
+/* A kernel that has been launched before, so that the runtime is asked once and not for every
+ * launch. */
 struct known_kernel {
     const void *kernel;
     size_t smem_bytes; /* that it has been allowed */
@@ -41,8 +44,9 @@ static struct known_kernel *prepare(const struct gemm_launch *launch) {
                  launch->name))
         return NULL;
     if (launch->cluster > PORTABLE_CLUSTER &&
-        !cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                 launch->name))
+        !cuda_ok(
+            cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            launch->name))
         return NULL;
     if (entry == &known[count]) ++count;
     *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
@@ -50,7 +54,8 @@ static struct known_kernel *prepare(const struct gemm_launch *launch) {
 }
 
 /* The runtime's form of a launch; `attribute` is filled if the launch has clusters. */
-static cudaLaunchConfig_t config_of(const struct gemm_launch *launch, cudaLaunchAttribute *attribute) {
+static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
+                                    cudaLaunchAttribute *attribute) {
     cudaLaunchConfig_t config = {.gridDim = {(unsigned)launch->grid, 1, 1},
                                  .blockDim = {(unsigned)launch->threads, 1, 1},
                                  .dynamicSmemBytes = launch->smem_bytes,
@@ -65,11 +70,12 @@ static cudaLaunchConfig_t config_of(const struct gemm_launch *launch, cudaLaunch
     return config;
 }
 
-enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch, const struct gemm_args *args) {
+enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
+                                    const struct gemm_args *args) {
     if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
         launch->grid % launch->cluster != 0) {
-        fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n", launch->name,
-                launch->grid, launch->cluster);
+        fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n",
+                launch->name, launch->grid, launch->cluster);
         return GEMM_LAUNCH_FAILED;
     }
     if (!prepare(launch)) return GEMM_LAUNCH_FAILED;
@@ -97,8 +103,10 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     if (launch->cluster > 1) {
         cudaLaunchAttribute attribute;
         cudaLaunchConfig_t config = config_of(launch, &attribute);
-        config.gridDim.x = (unsigned)(launch->cluster * cuda_device.sm_count); /* any that is valid */
-        if (!cuda_ok(cudaOccupancyMaxActiveClusters(&resident, launch->kernel, &config), launch->name))
+        config.gridDim.x =
+            (unsigned)(launch->cluster * cuda_device.sm_count); /* any that is valid */
+        if (!cuda_ok(cudaOccupancyMaxActiveClusters(&resident, launch->kernel, &config),
+                     launch->name))
             return 0;
     } else {
         if (!cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -1,8 +1,9 @@
 /*
  * nvml.c: energy, throttle reasons and power limit through libnvidia-ml.
  *
- * The toolkit need not have nvml.h, so the six functions used are declared here; their binary interface is fixed by
- * their names (a suffix _v2 is a different function). NVML API Reference Guide: "Device Queries", "Initialization".
+ * The toolkit need not have nvml.h, so the six functions used are declared here; their binary
+ * interface is fixed by their names (a suffix _v2 is a different function). NVML API Reference
+ * Guide: "Device Queries", "Initialization".
  */
 #include "cuda/nvml.h"
 
@@ -70,8 +71,7 @@ bool backend_energy(double *joules, uint64_t *throttle_reasons) {
     unsigned long long millijoules = 0, reasons = 0;
     if (!nvml.device || !nvml.energy || nvml.energy(nvml.device, &millijoules) != NVML_SUCCESS)
         return false;
-    if (!nvml.throttle_reasons ||
-        nvml.throttle_reasons(nvml.device, &reasons) != NVML_SUCCESS)
+    if (!nvml.throttle_reasons || nvml.throttle_reasons(nvml.device, &reasons) != NVML_SUCCESS)
         reasons = 0;
     *joules = (double)millijoules / 1000.0;
     *throttle_reasons = reasons;

@@ -14,11 +14,16 @@
 #include "cuda/device.h"
 #include "harness/backend.h"
 
-/* A kernel that has not ended after this long has most likely stopped in a barrier: no chapter needs a tenth of it. */
+/* A kernel that has not ended after this long has most likely stopped in a barrier: no chapter
+ * needs a tenth of it. */
 static const double PATIENCE_S = 30.0;
-/* Below this many FLOPs (50 us at 800 TFLOPS) launching costs as much as the work: all contenders go through a graph. */
+/* Below this many FLOPs (50 us at 800 TFLOPS) launching costs as much as the work: all contenders
+ * go through a graph. */
 static const double GRAPH_BELOW_FLOPS = 4e10;
-enum { GRAPH_LAUNCHES = 20 /* of one graph, at least; a multiple of the rotation where that is longer */ };
+enum {
+    GRAPH_LAUNCHES =
+        20 /* of one graph, at least; a multiple of the rotation where that is longer */
+};
 
 static double seconds_now(void) {
     struct timespec now;
@@ -27,14 +32,16 @@ static double seconds_now(void) {
 }
 
 void backend_pause(double seconds) {
-    const struct timespec length = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    const struct timespec length = {(time_t)seconds,
+                                    (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&length, NULL);
 }
 
 void backend_range_begin(const char *name) { nvtxRangePushA(name); }
 void backend_range_end(void) { nvtxRangePop(); }
 
-/* Waits for the stream. A deadlocked kernel can neither be stopped nor outlived by its process: says so and leaves. */
+/* Waits for the stream. A deadlocked kernel can neither be stopped nor outlived by its process:
+ * says so and leaves. */
 static bool wait_for_end(const char *name) {
     const double start = seconds_now();
     cudaError_t status;
@@ -42,7 +49,8 @@ static bool wait_for_end(const char *name) {
         const double waited = seconds_now() - start;
         if (waited > PATIENCE_S) {
             fprintf(stderr,
-                    "%s: has not ended after %.0f s, most likely a deadlock; the simulator names the barrier\n",
+                    "%s: has not ended after %.0f s, most likely a deadlock; the simulator names "
+                    "the barrier\n",
                     name, PATIENCE_S);
             fflush(NULL);
             _exit(EXIT_HAZARD);
@@ -52,14 +60,17 @@ static bool wait_for_end(const char *name) {
     return cuda_ok(status, name);
 }
 
-static enum gemm_status enqueue_stage(const struct contender *self, const struct gemm_problem *problem,
-                                      void *stream) {
+static enum gemm_status enqueue_stage(const struct contender *self,
+                                      const struct gemm_problem *problem, void *stream) {
     return self->stage->launch(problem, stream);
 }
 
 struct contender contender_of_stage(const struct gemm_stage *stage) {
-    return (struct contender){.name = stage->name, .variant = stage->variant, .stage = stage,
-                              .computes = true, .enqueue = enqueue_stage};
+    return (struct contender){.name = stage->name,
+                              .variant = stage->variant,
+                              .stage = stage,
+                              .computes = true,
+                              .enqueue = enqueue_stage};
 }
 
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
@@ -81,8 +92,8 @@ static bool enqueue_many(const struct contender *contender, const struct gemm_pr
 }
 
 /* A graph of `launches` multiplications, ready on the device. NULL after a message. */
-static cudaGraphExec_t capture(const struct contender *contender, const struct gemm_problem *problems,
-                               int count, int launches) {
+static cudaGraphExec_t capture(const struct contender *contender,
+                               const struct gemm_problem *problems, int count, int launches) {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t ready = NULL;
     if (!cuda_ok(cudaStreamBeginCapture(cuda_device.stream, cudaStreamCaptureModeThreadLocal),
@@ -115,7 +126,8 @@ static double clock_between(const struct clock_reading *before, const struct clo
     int found = 0;
     for (int i = 0; mhz && i < readings; ++i) {
         int j = 0;
-        while (j < readings && after[j].sm != before[i].sm) ++j;
+        while (j < readings && after[j].sm != before[i].sm)
+            ++j;
         if (j == readings || after[j].nanoseconds <= before[i].nanoseconds) continue;
         mhz[found++] = 1e3 * (double)(after[j].cycles - before[i].cycles) /
                        (double)(after[j].nanoseconds - before[i].nanoseconds);
@@ -179,8 +191,9 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
         graph = capture(contender, problems, count, per_graph);
         if (!graph) return false;
     }
-    bool good = cuda_ok(clocks_read(timer.before, cuda_device.sm_count, stream), "reading the clocks") &&
-                cuda_ok(cudaEventRecord(timer.begin, stream), "recording an event");
+    bool good =
+        cuda_ok(clocks_read(timer.before, cuda_device.sm_count, stream), "reading the clocks") &&
+        cuda_ok(cudaEventRecord(timer.begin, stream), "recording an event");
     if (good && graph)
         for (int i = 0; good && i < repeats; ++i)
             good = cuda_ok(cudaGraphLaunch(graph, stream), contender->name);

@@ -1,8 +1,9 @@
 /*
  * tensor_map.c: describing a matrix to the TMA.
  *
- * CUDA Driver API: "Tensor Map Object Management" (cuTensorMapEncodeTiled). The driver answers a wrong argument with "invalid
- * value" and no more, so the arguments are checked here first, each by its name.
+ * CUDA Driver API: "Tensor Map Object Management" (cuTensorMapEncodeTiled). The driver answers a
+ * wrong argument with "invalid value" and no more, so the arguments are checked here first, each by
+ * its name.
  */
 #include <assert.h>
 #include <cuda.h>
@@ -29,7 +30,8 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     if (swizzle < SWIZZLE_NONE || swizzle > SWIZZLE_128B)
         return refuse("swizzle", swizzle, "is none of enum gemm_swizzle");
     const int element_bytes = type == GEMM_FP32 ? 4 : 2;
-    const int span = swizzle == SWIZZLE_NONE ? 0 : 16 << swizzle; /* bytes that a swizzle permutes */
+    const int span =
+        swizzle == SWIZZLE_NONE ? 0 : 16 << swizzle; /* bytes that a swizzle permutes */
     const long long box_bytes = (long long)box_columns * element_bytes;
     if (!base || (uintptr_t)base % TMA_ALIGNMENT)
         return refuse("base", (long long)(uintptr_t)base, "must be a multiple of 16 and not NULL");
@@ -38,17 +40,19 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     if (ld < columns) return refuse("ld", ld, "must be at least the number of columns");
     if (ld >= PITCH_LIMIT / element_bytes || ld * element_bytes % TMA_ALIGNMENT)
         return refuse("ld", ld, "a row must be a multiple of 16 bytes and shorter than 2^40");
-    if (box_rows < 1 || box_rows > BOX_LIMIT) return refuse("box_rows", box_rows, "must be 1 to 256");
+    if (box_rows < 1 || box_rows > BOX_LIMIT)
+        return refuse("box_rows", box_rows, "must be 1 to 256");
     if (box_columns < 1 || box_columns > BOX_LIMIT)
         return refuse("box_columns", box_columns, "must be 1 to 256");
     if (box_bytes % TMA_ALIGNMENT)
-        return refuse("box_columns", box_columns, "a row of the box must be a multiple of 16 bytes");
+        return refuse("box_columns", box_columns,
+                      "a row of the box must be a multiple of 16 bytes");
     if (span && box_bytes > span)
-        return refuse("box_columns", box_columns, "a row of the box must not exceed the swizzle's width");
+        return refuse("box_columns", box_columns,
+                      "a row of the box must not exceed the swizzle's width");
 
     static __typeof__(cuTensorMapEncodeTiled) *encode;
-    if (!encode)
-        encode = (__typeof__(encode))cuda_driver_function("cuTensorMapEncodeTiled", 12000);
+    if (!encode) encode = (__typeof__(encode))cuda_driver_function("cuTensorMapEncodeTiled", 12000);
     if (!encode) return GEMM_LAUNCH_FAILED;
     static const CUtensorMapDataType types[] = {[GEMM_FP16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                                                 [GEMM_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
@@ -67,9 +71,10 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles[swizzle], CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE /* zeros */);
     if (status != CUDA_SUCCESS) {
-        fprintf(stderr,
-                "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %d x %d, ld %lld, box %d x %d\n",
-                (int)status, rows, columns, (long long)ld, box_rows, box_columns);
+        fprintf(
+            stderr,
+            "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %d x %d, ld %lld, box %d x %d\n",
+            (int)status, rows, columns, (long long)ld, box_rows, box_columns);
         return GEMM_UNSUPPORTED;
     }
     __builtin_memcpy(map, &encoded, sizeof *map);
