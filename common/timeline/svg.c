@@ -1,0 +1,219 @@
+/*
+ * svg.c: the figure of one stage, and the figure of all of them.
+ */
+#include "timeline/svg.h"
+
+#include <string.h>
+
+#include "timeline/svg_canvas.h"
+
+enum { TOP = 50, AXIS = 16, BREAK = 16 };
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int index_of(const struct timeline *timeline) {
+    int index = 0;
+    for (const struct timeline *t = timeline_list; t && t != timeline; t = t->next) ++index;
+    return index;
+}
+
+static void note_kinds(const struct track *track, bool kinds[SPAN_KINDS], bool *inferred) {
+    for (int i = 0; i < track->count; ++i) {
+        kinds[track->at[i].kind] = true;
+        *inferred |= track->at[i].inferred;
+    }
+}
+
+static void full_name(const struct timeline *timeline, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s", timeline->name, timeline->variant[0] ? " " : "", timeline->variant);
+}
+
+/* ---- one stage ---- */
+
+static bool shown_cta(const struct timeline *timeline, int cta) {
+    const int first = timeline->ctas ? timeline->cta[0].cta : 0;
+    return cta >= first && cta < first + (timeline->cluster > 1 ? timeline->cluster : 1);
+}
+
+/* The end of the first epilogue's predecessor: where one output tile passes into the next. -1 if it is not recorded. */
+static int64_t first_epilogue(const struct timeline *timeline) {
+    int64_t first = -1;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (!shown_cta(timeline, track->cta)) continue;
+        for (int j = 0; j < track->count; ++j)
+            if (track->at[j].kind == SPAN_EPILOGUE && (first < 0 || track->at[j].begin < first))
+                first = track->at[j].begin;
+    }
+    return first;
+}
+
+static int64_t end_of_ctas(const struct timeline *timeline) {
+    int64_t end = 1;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (shown_cta(timeline, track->cta) && track->count) end = most(end, track->at[track->count - 1].end);
+    }
+    return end;
+}
+
+/* What to show of it: all, or the beginning and the change of tiles. Returns the number of panels. */
+static int choose_panels(const struct timeline *timeline, struct panel panels[2]) {
+    enum { ALL = 16, BEGINNING = 9, BEFORE = 4, AFTER = 6 }; /* k-tiles */
+    const int64_t end = end_of_ctas(timeline), epilogue = first_epilogue(timeline);
+    const int64_t period = (int64_t)timeline_figures(index_of(timeline)).k_tile_period;
+    panels[0] = (struct panel){0, end, SVG_LABELS, SVG_RIGHT};
+    if (period <= 0 || end <= ALL * period) return 1;
+    if (epilogue < 0 || epilogue - BEFORE * period <= BEGINNING * period) {
+        panels[0].end = least(end, (BEGINNING + BEFORE + AFTER) * period);
+        return 1;
+    }
+    const double middle = SVG_LABELS + (SVG_RIGHT - SVG_LABELS - BREAK) * (double)BEGINNING / (BEGINNING + BEFORE + AFTER);
+    panels[0] = (struct panel){0, BEGINNING * period, SVG_LABELS, middle};
+    panels[1] = (struct panel){epilogue - BEFORE * period, epilogue + AFTER * period, middle + BREAK, SVG_RIGHT};
+    return 2;
+}
+
+bool timeline_write_stage_svg(const char *path, const struct timeline *timeline) {
+    enum { LANE = 15, GAP = 3 };
+    const struct timeline_figures figures = timeline_figures(index_of(timeline));
+    struct panel panels[2];
+    const int panel_count = choose_panels(timeline, panels);
+    bool kinds[SPAN_KINDS] = {false}, inferred = false;
+    double height = TOP;
+    int last_cta = -1;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (!shown_cta(timeline, track->cta)) continue;
+        note_kinds(track, kinds, &inferred);
+        if (timeline->cluster > 1 && track->cta != last_cta) height += LANE;
+        last_cta = track->cta;
+        height += LANE + GAP;
+    }
+    const double bottom = height;
+    height += AXIS + svg_legend_height(kinds) + 4;
+
+    struct output output;
+    if (!output_open(&output, path)) return false;
+    char name[160], title[256], subtitle[320];
+    full_name(timeline, name, sizeof name);
+    snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
+    int length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in SM clock cycles", timeline->m,
+                          timeline->n, timeline->k);
+    if (timeline->simulated)
+        length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in %s", timeline->m, timeline->n,
+                          timeline->k, timeline->timed ? "simulated cycles" : "steps of the simulator");
+    if (figures.k_tile_period > 0)
+        snprintf(subtitle + length, sizeof subtitle - (size_t)length,
+                 "; a k-tile every %.0f, Tensor Core busy %.0f %% from first to last multiplication",
+                 figures.k_tile_period, 100 * figures.tensor_core_busy);
+    svg_begin(output.file, height, title, subtitle);
+    for (int i = 0; i < panel_count; ++i) svg_axis(output.file, &panels[i], TOP, bottom);
+    double y = TOP;
+    last_cta = -1;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (!shown_cta(timeline, track->cta)) continue;
+        if (timeline->cluster > 1 && track->cta != last_cta) {
+            char text[64];
+            snprintf(text, sizeof text, "CTA %d, SM %d", track->cta, track->sm);
+            svg_text(output.file, 10, y + 11, "name", "start", text);
+            y += LANE;
+        }
+        last_cta = track->cta;
+        svg_text(output.file, SVG_LABELS - 8, y + 11, "label", "end", track->name);
+        for (int j = 0; j < panel_count; ++j) svg_lane(output.file, track, &panels[j], y, LANE, true);
+        y += LANE + GAP;
+    }
+    if (panel_count == 2)
+        svg_text(output.file, panels[0].right + BREAK / 2.0 - 4, bottom + 9, "tick", "start", "//");
+    svg_legend(output.file, bottom + AXIS, kinds, inferred);
+    svg_end(output.file);
+    return output_close(&output);
+}
+
+/* ---- all stages ---- */
+
+enum { HEADING = 17, STAGE_GAP = 9, CORE_LANE = 13, ROLE_LANE = 10, SLOT_LANE = 4 };
+
+static double lane_height(const struct timeline *timeline, const struct track *track) {
+    if (track->kind == TRACK_TENSOR_CORE) return CORE_LANE;
+    return track->kind == TRACK_SLOT && timeline->stages > 1 ? SLOT_LANE : ROLE_LANE;
+}
+
+/* The multiplications of a role are in the Tensor Core's lane already. */
+static bool stacked(const struct timeline *timeline, const struct track *track) {
+    return timeline->ctas && track->cta == timeline->cta[0].cta && track->kind != TRACK_MMA;
+}
+
+/* So much of the common axis that the fast stages show a whole output tile or some twenty k-tiles. */
+static int64_t common_end(void) {
+    enum { K_TILES = 20 };
+    int64_t shortest = INT64_MAX, limit = INT64_MAX;
+    int index = 0;
+    for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
+        const struct timeline_figures figures = timeline_figures(index);
+        shortest = least(shortest, end_of_ctas(t));
+        if (figures.k_tile_period > 0)
+            limit = least(limit, (int64_t)(figures.prologue + K_TILES * figures.k_tile_period));
+    }
+    return most(1, least(shortest == INT64_MAX ? 1 : shortest + shortest / 2, limit));
+}
+
+bool timeline_write_stack_svg(const char *path) {
+    bool kinds[SPAN_KINDS] = {false}, inferred = false, simulated = false;
+    double height = TOP;
+    for (const struct timeline *t = timeline_list; t; t = t->next) {
+        simulated |= t->simulated;
+        height += HEADING + STAGE_GAP;
+        for (int i = 0; i < t->tracks; ++i) {
+            if (!stacked(t, &t->track[i])) continue;
+            note_kinds(&t->track[i], kinds, &inferred);
+            height += lane_height(t, &t->track[i]) + 1;
+        }
+    }
+    const double bottom = height;
+    height += AXIS + svg_legend_height(kinds) + 4;
+    const struct panel panel = {0, common_end(), SVG_LABELS, SVG_RIGHT};
+
+    struct output output;
+    if (!output_open(&output, path)) return false;
+    char title[128], subtitle[256];
+    snprintf(title, sizeof title, "The stages on one time axis, %s", timeline_list ? svg_source(timeline_list) : "nothing recorded");
+    snprintf(subtitle, sizeof subtitle, "One CTA of each, in %s since the kernel's start%s",
+             simulated ? "simulated cycles" : "SM clock cycles",
+             inferred ? "; hatched: inferred from issue and observed completion" : "");
+    svg_begin(output.file, height, title, subtitle);
+    svg_axis(output.file, &panel, TOP, bottom);
+    double y = TOP;
+    int index = 0;
+    for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
+        const struct timeline_figures figures = timeline_figures(index);
+        char name[160], note[128] = "the Tensor Core is not used";
+        full_name(t, name, sizeof name);
+        if (figures.k_tile_period > 0)
+            snprintf(note, sizeof note, "Tensor Core busy %.0f %%, a %d x %d x %d k-tile every %.0f cycles",
+                     100 * figures.tensor_core_busy, t->tile_m, t->tile_n, t->tile_k, figures.k_tile_period);
+        svg_text(output.file, 10, y + 12, "name", "start", name);
+        svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
+        y += HEADING;
+        bool slots_named = false;
+        for (int i = 0; i < t->tracks; ++i) {
+            const struct track *track = &t->track[i];
+            if (!stacked(t, track)) continue;
+            const double lane = lane_height(t, track);
+            const bool slot = track->kind == TRACK_SLOT;
+            if (!slot || !slots_named)
+                svg_text(output.file, SVG_LABELS - 8, y + (slot && lane == SLOT_LANE ? 10 : lane / 2 + 3.5), "tick", "end",
+                         slot ? "loads by stage" : track->name);
+            slots_named |= slot;
+            svg_lane(output.file, track, &panel, y, lane, track->kind == TRACK_TENSOR_CORE);
+            y += lane + 1;
+        }
+        y += STAGE_GAP;
+    }
+    svg_legend(output.file, bottom + AXIS, kinds, inferred);
+    svg_end(output.file);
+    return output_close(&output);
+}

@@ -1,0 +1,34 @@
+/*
+ * svg_canvas.h: the parts that both figures are drawn with: style, axis, lanes of spans, legend.
+ */
+#ifndef TIMELINE_SVG_CANVAS_H
+#define TIMELINE_SVG_CANVAS_H
+
+#include "timeline/model.h"
+#include "timeline/output.h"
+
+enum { SVG_WIDTH = 860, SVG_LABELS = 150, SVG_RIGHT = 850 };
+
+/* A stretch of time and where it is drawn. */
+struct panel {
+    int64_t begin, end;
+    double left, right;
+};
+
+/* Opens the document: style, patterns, background, title. */
+void svg_begin(FILE *file, double height, const char *title, const char *subtitle);
+void svg_end(FILE *file);
+/* Grid lines from `top` to `bottom`, and the cycles below. */
+void svg_axis(FILE *file, const struct panel *panel, double top, double bottom);
+/* The lane of a track; `numbers`: k-tile numbers where they fit. */
+void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y, double height,
+              bool numbers);
+/* Text in a class of the style ("label", "name", "note"); anchor "start" or "end". */
+void svg_text(FILE *file, double x, double y, const char *class, const char *anchor, const char *text);
+/* What the colours mean, for the kinds of spans in the timelines; returns its height. */
+double svg_legend_height(const bool kinds[SPAN_KINDS]);
+void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred);
+/* "measured" or "simulated", with what it needs to be understood. */
+const char *svg_source(const struct timeline *timeline);
+
+#endif
