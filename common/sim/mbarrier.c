@@ -1,0 +1,398 @@
+/* mbarrier.c: mbarriers in shared memory: who releases what to whom, and everything that can go wrong with them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "async.h"
+#include "timing_model.h"
+
+struct mbarrier_table {
+    struct mbarrier_record **record;
+    uint32_t count, room;
+};
+
+/* Per CTA, so that its barriers are looked at when it ends. */
+struct mbarrier_exit {
+    struct sim_exit_call call; /* first */
+    struct sim_cta *cta;
+};
+
+/* ---- events and descriptions ---- */
+
+static void event(enum sim_event_kind kind, const struct mbarrier_record *record,
+                  const struct sim_thread *thread, int64_t argument) {
+    if (!sim_recording()) return;
+    const uint64_t now = sim_now();
+    const struct sim_event e = {.kind = kind,
+                                .begin = now,
+                                .end = now,
+                                .cta = record->cta,
+                                .thread = thread && thread->cta == record->cta ? thread->index : -1,
+                                .argument = argument,
+                                .offset = record->offset,
+                                .phase = record->state.phase,
+                                .pending = (unsigned)record->state.pending,
+                                .tx = record->state.tx,
+                                .file = thread ? thread->self.file : NULL,
+                                .line = thread ? thread->self.line : 0};
+    sim_event_hook(&e);
+}
+
+/* "mbarrier at shared memory +0x18000 of CTA 3 (initialized at kernel.cu:90)". */
+static const char *name_of(const struct mbarrier_record *record, char *text, size_t size) {
+    char where[96];
+    snprintf(text, size, "mbarrier at %s, initialized at %s:%d for %d arrivals",
+             sim_where(record->cta, record->offset, where, sizeof where), record->file, record->line,
+             record->state.expected);
+    return text;
+}
+
+static void describe_wait(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+    (void)thread;
+    const struct mbarrier_record *const record = object;
+    char name[256], bytes[96] = "no bytes missing";
+    const int tx = record->state.tx;
+    if (tx > 0)
+        snprintf(bytes, sizeof bytes, "%d bytes still missing", tx);
+    else if (tx < 0)
+        snprintf(bytes, sizeof bytes, "%d bytes more have landed than were announced", -tx);
+    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrivals pending, %s", record->state.phase,
+             record->state.phase & 1, name_of(record, name, sizeof name), record->state.pending, bytes);
+}
+
+static void report(const char *kind, const struct mbarrier_record *record, const struct sim_thread *thread,
+                   const char *what) {
+    char name[256];
+    sim_hazard(kind, thread, "%s\n    %s; phase %u, pending %d, tx-count %d", what,
+               name_of(record, name, sizeof name), record->state.phase, record->state.pending,
+               record->state.tx);
+}
+
+/* ---- finding a barrier ---- */
+
+static uint32_t generation_of(const struct sim_cta *cta) { return (uint32_t)cta->cluster->index + 1; }
+
+static struct mbarrier_record *lookup(struct sim_shared_place place) {
+    uint64_t word;
+    uint32_t index;
+    memcpy(&word, place.host, sizeof word);
+    const struct mbarrier_table *const table = place.cta->cluster->mbarriers;
+    if (!table || !mbarrier_word_decode(word, generation_of(place.cta), &index)) return NULL;
+    if (index >= table->count) return NULL;
+    struct mbarrier_record *const record = table->record[index];
+    return record->cta == place.cta && record->offset == place.offset ? record : NULL;
+}
+
+struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record = lookup(place);
+    char where[96];
+    if (!record)
+        sim_fatal("mbarrier-uninitialized", thread,
+                  "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
+                  "    initialize it with mbarrier_init() and let a barrier follow before its first use",
+                  operation, sim_where(place.cta, place.offset, where, sizeof where));
+    if (thread == record->initializer) return record;
+    const int slot = record->initializer->slot;
+    if (thread->cta == record->cta) {
+        if (!sim_happens_before(thread, slot, record->init_epoch))
+            report("mbarrier-init-order", record, thread,
+                   "used by a thread that is not ordered after the barrier's initialization\n"
+                   "    put __syncthreads() between mbarrier_init() and the first use");
+    } else if (!record->fence_epoch)
+        report("missing-fence-mbarrier-init", record, thread,
+               "another CTA uses the barrier, but its initialization was never made visible to the cluster\n"
+               "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
+    else if (!sim_happens_before(thread, slot, record->fence_epoch))
+        report("mbarrier-init-order", record, thread,
+               "another CTA uses the barrier and is not ordered after its fence_mbarrier_init()\n"
+               "    put cluster_sync() between the fence and the first use");
+    return record;
+}
+
+/* ---- the end of a CTA ---- */
+
+bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch) {
+    for (int i = 0; i < cta->threads; ++i)
+        if (sim_happens_before(&cta->thread[i], slot, epoch)) return true;
+    return false;
+}
+
+void check_target_alive(const struct sim_cta *target, const char *operation) {
+    if (target->exited)
+        sim_fatal("cta-exited", sim_thread(),
+                  "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
+                  "    no CTA may end while a peer still reaches into it: let all meet at a final "
+                  "cluster_sync()",
+                  operation, target->rank);
+}
+
+static void check_copies_at_exit(struct mbarrier_record *record) {
+    if (record->copy_epoch &&
+        !cta_is_ordered_after(record->cta, record->slot, record->copy_epoch)) {
+        char name[256];
+        sim_hazard_at("unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
+                      "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
+                      "    it completes phase %u of the %s",
+                      record->copy_epoch - 1, name_of(record, name, sizeof name));
+    }
+    while (record->in_flight) sim_job_force(record->in_flight->job);
+}
+
+static void check_arrivals_at_exit(const struct mbarrier_record *record) {
+    for (const struct remote_arrival *a = record->remote; a; a = a->next) {
+        char name[256];
+        const bool waited =
+            a->landed && cta_is_ordered_after(record->cta, record->slot, a->landed_phase);
+        if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
+        sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
+                      "arrives on a barrier of another CTA, which may have ended by then\n"
+                      "    the CTA that owns the barrier must wait for that phase or meet the others at a final "
+                      "cluster_sync()\n    %s",
+                      name_of(record, name, sizeof name));
+    }
+}
+
+static void at_cta_exit(struct sim_exit_call *call) {
+    struct sim_cta *const cta = ((struct mbarrier_exit *)call)->cta;
+    const struct mbarrier_table *const table = cta->cluster->mbarriers;
+    for (uint32_t i = 0; i < table->count; ++i) {
+        if (table->record[i]->cta != cta) continue;
+        check_copies_at_exit(table->record[i]);
+        check_arrivals_at_exit(table->record[i]);
+    }
+}
+
+/* ---- init ---- */
+
+static struct mbarrier_record *new_record(struct sim_shared_place place) {
+    struct sim_cluster *const cluster = place.cta->cluster;
+    if (!cluster->mbarriers) cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
+    struct mbarrier_table *const table = cluster->mbarriers;
+    bool first_of_cta = true;
+    for (uint32_t i = 0; i < table->count; ++i) first_of_cta &= table->record[i]->cta != place.cta;
+    if (first_of_cta) {
+        struct mbarrier_exit *const exit_call = sim_arena_alloc(cluster, sizeof *exit_call);
+        exit_call->call.call = at_cta_exit;
+        exit_call->cta = place.cta;
+        sim_at_cta_exit(place.cta, &exit_call->call);
+    }
+    if (table->count == table->room) {
+        const uint32_t room = table->room ? 2 * table->room : 16;
+        struct mbarrier_record **const grown = sim_arena_alloc(cluster, room * sizeof(*grown));
+        if (table->count) memcpy(grown, table->record, table->count * sizeof *grown);
+        table->record = grown;
+        table->room = room;
+    }
+    struct mbarrier_record *const record = sim_arena_alloc(cluster, sizeof *record);
+    table->record[table->count] = record;
+    const uint64_t word = mbarrier_word(table->count++, generation_of(place.cta));
+    memcpy(place.host, &word, sizeof word);
+    record->cta = place.cta;
+    record->offset = place.offset;
+    record->slot = sim_slot_new(cluster, "TMA load", true, NULL);
+    return record;
+}
+
+void sim_mbarrier_init(uint64_t *barrier, int arrivals) {
+    struct sim_thread *const thread = sim_thread();
+    const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    struct mbarrier_record *record = lookup(place);
+    struct mbarrier_state state;
+    if (mbarrier_state_init(&state, arrivals))
+        sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
+                  arrivals);
+    if (record) {
+        report("mbarrier-reinit", record, thread,
+               record->waiters.head ? "initialized again while threads wait on it"
+                                    : "initialized again although it is in use");
+        state.phase = record->state.phase; /* epochs of copies must not begin again */
+        state.phase += state.phase & 1;
+    } else
+        record = new_record(place);
+    record->state = state;
+    record->initializer = thread;
+    record->init_epoch = thread->epoch;
+    record->fence_epoch = 0;
+    record->file = thread->self.file;
+    record->line = thread->self.line;
+    sim_advance(MBARRIER_ARRIVE_CYCLES);
+    event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals);
+}
+
+void sim_fence_mbarrier_init(void) {
+    struct sim_thread *const thread = sim_thread();
+    const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
+    for (uint32_t i = 0; table && i < table->count; ++i)
+        if (table->record[i]->initializer == thread) table->record[i]->fence_epoch = thread->epoch;
+    sim_advance(FENCE_CYCLES);
+}
+
+/* ---- arriving and counting bytes ---- */
+
+/* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on. */
+static void flip(struct mbarrier_record *record, const struct sim_thread *thread) {
+    struct sim_cluster *const cluster = record->cta->cluster;
+    sim_sync_clear(&record->completed);
+    sim_sync_join(cluster, &record->completed, &record->current);
+    event(SIM_EVENT_BARRIER_FLIP, record, thread, 0);
+    for (const struct async_copy *copy = record->in_flight; copy; copy = copy->next) {
+        char name[256];
+        if (copy->epoch != record->state.phase) continue;
+        sim_hazard_at("tx-count", copy->file, copy->line, copy->issuer,
+                      "phase %u completes while this copy, which counts for it, is still under way\n"
+                      "    mbarrier_arrive_expect_tx() announced fewer bytes than the copies of the phase bring\n"
+                      "    %s",
+                      record->state.phase - 1, name_of(record, name, sizeof name));
+    }
+    sim_wake_all(&record->waiters, sim_now());
+}
+
+void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread) {
+    bool flipped;
+    if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
+        report("mbarrier-arrivals", record, thread,
+               "arrives although all arrivals of the phase have come\n"
+               "    the count given to mbarrier_init() is too small, or a thread arrives twice in a phase");
+        return;
+    }
+    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1);
+    sim_progress();
+    if (flipped) flip(record, thread);
+}
+
+static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
+                      announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
+    sim_advance(announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
+    sim_release(thread, &record->current);
+    if (announce) {
+        if (mbarrier_state_expect_tx(&record->state, bytes))
+            report("mbarrier-tx", record, thread, "the tx-count leaves its range of +-(2^20 - 1)");
+        else
+            event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes);
+    }
+    mbarrier_count_arrival(record, thread);
+    sim_maybe_yield();
+}
+
+void sim_mbarrier_arrive(uint64_t *barrier) { arrive(barrier, false, 0); }
+
+void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) { arrive(barrier, true, bytes); }
+
+void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
+                                uint32_t epoch, uint64_t time) {
+    (void)time; /* sim_now() is the time of the job that calls */
+    struct mbarrier_record *const record = lookup(place);
+    char where[96];
+    if (!record)
+        sim_fatal("mbarrier-uninitialized", thread,
+                  "cp.async.mbarrier.arrive: there is no mbarrier at %s any more",
+                  sim_where(place.cta, place.offset, where, sizeof where));
+    sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
+    mbarrier_count_arrival(record, thread);
+}
+
+void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy, struct sim_job *job) {
+    const struct sim_thread *const thread = sim_thread();
+    *copy = (struct async_copy){.record = record,
+                                .epoch = record->state.phase + 1,
+                                .issuer = thread,
+                                .file = thread->self.file,
+                                .line = thread->self.line,
+                                .job = job,
+                                .next = record->in_flight};
+    record->in_flight = copy;
+    record->copy_epoch = copy->epoch;
+    record->copy_issuer = thread;
+    record->copy_file = copy->file;
+    record->copy_line = copy->line;
+}
+
+void mbarrier_copy_cancelled(struct async_copy *copy) {
+    struct async_copy **link = &copy->record->in_flight;
+    while (*link != copy) link = &(*link)->next;
+    *link = copy->next;
+}
+
+void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
+    struct mbarrier_record *const record = copy->record;
+    bool flipped;
+    mbarrier_copy_cancelled(copy);
+    if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
+        report("mbarrier-tx", record, copy->issuer, "the tx-count leaves its range of +-(2^20 - 1)");
+        return;
+    }
+    event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes);
+    if (flipped) flip(record, copy->issuer);
+}
+
+/* ---- waiting ---- */
+
+/* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered before the thread. */
+static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
+    sim_acquire(thread, &record->completed);
+    sim_acquire_slot(thread, record->slot, record->state.phase);
+    event(SIM_EVENT_BARRIER_PASS, record, thread, 0);
+    sim_advance(MBARRIER_TRY_WAIT_CYCLES);
+}
+
+/* While the thread was waiting for the phase after `phase` completed ones, did the barrier run away? */
+static void check_lapped(const struct mbarrier_record *record, struct sim_thread *thread, uint32_t phase) {
+    if (record->state.phase < phase + 2) return;
+    char text[256];
+    snprintf(text, sizeof text,
+             "waits for phase %u, but phase %u has completed, too, before it looked again\n"
+             "    parity cannot tell them apart: the phase must not complete twice before all waiters have passed",
+             phase, record->state.phase - 1);
+    report("lapped-waiter", record, thread, text);
+}
+
+static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
+    if (!mbarrier_state_passed(&record->state, parity)) {
+        const uint32_t phase = record->state.phase;
+        event(SIM_EVENT_BARRIER_WAIT, record, thread, 0);
+        sim_park(&record->waiters, describe_wait, record);
+        check_lapped(record, thread, phase);
+    }
+    if (!mbarrier_state_passed(&record->state, parity)) return false;
+    pass(record, thread);
+    return true;
+}
+
+bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity) {
+    return poll_barrier(barrier, parity, "mbarrier.test_wait");
+}
+
+bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
+    if (sim_chance(8)) { /* it may fail for no reason */
+        sim_maybe_yield();
+        return false;
+    }
+    return poll_barrier(barrier, parity, "mbarrier.try_wait");
+}
+
+void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
+    sim_maybe_yield();
+    if (!mbarrier_state_passed(&record->state, parity)) event(SIM_EVENT_BARRIER_WAIT, record, thread, 0);
+    while (!mbarrier_state_passed(&record->state, parity)) {
+        const uint32_t phase = record->state.phase;
+        sim_block(&record->waiters, describe_wait, record);
+        check_lapped(record, thread, phase);
+    }
+    pass(record, thread);
+}
+
+void *async_alloc(size_t bytes) {
+    void *const memory = calloc(1, bytes);
+    if (!memory) sim_fatal("out-of-memory", NULL, "no memory for asynchronous operations");
+    return memory;
+}
