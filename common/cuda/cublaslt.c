@@ -70,16 +70,35 @@ static bool describe(const struct gemm_problem *p) {
            lt_ok(cublasLtMatrixLayoutCreate(&lt.d, type, n, m, p->ldd), "describing D");
 }
 
+static bool prefer(cublasLtMatmulPreference_t preference,
+                   cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
+                   size_t bytes) {
+    return lt_ok(cublasLtMatmulPreferenceSetAttribute(preference, attribute, value, bytes),
+                 "setting a preference");
+}
+
+/* The power of two that an address is a multiple of, as far as the library cares. */
+static uint32_t alignment_of(const void *pointer) {
+    uint32_t alignment = 256;
+    while ((uintptr_t)pointer % alignment)
+        alignment /= 2;
+    return alignment;
+}
+
 /* The library's proposals for what has been described. Returns how many. */
-static int propose(cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
+static int propose(const struct gemm_problem *p,
+                   cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
     cublasLtMatmulPreference_t preference = NULL;
     const size_t workspace = LIBRARY_WORKSPACE;
+    const uint32_t a = alignment_of(p->a), b = alignment_of(p->b), d = alignment_of(p->d);
     int found = 0;
     if (lt_ok(cublasLtMatmulPreferenceCreate(&preference), "creating a preference") &&
-        lt_ok(cublasLtMatmulPreferenceSetAttribute(preference,
-                                                   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                   &workspace, sizeof workspace),
-              "limiting the workspace") &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+               sizeof workspace) &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &b, sizeof b) &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &a, sizeof a) &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &d, sizeof d) &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &d, sizeof d) &&
         !lt_ok(cublasLtMatmulAlgoGetHeuristic(lt.handle, lt.operation, lt.b, lt.a, lt.d, lt.d,
                                               preference, CANDIDATES, proposals, &found),
                "asking for heuristics"))
@@ -94,6 +113,9 @@ static double time_one(const struct gemm_problem *problem, cublasLtMatmulAlgo_t 
     const struct contender candidate = {
         .name = "cublaslt candidate", .computes = true, .enqueue = enqueue, .state = algorithm};
     struct batch batch;
+    double cycles;
+    /* Once outside of a capture, where a kernel may not be loaded. */
+    if (backend_run(&candidate, problem, &cycles) != RUN_OK) return -1.0;
     backend_pause(PAUSE_S);
     if (!backend_time(&candidate, problem, 1, 1, &batch)) return -1.0;
     const double estimate = batch.ms / batch.launches;
@@ -150,7 +172,7 @@ bool cublaslt_contender(const struct gemm_problem *problem, struct contender *ou
     }
     if (!describe(problem)) return false;
     cublasLtMatmulHeuristicResult_t proposals[CANDIDATES];
-    const int count = propose(proposals);
+    const int count = propose(problem, proposals);
     const int winner = count ? rank(problem, proposals, count) : -1;
     if (winner < 0) {
         fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d\n", problem->m, problem->n,

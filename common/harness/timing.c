@@ -22,7 +22,7 @@ static const double BURST_PAUSE_S = 0.3, BURST_WORK_MS = 4.0, BURST_LONG_MS = 60
 /* Sustained: a block per contender and round, of batches of about BATCH_MS. The power reading needs
  * at least a second. */
 enum { SUSTAINED_ROUNDS = 3 };
-static const double SETTLE_S = 0.5, MEASURE_S = 1.1, BATCH_MS = 50.0;
+static const double SETTLE_S = 0.5, MEASURE_S = 1.1, BATCH_MS = 100.0;
 
 /* The samples of one contender in one mode, one per round. */
 struct samples {
