@@ -60,8 +60,12 @@ static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0) {
+        int driver = 0;
+        const bool no_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
         snprintf(reason, sizeof reason, "no CUDA device (%s)",
-                 status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
+                 no_driver               ? "no NVIDIA driver is installed"
+                 : status == cudaSuccess ? "none is visible"
+                                         : cudaGetErrorString(status));
         point_to_simulator(reason);
         return false;
     }
