@@ -120,7 +120,8 @@ struct sim_thread {
     int index; /* in the CTA */
     int lane;
     int slot;              /* of its generic accesses: index in the cluster */
-    struct sim_clock c, p; /* C_T, P_T; c.at[slot] is the epoch of its next access */
+    uint32_t epoch;        /* of its next generic access; its own entry in c is not kept */
+    struct sim_clock c, p; /* C_T, P_T */
     enum sim_thread_state state;
     bool soft;      /* parked: woken when nothing else can run, too */
     bool signalled; /* woken by a state change, not by a timeout */
@@ -130,7 +131,7 @@ struct sim_thread {
     const void *waits_for;
     bool touched_registers; /* a wrapper has packed, converted or stored registers since the last
                                wgmma.fence */
-    const float *last_spin; /* global word it polled last, for spins on memory */
+    bool polled;            /* its last atomic added nothing: it polls a word of global memory */
     struct cp_async_state *cp_async;
     struct bulk_state *bulk; /* tma.c: allocate on first use with sim_arena_alloc */
     struct sim_exit_call *at_exit;
@@ -154,6 +155,10 @@ struct sim_warp {
     uint32_t arrived;
     void *operand[WARP_SIZE]; /* each lane's, on its own stack */
     struct sim_wait_queue waiters;
+    sim_describe *describe; /* what the whole warp waits for */
+    const void *waits_for;
+    struct sim_sync *sync;      /* of __syncwarp */
+    uint64_t rows_done;         /* the port has served its latest ldmatrix or stmatrix */
     struct warp_timing *timing; /* timing.c */
 };
 
@@ -263,6 +268,7 @@ void sim_advance(uint64_t cycles);
 struct sim_job {
     void (*complete)(struct sim_job *job); /* makes the effect happen; may free the job */
     void (*cancel)(struct sim_job *job);   /* the launch was abandoned: free the job */
+    struct sim_cluster *cluster; /* completed with the cluster at the latest; NULL: with the grid */
     struct sim_job *after; /* must complete first (NULL: nothing); it may have one successor */
     uint64_t time;         /* when it completes, SCHEDULE_TIME */
     struct sim_wait_queue
@@ -270,11 +276,13 @@ struct sim_job {
     /* the scheduler's */
     struct sim_job *successor;
     int heap_index;
+    uint64_t number, key; /* of its start; of its place in the order */
     enum { JOB_NEW, JOB_PENDING, JOB_DONE } state;
 };
 
-/* Starts a job; fill in complete, cancel and after. early: completes before this returns. late:
- * when forced, or when no fiber can run, newest first. random: at any step. time: at `time`. */
+/* Starts a job; fill in complete, cancel, cluster and after. early: completes before this returns.
+ * late: when forced, or when no fiber can run, newest first. random: at any step. time: at `time`.
+ */
 void sim_job_start(struct sim_job *job, uint64_t time);
 /* The running thread waits for the job. late: forces it (and what it comes after) right now.
  * Others: blocks until it completes on its own. `describe` says what is waited for. */
@@ -286,9 +294,11 @@ void sim_job_force(struct sim_job *job);
 /* ---- warp-wide and warpgroup-wide instructions (collective.c) ---- */
 
 /* Executes for the warp; operand[lane] is what each lane passed. Returns true if the lanes may go
- * on; false leaves them blocked until sim_warp_wake(). sim_thread() is some lane of the warp. */
+ * on; false, after sim_warp_blocked_on(), leaves them blocked until sim_warp_wake(). Must not block
+ * itself. sim_thread() is some lane of the warp. */
 typedef bool sim_warp_execute(struct sim_warp *warp, void *const operand[WARP_SIZE]);
-/* The same for the 128 threads of a warpgroup, in thread order. */
+/* The same for the 128 threads of a warpgroup, in thread order; false leaves all four warps
+ * blocked, and each of them needs its own sim_warp_blocked_on() and sim_warp_wake(). */
 typedef bool sim_warpgroup_execute(struct sim_warpgroup *warpgroup,
                                    void *const operand[WARPGROUP_SIZE]);
 
@@ -351,6 +361,13 @@ static inline bool sim_is_tagged(float value) {
     return (bits & SIM_ACCUMULATOR_TAG_MASK) == SIM_ACCUMULATOR_TAG;
 }
 
+/* Reports an accumulator that a wgmma still owns; every wrapper that packs or stores registers
+ * asks. */
+void sim_accumulator_in_use(void);
+static inline void sim_check_register(uint32_t bits) {
+    if ((bits & SIM_ACCUMULATOR_TAG_MASK) == SIM_ACCUMULATOR_TAG) sim_accumulator_in_use();
+}
+
 /* ---- reports (report.c) ---- */
 
 /* Reports a hazard of the running (or the given) thread and goes on. `kind` is a stable word for
@@ -407,8 +424,9 @@ struct sim_event {
 extern void (*sim_event_hook)(const struct sim_event *event);
 static inline bool sim_recording(void) { return sim_event_hook != NULL; }
 
-/* recording.c: hands the events of one run to the timeline. The backend brackets a run with these when the user asked
- * for a trace; `cycles` is negative under schedules that keep no time. sim_trace() is there, too. */
+/* recording.c: hands the events of one run to the timeline. The backend brackets a run with these
+ * when the user asked for a trace; `cycles` is negative under schedules that keep no time.
+ * sim_trace() is there, too. */
 void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
 void sim_recording_end(double cycles);
 
@@ -432,11 +450,14 @@ uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t
 /* Books bytes of the L2's (and DRAM's) bandwidth; returns when the last byte has arrived. `latency`
  * excluded. */
 uint64_t sim_l2_book(uint64_t time, uint64_t bytes);
+/* Fetches these bytes of global memory from `time` on: L2 or, if they are not there yet, DRAM;
+ * their latency and bandwidth. Returns when the last byte has arrived at the SM. */
+uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes);
 
 /* ---- values of elements (element.c) ---- */
 
-float sim_element_value(uint16_t bits, int bf16);
-uint16_t sim_element_nearest(float value, int bf16); /* ties to even */
+uint16_t sim_element_nearest(float value,
+                             int bf16); /* ties to even; the other way: tensor_core.h */
 
 /* ---- what the core needs of the units ---- */
 
