@@ -17,7 +17,7 @@
 
 /* Burst: a pause, one warm-up, then BURST_WORK_MS of work, but no fewer than BURST_LAUNCHES
  * multiplications unless one of them alone takes BURST_LONG_MS. */
-enum { BURST_ROUNDS = 7, BURST_LAUNCHES = 3 };
+enum { BURST_ROUNDS = 5, BURST_LAUNCHES = 3 };
 static const double BURST_PAUSE_S = 0.3, BURST_WORK_MS = 4.0, BURST_LONG_MS = 60.0;
 /* Sustained: a block per contender and round, of batches of about BATCH_MS. The power reading needs
  * at least a second. */
