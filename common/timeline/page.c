@@ -1,0 +1,227 @@
+/*
+ * page.c: the report: the page with everything in it, the figures, and the trace.
+ */
+#include "timeline/model.h"
+#include "timeline/output.h"
+#include "timeline/page_source.h"
+#include "timeline/svg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* So much of a long run fits a page that opens at once; the rest is in the trace. */
+enum { PAGE_SMS = 2, PAGE_SPANS = 20000, PAGE_BARRIER_EVENTS = 4000, PAGE_BARRIERS = 64 };
+
+/* ---- rows of the table ---- */
+
+static void write_number(FILE *file, const char *name, double value) {
+    fprintf(file, ",\"%s\":", name);
+    output_json_number(file, value);
+}
+
+static void write_string(FILE *file, const char *name, const char *text) {
+    fprintf(file, ",\"%s\":", name);
+    output_json_string(file, text ? text : "");
+}
+
+static void write_row(FILE *file, const struct report_row *row) {
+    fputs("{\"name\":", file);
+    output_json_string(file, row->name);
+    write_string(file, "variant", row->variant);
+    write_string(file, "technique", row->technique);
+    fprintf(file, ",\"baseline\":%s,\"verified\":%s", row->baseline ? "true" : "false",
+            row->verified ? "true" : "false");
+    write_number(file, "burst_ms", row->burst_ms);
+    write_number(file, "burst_tflops", row->burst_tflops);
+    write_number(file, "burst_clock_mhz", row->burst_clock_mhz);
+    write_number(file, "burst_spread", row->burst_spread);
+    write_number(file, "sustained_ms", row->sustained_ms);
+    write_number(file, "sustained_tflops", row->sustained_tflops);
+    write_number(file, "sustained_clock_mhz", row->sustained_clock_mhz);
+    write_number(file, "sustained_spread", row->sustained_spread);
+    write_number(file, "power_w", row->power_w);
+    write_number(file, "cycles", row->cycles);
+    write_number(file, "utilization", row->utilization);
+    write_number(file, "registers", row->registers);
+    write_number(file, "smem_bytes", (double)row->smem_bytes);
+    putc('}', file);
+}
+
+static void write_info(FILE *file, const struct report_info *info) {
+    fprintf(file, "{\"simulated\":%s,\"m\":%d,\"n\":%d,\"k\":%d,\"sms\":%d", info->simulated ? "true" : "false",
+            info->m, info->n, info->k, info->sms);
+    write_number(file, "power_limit_w", info->power_limit_w);
+    write_string(file, "device", info->device);
+    write_string(file, "dtype", info->dtype);
+    write_string(file, "input", info->input);
+    write_string(file, "driver", info->driver);
+    write_string(file, "toolkit", info->toolkit);
+    write_string(file, "command", info->command);
+    putc('}', file);
+}
+
+/* ---- timelines ---- */
+
+static int spans_before(const struct timeline *timeline, int64_t time) {
+    int count = 0;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (!timeline_shows(timeline, track->sm, PAGE_SMS)) continue;
+        int low = 0, high = track->count;
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            if (track->at[middle].begin < time) low = middle + 1;
+            else high = middle;
+        }
+        count += low;
+    }
+    return count;
+}
+
+/* The time up to which the page shows the timeline. */
+static int64_t page_end(const struct timeline *timeline) {
+    int64_t low = 0, high = timeline->end + 1;
+    if (spans_before(timeline, high) <= PAGE_SPANS) return high;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (spans_before(timeline, middle) <= PAGE_SPANS) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static void write_track(FILE *file, const struct track *track, int64_t until) {
+    fputs("{\"name\":", file);
+    output_json_string(file, track->name);
+    fprintf(file, ",\"kind\":%d,\"cta\":%d,\"sm\":%d,\"spans\":[", track->kind, track->cta, track->sm);
+    for (int i = 0; i < track->count && track->at[i].begin < until; ++i) {
+        const struct span *span = &track->at[i];
+        fprintf(file, "%s%lld,%lld,%d,%d,%d,%d,%d", i ? "," : "", (long long)span->begin, (long long)span->end,
+                span->kind, span->inferred, span->role, span->k_tile, span->tile);
+    }
+    fputs("]}", file);
+}
+
+/* ---- barriers ---- */
+
+static const struct barrier_event *sorting; /* what by_barrier compares: qsort passes no context */
+
+/* By barrier; within one, in the order in which the events took effect. */
+static int by_barrier(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    const struct barrier_event *p = &sorting[x], *q = &sorting[y];
+    if (p->cta != q->cta) return p->cta < q->cta ? -1 : 1;
+    if (p->offset != q->offset) return p->offset < q->offset ? -1 : 1;
+    return x - y;
+}
+
+static void write_barrier(FILE *file, const struct barrier_event *events, const int *order, int count) {
+    const struct barrier_event *first = &events[order[0]];
+    char name[96];
+    if (first->name) snprintf(name, sizeof name, "%s, shared memory +0x%x", first->name, first->offset);
+    else snprintf(name, sizeof name, "shared memory +0x%x", first->offset);
+    fputs("{\"name\":", file);
+    output_json_string(file, name);
+    fprintf(file, ",\"cta\":%d,\"events\":[", first->cta);
+    uint64_t cycle = 0;
+    for (int i = 0; i < count && i < PAGE_BARRIER_EVENTS; ++i) {
+        const struct barrier_event *event = &events[order[i]];
+        /* Threads' clocks differ a little; what took effect later is not shown earlier. */
+        if (event->cycle > cycle) cycle = event->cycle;
+        fprintf(file, "%s%llu,%d,%d,%d,%u,%u,%d,%d,%d,%d", i ? "," : "", (unsigned long long)cycle, event->kind,
+                event->by_cta, event->by_thread, event->amount, event->phase, event->pending, event->expected,
+                event->tx, event->line);
+    }
+    fputs("]}", file);
+}
+
+static void write_barriers(FILE *file, const struct timeline *timeline) {
+    int *order = NULL, count = 0, capacity = 0, written = 0;
+    const int last_cta = timeline->ctas ? timeline->cta[0].cta + (timeline->cluster > 1 ? timeline->cluster : 1) : 0;
+    for (int i = 0; i < timeline->barriers; ++i) {
+        if (timeline->barrier[i].cta >= last_cta) continue;
+        timeline_grow((void **)&order, count, &capacity, sizeof *order);
+        order[count++] = i;
+    }
+    sorting = timeline->barrier;
+    if (count) qsort(order, (size_t)count, sizeof *order, by_barrier);
+    for (int begin = 0, end; begin < count && written < PAGE_BARRIERS; begin = end, ++written) {
+        const struct barrier_event *first = &timeline->barrier[order[begin]];
+        for (end = begin; end < count; ++end)
+            if (timeline->barrier[order[end]].cta != first->cta || timeline->barrier[order[end]].offset != first->offset)
+                break;
+        if (written) putc(',', file);
+        write_barrier(file, timeline->barrier, order + begin, end - begin);
+    }
+    free(order);
+}
+
+static void write_timeline(FILE *file, const struct timeline *timeline, int index) {
+    const int64_t until = page_end(timeline);
+    const struct timeline_figures figures = timeline_figures(index);
+    fputs("{\"name\":", file);
+    output_json_string(file, timeline->name);
+    write_string(file, "variant", timeline->variant);
+    write_string(file, "technique", timeline->technique);
+    fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false", timeline->dropped);
+    write_number(file, "k_tile_period", figures.k_tile_period);
+    fputs(",\"tracks\":[", file);
+    bool first = true;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        if (!timeline_shows(timeline, timeline->track[i].sm, PAGE_SMS)) continue;
+        if (!first) putc(',', file);
+        first = false;
+        write_track(file, &timeline->track[i], until);
+    }
+    fputs("],\"barriers\":[", file);
+    write_barriers(file, timeline);
+    fputs("]}", file);
+}
+
+static bool write_page(const char *path, const struct report_info *info, const struct report_row *rows,
+                       int count) {
+    struct output output;
+    if (!output_open(&output, path)) return false;
+    FILE *file = output.file;
+    fwrite(page_head, 1, page_head_size, file);
+    fputs("{\"info\":", file);
+    write_info(file, info);
+    fputs(",\n\"rows\":[", file);
+    for (int i = 0; i < count; ++i) {
+        if (i) fputs(",\n", file);
+        write_row(file, &rows[i]);
+    }
+    fputs("],\n\"timelines\":[", file);
+    int index = 0;
+    for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
+        if (index) fputs(",\n", file);
+        write_timeline(file, t, index);
+    }
+    fputs("]}", file);
+    fwrite(page_tail, 1, page_tail_size, file);
+    return output_close(&output);
+}
+
+bool timeline_write_report(const char *dir, const struct report_info *info, const struct report_row *rows,
+                           int count) {
+    if (mkdir(dir, 0777) && errno != EEXIST) {
+        fprintf(stderr, "cannot make the directory %s: %s; choose a place that can be written\n", dir, strerror(errno));
+        return false;
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/index.html", dir);
+    if (!write_page(path, info, rows, count)) return false;
+    snprintf(path, sizeof path, "%s/trace.json", dir);
+    if (!timeline_write_trace(path)) return false;
+    if (timeline_list) {
+        snprintf(path, sizeof path, "%s/timelines.svg", dir);
+        if (!timeline_write_stack_svg(path)) return false;
+    }
+    for (const struct timeline *t = timeline_list; t; t = t->next) {
+        snprintf(path, sizeof path, "%s/timeline_%s%s%s.svg", dir, t->name, t->variant[0] ? "_" : "", t->variant);
+        if (!timeline_write_stage_svg(path, t)) return false;
+    }
+    return true;
+}
