@@ -81,7 +81,13 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 #include "sim/sim.h"
 
 #define DEVICE static inline __attribute__((always_inline, unused))
+/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads * ctas). */
+#ifdef __ELF__
+#define KERNEL_IN_SECTION(ctas) __attribute__((section("sim_kernels_" #ctas))) static void
+#define KERNEL(threads, ctas) KERNEL_IN_SECTION(ctas)
+#else
 #define KERNEL(threads, ctas) static void
+#endif
 #define KERNEL_ARGS const struct gemm_args
 #define UNROLL
 #define NO_UNROLL

@@ -4,7 +4,7 @@
 #include "async.h"
 #include "timing_model.h"
 
-enum { SM_REGISTERS = 65536, GRANULE = 8, LEAST = 24, MOST = 256, MOST_AT_ENTRY = 248, MAX_WARPGROUPS = 8 };
+enum { GRANULE = 8, LEAST = 24, MOST = 256, MAX_WARPGROUPS = 8 };
 
 struct register_pool {
     int at_entry;              /* per thread, when the CTA starts */
@@ -14,11 +14,37 @@ struct register_pool {
     struct sim_wait_queue waiters;
 };
 
+/* Kernels lie in one section for each number of CTAs that their launch bounds ask for (hopper/thread.h), and the linker
+ * tells where it begins and ends. */
+#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
+#define SECTION_BOUNDS(ctas)                                                                       \
+    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
+    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
+#define IN_SECTION(ctas)                                                                           \
+    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
+        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
+        return ctas;
+
+#ifdef __ELF__
+FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
+static int ctas_of_launch_bounds(const void *kernel) {
+    const uintptr_t address = (uintptr_t)kernel;
+    FOR_EACH_CTA_COUNT(IN_SECTION)
+    return 1;
+}
+#else
+static int ctas_of_launch_bounds(const void *kernel) {
+    (void)kernel;
+    return 1;
+}
+#endif
+
 /* The compiler gives a kernel with launch bounds as many registers as fit, in steps of 8. */
 static struct register_pool *pool_of(struct sim_cta *cta) {
     if (cta->registers) return cta->registers;
     struct register_pool *const pool = sim_arena_alloc(cta->cluster, sizeof *pool);
-    const int fit = SM_REGISTERS / cta->threads / GRANULE * GRANULE;
+    const int threads = cta->threads * ctas_of_launch_bounds(sim.launch->kernel);
+    const int fit = SM_REGISTERS / threads / GRANULE * GRANULE;
     pool->at_entry = fit < MOST_AT_ENTRY ? fit : MOST_AT_ENTRY;
     for (int i = 0; i < MAX_WARPGROUPS; ++i) pool->count[i] = pool->at_entry;
     return cta->registers = pool;
