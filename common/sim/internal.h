@@ -461,6 +461,9 @@ uint16_t sim_element_nearest(float value,
 
 /* ---- what the core needs of the units ---- */
 
+/* registers.c: the second number of the kernel's launch bounds, KERNEL(threads, ctas). */
+int sim_launch_bounds_ctas(const void *kernel);
+
 /* mbarrier.c: the arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one
  * pending arrival at `place`, which carries nothing but (slot, epoch). May be called from a job. */
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,

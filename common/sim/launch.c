@@ -22,10 +22,6 @@ enum {
     SM_SHARED_BYTES = 228 << 10, /* of an SM */
     CTA_SHARED_BYTES = 227 << 10,
     RESERVED_SHARED_BYTES = 1024, /* per CTA, the system's */
-    SM_REGISTERS = 64 << 10,
-    /* What a thread gets at least. Kernels are C here: how many registers they need is not known.
-     */
-    LEAST_REGISTERS = 64
 };
 
 struct sim_warp **resident_warps;
@@ -227,7 +223,8 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
 
 int launch_ctas_per_sm(const struct gemm_launch *launch) {
     int by_threads = MAX_SM_THREADS / launch->threads;
-    int by_registers = SM_REGISTERS / (LEAST_REGISTERS * launch->threads);
+    /* How many registers a thread uses is the compiler's secret; that this many CTAs fit is its promise. */
+    int by_registers = sim_launch_bounds_ctas(launch->kernel);
     int by_shared = (int)(SM_SHARED_BYTES / (launch->smem_bytes + RESERVED_SHARED_BYTES));
     int ctas = MAX_SM_CTAS;
     if (ctas > by_threads) ctas = by_threads;
