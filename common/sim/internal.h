@@ -414,7 +414,8 @@ struct sim_event {
     int role;   /* enum trace_role, for SIM_EVENT_MARK */
     int64_t argument;
     size_t offset;
-    unsigned phase, pending;
+    int by_cta; /* of an event at a barrier: index of the CTA that `thread` belongs to */
+    unsigned phase, pending, expected;
     int tx;
     const char *file;
     int line;

@@ -19,20 +19,24 @@ struct mbarrier_exit {
 
 /* ---- events and descriptions ---- */
 
+/* `flipped`: what happened has completed the phase. The state before the flip is reported: nothing pending, no bytes missing;
+ * the flip is an event of its own. */
 static void event(enum sim_event_kind kind, const struct mbarrier_record *record,
-                  const struct sim_thread *thread, int64_t argument) {
+                  const struct sim_thread *thread, int64_t argument, bool flipped) {
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = kind,
                                 .begin = now,
                                 .end = now,
                                 .cta = record->cta,
-                                .thread = thread && thread->cta == record->cta ? thread->index : -1,
+                                .thread = thread ? thread->index : -1,
+                                .by_cta = thread ? thread->cta->index : record->cta->index,
                                 .argument = argument,
                                 .offset = record->offset,
-                                .phase = record->state.phase,
-                                .pending = (unsigned)record->state.pending,
-                                .tx = record->state.tx,
+                                .phase = record->state.phase - flipped,
+                                .pending = flipped ? 0 : (unsigned)record->state.pending,
+                                .expected = (unsigned)record->state.expected,
+                                .tx = flipped ? 0 : record->state.tx,
                                 .file = thread ? thread->self.file : NULL,
                                 .line = thread ? thread->self.line : 0};
     sim_event_hook(&e);
@@ -217,7 +221,7 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals) {
     record->file = thread->self.file;
     record->line = thread->self.line;
     sim_advance(MBARRIER_ARRIVE_CYCLES);
-    event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals);
+    event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
 }
 
 void sim_fence_mbarrier_init(void) {
@@ -235,7 +239,7 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
     struct sim_cluster *const cluster = record->cta->cluster;
     sim_sync_clear(&record->completed);
     sim_sync_join(cluster, &record->completed, &record->current);
-    event(SIM_EVENT_BARRIER_FLIP, record, thread, 0);
+    event(SIM_EVENT_BARRIER_FLIP, record, thread, 0, false);
     for (const struct async_copy *copy = record->in_flight; copy; copy = copy->next) {
         char name[256];
         if (copy->epoch != record->state.phase) continue;
@@ -256,7 +260,7 @@ void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thr
                "    the count given to mbarrier_init() is too small, or a thread arrives twice in a phase");
         return;
     }
-    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1);
+    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
     sim_progress();
     if (flipped) flip(record, thread);
 }
@@ -272,7 +276,7 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
         if (mbarrier_state_expect_tx(&record->state, bytes))
             report("mbarrier-tx", record, thread, "the tx-count leaves its range of +-(2^20 - 1)");
         else
-            event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes);
+            event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
     }
     mbarrier_count_arrival(record, thread);
     sim_maybe_yield();
@@ -325,7 +329,7 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
         report("mbarrier-tx", record, copy->issuer, "the tx-count leaves its range of +-(2^20 - 1)");
         return;
     }
-    event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes);
+    event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);
     if (flipped) flip(record, copy->issuer);
 }
 
@@ -335,7 +339,7 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
     sim_acquire(thread, &record->completed);
     sim_acquire_slot(thread, record->slot, record->state.phase);
-    event(SIM_EVENT_BARRIER_PASS, record, thread, 0);
+    event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
 }
 
@@ -356,7 +360,7 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
     if (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
-        event(SIM_EVENT_BARRIER_WAIT, record, thread, 0);
+        event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
         sim_park(&record->waiters, describe_wait, record);
         check_lapped(record, thread, phase);
     }
@@ -382,7 +386,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
     sim_maybe_yield();
-    if (!mbarrier_state_passed(&record->state, parity)) event(SIM_EVENT_BARRIER_WAIT, record, thread, 0);
+    if (!mbarrier_state_passed(&record->state, parity)) event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
     while (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
         sim_block(&record->waiters, describe_wait, record);

@@ -150,17 +150,16 @@ static int by_interval(const void *a, const void *b) {
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The simulator knows when the copies landed: those issued after a mark and before the next belong to it. */
+/* The simulator knows when the copies landed. Every load consists of the same number of them, and they begin in order. */
 static void land_loads(const struct intervals *copies, struct loads *loads) {
-    int next = 0;
+    if (loads->count == 0 || copies->count % loads->count) return;
+    const int each = copies->count / loads->count;
     for (int i = 0; i < loads->count; ++i) {
         struct load *load = &loads->at[i];
-        const int64_t until = i + 1 < loads->count ? loads->at[i + 1].issue : INT64_MAX;
         int64_t landed = -1;
-        while (next < copies->count && copies->at[next].begin < load->issue) ++next;
-        for (; next < copies->count && copies->at[next].begin < until; ++next)
-            if (copies->at[next].end > landed) landed = copies->at[next].end;
-        if (landed < 0) continue;
+        for (int j = i * each; j < (i + 1) * each; ++j)
+            if (copies->at[j].end > landed) landed = copies->at[j].end;
+        if (landed <= load->issue) continue;
         load->arrive = landed;
         load->inferred = false;
     }
@@ -226,12 +225,13 @@ static void build_role(struct timeline *timeline, const struct cta_record *cta, 
         const int end = span_end(marks, i, asynchronous, &kind);
         if (end == TRACE_NONE) continue;
         const bool is_tile = kind == SPAN_EPILOGUE || kind == SPAN_STORE;
+        const bool no_k_tile = is_tile || kind == SPAN_FMA;
         int last = i + 1; /* an epilogue ends where its first store begins: finish_track cuts it there */
         while (last < marks->count && marks->at[last].event != end) ++last;
         const int64_t until = last < marks->count ? marks->at[last].time : marks->close;
         if (kind == SPAN_STORE && last == marks->count) continue; /* outside of an epilogue */
         add_span(track, (struct span){.begin = marks->at[i].time, .end = until, .kind = (uint8_t)kind,
-                                      .role = (int8_t)role, .k_tile = is_tile ? -1 : marks->at[i].argument,
+                                      .role = (int8_t)role, .k_tile = no_k_tile ? -1 : marks->at[i].argument,
                                       .tile = is_tile ? marks->at[i].argument : tile});
     }
     finish_track(timeline, track);

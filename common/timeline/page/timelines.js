@@ -150,6 +150,8 @@ function drawRow(pen, row) {
 
 function drawHeading(pen, heading) {
   const { stage, y, core } = heading;
+  pen.fillStyle = view.colors.bg; /* over the grid */
+  pen.fillRect(LABELS, y, plotWidth(), HEADING - 1);
   pen.font = "600 13px system-ui, sans-serif";
   pen.fillStyle = view.colors.fg;
   pen.fillText(stage.name, 8, y + 12);
