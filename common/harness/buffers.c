@@ -1,0 +1,153 @@
+#include "harness/buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/message.h"
+#include "harness/verify.h"
+
+enum {
+    GUARD = 1024,  /* elements: 2 KB */
+    ALIGN = 128,   /* elements: 256 bytes, as backend_alloc aligns */
+    MAX_SETS = 256 /* for problems so small that their launch, not the cache, decides */
+};
+
+static int64_t slab_total(int64_t elements, int sets, int64_t guard, int64_t *stride) {
+    *stride = sets == 1 && guard == 0 ? elements : (elements + ALIGN - 1) / ALIGN * ALIGN + guard;
+    return guard + *stride * (sets - 1) + elements + guard;
+}
+
+int buffers_sets(const struct operands *o, const struct device_info *device, int outputs) {
+    const double operand_bytes = 2.0 * ((double)o->m * o->lda + (double)o->n * o->ldb);
+    const double output_bytes = 2.0 * (double)o->m * o->ldd;
+    if (device->l2_bytes == 0) return 1;
+    int sets = (int)(2.0 * device->l2_bytes / (operand_bytes + output_bytes)) + 1;
+    /* All contenders' outputs together should leave memory for others. */
+    const double room = device->memory_bytes / 2.0 / (operand_bytes + outputs * output_bytes);
+    if (sets > room) sets = (int)room;
+    if (sets > MAX_SETS) sets = MAX_SETS;
+    return sets < 1 ? 1 : sets;
+}
+
+static bool slab_alloc(struct slab *slab, const struct buffers *buffers, int64_t elements,
+                       const char *label, bool writable) {
+    slab->elements = elements;
+    slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
+    slab->memory = backend_alloc((size_t)slab->total * sizeof(uint16_t), label, writable);
+    if (slab->memory) return true;
+    complain("no memory for %s: %d x %.1f MB on the device; choose a smaller problem", label,
+             buffers->sets, (double)elements * 2e-6);
+    return false;
+}
+
+static uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
+    return slab->memory + buffers->guard + slab->stride * set;
+}
+
+/* One matrix in every place of the slab, a NaN everywhere else. */
+static bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host) {
+    const size_t bytes = (size_t)slab->elements * sizeof *host;
+    if (slab->total != slab->elements &&
+        !backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total))
+        return false;
+    if (!backend_copy_in(slab_matrix(buffers, slab, 0), host, bytes)) return false;
+    for (int set = 1; set < buffers->sets; ++set)
+        if (!backend_copy(slab_matrix(buffers, slab, set), slab_matrix(buffers, slab, 0), bytes))
+            return false;
+    return true;
+}
+
+enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
+                            const struct device_info *device, int sets, size_t workspace_bytes) {
+    memset(buffers, 0, sizeof *buffers);
+    buffers->sets = sets;
+    buffers->guard = device->checks_bounds && sets == 1 ? 0 : GUARD;
+    buffers->rows = o->m;
+    buffers->columns_padded = o->ldd;
+    buffers->problems = calloc((size_t)sets, sizeof *buffers->problems);
+    if (!buffers->problems) abort();
+
+    if (!slab_alloc(&buffers->a, buffers, o->m * o->lda, "A", false) ||
+        !slab_alloc(&buffers->b, buffers, o->n * o->ldb, "B", false) ||
+        buffers_add_output(buffers) < 0)
+        return EXIT_NO_DEVICE;
+    const size_t counter_bytes = (size_t)sets * TILE_COUNTERS * sizeof(uint32_t);
+    buffers->tile_counters = backend_alloc(counter_bytes, "tile counter", true);
+    buffers->workspace_bytes = workspace_bytes;
+    if (workspace_bytes) buffers->workspace = backend_alloc(workspace_bytes, "workspace", true);
+    if (!buffers->tile_counters || (workspace_bytes && !buffers->workspace)) {
+        complain("no memory for a workspace of %.1f MB on the device; choose a smaller problem",
+                 (double)workspace_bytes * 1e-6);
+        return EXIT_NO_DEVICE;
+    }
+    if (!slab_fill(buffers, &buffers->a, o->a) || !slab_fill(buffers, &buffers->b, o->b))
+        return EXIT_NO_DEVICE; /* the backend has said why */
+    for (int set = 0; set < sets; ++set)
+        buffers->problems[set] = (struct gemm_problem){
+            .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd,
+            .a = (const element_t *)slab_matrix(buffers, &buffers->a, set),
+            .b = (const element_t *)slab_matrix(buffers, &buffers->b, set),
+            .d = buffers_output(buffers, 0, set),
+            .workspace = buffers->workspace,
+            .tile_counter = buffers->tile_counters + set * TILE_COUNTERS,
+        };
+    return EXIT_VERIFIED;
+}
+
+void buffers_close(struct buffers *buffers) {
+    if (buffers->a.memory) backend_free(buffers->a.memory);
+    if (buffers->b.memory) backend_free(buffers->b.memory);
+    for (int i = 0; i < buffers->output_count; ++i) backend_free(buffers->outputs[i].memory);
+    if (buffers->workspace) backend_free(buffers->workspace);
+    if (buffers->tile_counters) backend_free(buffers->tile_counters);
+    free(buffers->problems);
+    memset(buffers, 0, sizeof *buffers);
+}
+
+int buffers_add_output(struct buffers *buffers) {
+    if (buffers->output_count == MAX_OUTPUTS) {
+        complain("more than %d contenders in one rotation; choose fewer", MAX_OUTPUTS);
+        return -1;
+    }
+    struct slab *slab = &buffers->outputs[buffers->output_count];
+    if (!slab_alloc(slab, buffers, buffers->rows * buffers->columns_padded, "D", true)) return -1;
+    return buffers->output_count++;
+}
+
+element_t *buffers_output(const struct buffers *buffers, int output, int set) {
+    return (element_t *)slab_matrix(buffers, &buffers->outputs[output], set);
+}
+
+bool buffers_poison(const struct buffers *buffers, int output) {
+    const struct slab *slab = &buffers->outputs[output];
+    static const uint32_t zeros[TILE_COUNTERS];
+    if (!backend_fill(slab->memory, OUTPUT_POISON, (size_t)slab->total)) return false;
+    if (buffers->workspace &&
+        !backend_fill(buffers->workspace, OUTPUT_POISON, buffers->workspace_bytes / 2))
+        return false;
+    for (int set = 0; set < buffers->sets; ++set)
+        if (!backend_copy_in(buffers->problems[set].tile_counter, zeros, sizeof zeros)) return false;
+    return true;
+}
+
+int64_t buffers_view_elements(const struct buffers *buffers) {
+    return buffers->outputs[0].elements + 2 * buffers->guard;
+}
+
+bool buffers_read(const struct buffers *buffers, int output, int set, uint16_t *view) {
+    const struct slab *slab = &buffers->outputs[output];
+    return backend_copy_out(view, slab_matrix(buffers, slab, set) - buffers->guard,
+                            (size_t)buffers_view_elements(buffers) * sizeof *view);
+}
+
+bool buffers_counters_zero(const struct buffers *buffers, int set, const char *what) {
+    uint32_t counters[TILE_COUNTERS];
+    if (!backend_copy_out(counters, buffers->problems[set].tile_counter, sizeof counters)) return false;
+    for (int i = 0; i < TILE_COUNTERS; ++i)
+        if (counters[i] != 0) {
+            complain("%s: left word %d of the tile counter at %u; the next launch needs zero", what, i,
+                     counters[i]);
+            return false;
+        }
+    return true;
+}

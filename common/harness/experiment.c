@@ -1,0 +1,268 @@
+#include "harness/experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/message.h"
+#include "timeline/timeline.h"
+
+const char *stage_label(const struct gemm_stage *stage, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s", stage->name, stage->variant ? ":" : "",
+             stage->variant ? stage->variant : "");
+    return text;
+}
+
+/* Bytes that could be had now without swapping; 0: not known. */
+static double host_memory_available(void) {
+    double kilobytes = 0;
+    FILE *meminfo = fopen("/proc/meminfo", "r");
+    if (meminfo) {
+        char line[128];
+        while (fgets(line, sizeof line, meminfo))
+            if (sscanf(line, "MemAvailable: %lf kB", &kilobytes) == 1) break;
+        fclose(meminfo);
+    }
+    return kilobytes > 0 ? 1024 * kilobytes
+                         : (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Asks before it takes: a system that overcommits would grant everything and kill us later. */
+static bool memory_suffices(struct problem_size size, const struct device_info *device) {
+    const double lda = (double)leading_dimension(size.k), ldd = (double)leading_dimension(size.n);
+    const double matrices = 2 * (lda * size.m + lda * size.n + ldd * size.m);
+    double host = matrices + 2 * ldd * size.m; /* and the library's result */
+    if (reference_is_complete(size.m, size.n, size.k))
+        host += (double)sizeof(struct sample) * size.m * size.n + sizeof(float) * lda * size.n;
+    const bool simulated = !backend_can_time();
+    if (simulated) host += matrices; /* simulated memory is the host's */
+    const double available = host_memory_available();
+    if (available > 0 && host > available) {
+        complain("%d x %d x %d needs %.1f GB of host memory, and %.1f GB are free; choose smaller "
+                 "sizes", size.m, size.n, size.k, host * 1e-9, available * 1e-9);
+        return false;
+    }
+    if (!simulated && device->memory_bytes > 0 && matrices > (double)device->memory_bytes) {
+        complain("%d x %d x %d needs %.1f GB of the device's memory, and %.1f GB are free; choose "
+                 "smaller sizes", size.m, size.n, size.k, matrices * 1e-9,
+                 (double)device->memory_bytes * 1e-9);
+        return false;
+    }
+    return true;
+}
+
+static size_t workspace_needed(const struct operands *o, const struct gemm_stage *const *stages,
+                               int count) {
+    const struct gemm_problem problem = {.m = o->m, .n = o->n, .k = o->k,
+                                         .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
+    size_t most = 0;
+    for (int i = 0; i < count; ++i) {
+        const size_t bytes = stages[i]->workspace_bytes ? stages[i]->workspace_bytes(&problem) : 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+enum exit_code experiment_open(struct experiment *e, const struct device_info *device,
+                               struct problem_size size, enum gemm_type type,
+                               enum input_kind kind, uint64_t seed,
+                               const struct gemm_stage *const *stages, int count, bool timed) {
+    memset(e, 0, sizeof *e);
+    e->device = device;
+    if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
+    progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[kind]);
+    if (!operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed)) {
+        complain("no memory for the matrices; choose smaller sizes");
+        return EXIT_NO_DEVICE;
+    }
+    const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
+    const size_t workspace = workspace_needed(&e->operands, stages, count);
+    const enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
+    if (code != EXIT_VERIFIED) return code;
+    progress("computing the reference");
+    e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);
+    if (!e->view || !reference_make(&e->reference, &e->operands)) {
+        complain("no memory for the reference; choose smaller sizes");
+        return EXIT_NO_DEVICE;
+    }
+    return EXIT_VERIFIED;
+}
+
+void experiment_close(struct experiment *e) {
+    buffers_close(&e->buffers);
+    reference_free(&e->reference);
+    operands_free(&e->operands);
+    free(e->view);
+    free(e->library);
+    e->view = e->library = NULL;
+}
+
+/* Checks one output of a contender; false after complaints. */
+static bool check_output(struct experiment *e, const char *what, const struct gemm_stage *stage,
+                         int output, int set, struct verdict *verdict) {
+    if (!buffers_read(&e->buffers, output, set, e->view)) return false;
+    const struct output_view view = {what, stage, e->view, e->buffers.guard};
+    *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
+    if (!buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
+    return verdict->verified;
+}
+
+enum exit_code experiment_add_baselines(struct experiment *e) {
+    struct contender found[MAX_BASELINES];
+    progress("choosing the libraries' kernels");
+    e->baseline_count = backend_baselines(e->buffers.problems, found, MAX_BASELINES);
+    for (int i = 0; i < e->baseline_count; ++i)
+        e->baselines[i] = (struct baseline_result){.contender = found[i]};
+    for (int i = 0; i < e->baseline_count; ++i) {
+        struct verdict verdict;
+        double cycles;
+        if (strcmp(found[i].name, "cublas") != 0) continue;
+        if (!buffers_poison(&e->buffers, 0) ||
+            backend_run(&found[i], e->buffers.problems, &cycles) != RUN_OK)
+            return EXIT_WRONG;
+        if (!check_output(e, "cublas", NULL, 0, 0, &verdict)) {
+            complain("cublas: not used for verification, because it disagrees with the reference");
+            return EXIT_WRONG;
+        }
+        const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
+        e->library = malloc(bytes);
+        if (!e->library) {
+            complain("no memory to keep cublas's result; choose smaller sizes");
+            return EXIT_NO_DEVICE;
+        }
+        memcpy(e->library, e->view + e->buffers.guard, bytes);
+    }
+    return EXIT_VERIFIED;
+}
+
+void experiment_verify(struct experiment *e, const struct gemm_stage *stage,
+                       struct stage_result *result) {
+    char label[96];
+    const struct contender contender = contender_of_stage(stage);
+    *result = (struct stage_result){.stage = stage, .code = EXIT_WRONG, .cycles = -1};
+    stage_label(stage, label, sizeof label);
+    if (!buffers_poison(&e->buffers, 0)) return;
+    backend_range_begin(label);
+    double cycles = -1;
+    const enum run_status status = backend_run(&contender, e->buffers.problems, &cycles);
+    backend_range_end();
+    result->info = backend_stage_info(stage);
+    if (status == RUN_FAILED) complain("%s: the launch failed, there is no result", label);
+    if (status == RUN_HAZARD) result->code = EXIT_HAZARD;
+    if (status != RUN_OK) return;
+    result->cycles = cycles;
+    result->compared = true;
+    if (check_output(e, label, stage, 0, 0, &result->verdict)) result->code = EXIT_VERIFIED;
+}
+
+/* ---- timed runs ---- */
+
+/* A contender that writes to an output of its own, and remembers into which sets. */
+struct timed_contender {
+    const struct contender *inner;
+    const struct buffers *buffers;
+    struct stage_result *result;    /* NULL: a baseline */
+    int output;
+    bool *launched; /* [sets] */
+};
+
+static enum gemm_status enqueue_timed(const struct contender *self,
+                                      const struct gemm_problem *problem, void *stream) {
+    const struct timed_contender *timed = self->state;
+    int set = 0;
+    while (timed->buffers->problems[set].a != problem->a) ++set;
+    struct gemm_problem own = *problem;
+    own.d = buffers_output(timed->buffers, timed->output, set);
+    timed->launched[set] = true;
+    return timed->inner->enqueue(timed->inner, &own, stream);
+}
+
+/* Verifies what the timed runs of a stage have left in its output. */
+static void check_timed(struct experiment *e, const struct timed_contender *timed) {
+    struct stage_result *result = timed->result;
+    char label[96], what[160];
+    stage_label(result->stage, label, sizeof label);
+    int checked = 0;
+    for (int set = 0; set < e->buffers.sets && result->code == EXIT_VERIFIED; ++set) {
+        if (!timed->launched[set]) continue;
+        struct verdict verdict;
+        snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
+        if (check_output(e, what, result->stage, timed->output, set, &verdict)) {
+            ++checked;
+            if (verdict.max_error > result->verdict.max_error) result->verdict = verdict;
+            continue;
+        }
+        result->verdict = verdict;
+        result->code = EXIT_WRONG;
+    }
+    if (result->code == EXIT_VERIFIED && checked == 0) {
+        complain("%s: was timed, but never launched", label);
+        result->code = EXIT_WRONG;
+    }
+    if (result->code != EXIT_VERIFIED) memset(&result->timing, 0, sizeof result->timing);
+}
+
+bool experiment_time(struct experiment *e, const struct timing_options *options,
+                     struct stage_result *results, int count, FILE *csv) {
+    const int most = count + e->baseline_count;
+    struct contender *inner = calloc((size_t)most, sizeof *inner);
+    struct contender *outer = calloc((size_t)most, sizeof *outer);
+    struct timed_contender *timed = calloc((size_t)most, sizeof *timed);
+    struct timing *timings = calloc((size_t)most, sizeof *timings);
+    bool *launched = calloc((size_t)most * (size_t)e->buffers.sets, sizeof *launched);
+    if (!inner || !outer || !timed || !timings || !launched) abort();
+    int contenders = 0;
+    bool good = true;
+    for (int i = 0; i < most && good; ++i) {
+        struct stage_result *result = i < count ? &results[i] : NULL;
+        if (result && result->code != EXIT_VERIFIED) continue;
+        const int c = contenders++;
+        inner[c] = result ? contender_of_stage(result->stage) : e->baselines[i - count].contender;
+        timed[c] = (struct timed_contender){.inner = &inner[c], .buffers = &e->buffers,
+                                            .result = result, .output = c,
+                                            .launched = launched + c * e->buffers.sets};
+        outer[c] = inner[c];
+        outer[c].enqueue = enqueue_timed;
+        outer[c].state = &timed[c];
+        good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
+               buffers_poison(&e->buffers, c);
+    }
+    if (good && contenders)
+        good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,
+                          csv, progress_shown());
+    for (int c = 0; c < contenders && good; ++c) {
+        if (!timed[c].result) {
+            e->baselines[e->baseline_count - (contenders - c)].timing = timings[c];
+            continue;
+        }
+        timed[c].result->timing = timings[c];
+        check_timed(e, &timed[c]);
+    }
+    free(launched);
+    free(timings);
+    free(timed);
+    free(outer);
+    free(inner);
+    return good;
+}
+
+bool experiment_record(struct experiment *e, const struct gemm_stage *traced) {
+    const size_t bytes = trace_buffer_bytes();
+    const struct contender contender = contender_of_stage(traced);
+    struct gemm_problem problem = e->buffers.problems[0];
+    double cycles;
+    void *device = backend_alloc(bytes, "trace", true);
+    void *host = malloc(bytes);
+    bool good = device && host && backend_fill(device, 0, bytes / 2);
+    if (!device || !host) complain("%s: no memory for its trace", traced->name);
+    /* Once without records, so that the traced run does not begin by loading the kernel. */
+    for (int run = 0; run < 2 && good; ++run) {
+        problem.trace = run ? device : NULL;
+        good = buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
+    }
+    good = good && backend_copy_out(host, device, bytes) &&
+           timeline_add_device_records(traced, &problem, host, bytes, 0);
+    free(host);
+    if (device) backend_free(device);
+    return good;
+}

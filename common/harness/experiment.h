@@ -1,0 +1,70 @@
+/*
+ * experiment.h: one problem, and the stages that compute it: run, verify, time, verify again.
+ */
+#ifndef HARNESS_EXPERIMENT_H
+#define HARNESS_EXPERIMENT_H
+
+#include "harness/buffers.h"
+#include "harness/timing.h"
+#include "harness/verify.h"
+
+struct problem_size {
+    int m, n, k;
+};
+
+/* What came of one stage. */
+struct stage_result {
+    const struct gemm_stage *stage;
+    struct stage_info info;
+    enum exit_code code;    /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
+    bool compared;          /* the run got so far that `verdict` means something */
+    struct verdict verdict;
+    double cycles;          /* simulated; < 0: not known */
+    struct timing timing;   /* all zero: not timed */
+};
+
+struct baseline_result {
+    struct contender contender;
+    struct timing timing;
+};
+
+enum { MAX_BASELINES = 8 };
+
+struct experiment {
+    const struct device_info *device;
+    struct operands operands;
+    struct reference reference;
+    struct buffers buffers;
+    uint16_t *view;    /* an output on the host: guard, D, guard */
+    uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
+    struct baseline_result baselines[MAX_BASELINES];
+    int baseline_count;
+};
+
+/* Makes inputs, reference and buffers for `count` stages. `timed`: they will be timed, so operands rotate.
+ * EXIT_NO_DEVICE after a complaint if there is too little memory. */
+enum exit_code experiment_open(struct experiment *experiment, const struct device_info *device,
+                               struct problem_size size, enum gemm_type type,
+                               enum input_kind kind, uint64_t seed,
+                               const struct gemm_stage *const *stages, int count, bool timed);
+void experiment_close(struct experiment *experiment);
+
+/* Asks the backend for baselines, and keeps cuBLAS's result for verification if it agrees with the reference. */
+enum exit_code experiment_add_baselines(struct experiment *experiment);
+
+/* Runs a stage once and verifies the result; fills in all of `result` but its timing. */
+void experiment_verify(struct experiment *experiment, const struct gemm_stage *stage,
+                       struct stage_result *result);
+
+/* Times the stages that have been verified, and the baselines, in one rotation, and verifies every buffer that
+ * the timed runs wrote. A stage that fails that loses its speeds. False if a launch failed. */
+bool experiment_time(struct experiment *experiment, const struct timing_options *options,
+                     struct stage_result *results, int count, FILE *csv);
+
+/* Runs a stage that was compiled with the recorder in it, and gives its records to the timeline. */
+bool experiment_record(struct experiment *experiment, const struct gemm_stage *traced);
+
+/* "06_wgmma" or "06_wgmma:wait0". Returns text. */
+const char *stage_label(const struct gemm_stage *stage, char *text, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * inputs.h: what A and B are filled with.
+ *
+ * An element depends on the seed, the matrix, its row and its column alone: not on the leading dimension, not on the
+ * order of filling. Every kind is symmetric around zero, which verification builds on (see reference.h).
+ */
+#ifndef HARNESS_INPUTS_H
+#define HARNESS_INPUTS_H
+
+#include "gemm.h"
+
+enum input_kind {
+    INPUT_UNIFORM, /* in [-1, 1] */
+    INPUT_NORMAL,  /* mean 0, deviation 1, in 65536 equally likely steps */
+    INPUT_INTEGER, /* whole numbers so small that every sum is exact in fp32 */
+    INPUT_ZEROS,
+    INPUT_KINDS
+};
+extern const char *const input_names[INPUT_KINDS];
+
+/* The largest |value| of integer input: with L = limit, k * L * L <= 2^24, and L <= 256, so that bf16 holds it, too; for fp16
+ * also so small that no sum comes near 65504. 0 if k is too large for any. */
+int input_integer_limit(int k, enum gemm_type type);
+
+/* What one kind of input draws from: 65536 equally likely elements. */
+struct input_source {
+    uint16_t element[65536];
+    uint64_t seed;
+};
+
+/* `k` bounds the integers; see input_integer_limit. */
+void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type, int k,
+                   uint64_t seed);
+
+/* Fills columns 0 .. columns-1 of one row of matrix 'A' or 'B'. */
+void input_fill_row(const struct input_source *source, char matrix, int row, uint16_t *elements,
+                    int columns);
+
+/* A random number from a seed and a position, the same on every machine. */
+uint64_t input_hash(uint64_t seed, uint64_t position);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * main.c: the main of every program. Reads the command line, runs and verifies the stages, times them, reports.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/experiment.h"
+#include "harness/help.h"
+#include "harness/message.h"
+#include "harness/options.h"
+#include "harness/output_file.h"
+#include "harness/registry.h"
+#include "harness/report.h"
+
+/* The stages that the options select. */
+struct selection {
+    const struct gemm_stage **stages, **traced; /* [count]; traced[i] may be NULL */
+    int count;
+};
+
+static struct selection select_stages(const struct options *options) {
+    const size_t room = (size_t)stage_registry_count + 1;
+    struct selection s = {calloc(room, sizeof *s.stages), calloc(room, sizeof *s.traced), 0};
+    if (!s.stages || !s.traced) abort();
+    for (int i = 0; i < stage_registry_count; ++i) {
+        const struct gemm_stage *stage = stage_of_type(&stage_registry[i], options->backend.type);
+        const bool same = options->variant && stage->variant
+                              ? strcmp(options->variant, stage->variant) == 0
+                              : !options->variant && !stage->variant;
+        if (!same || !(options->chapters >> chapter_of_stage(stage) % 32 & 1)) continue;
+        s.stages[s.count] = stage;
+        s.traced[s.count++] = stage_of_type(&stage_trace_registry[i], options->backend.type);
+    }
+    return s;
+}
+
+/* What is wrong with a kernel beats what went wrong around it; a hazard beats a wrong result. */
+static enum exit_code worse(enum exit_code a, enum exit_code b) {
+    static const enum exit_code order[] = {EXIT_HAZARD, EXIT_WRONG, EXIT_NO_DEVICE, EXIT_USAGE};
+    for (int i = 0; i < 4; ++i)
+        if (a == order[i] || b == order[i]) return order[i];
+    return EXIT_VERIFIED;
+}
+
+static enum exit_code verify_all(struct experiment *e, const struct selection *s,
+                                 struct stage_result *results) {
+    enum exit_code code = EXIT_VERIFIED;
+    for (int i = 0; i < s->count; ++i) {
+        progress("[%d/%d] %s", i + 1, s->count, s->stages[i]->name);
+        experiment_verify(e, s->stages[i], &results[i]);
+        code = worse(code, results[i].code);
+    }
+    return code;
+}
+
+/* On the card a timeline takes a run of its own; the simulator has recorded the verified one. */
+static enum exit_code record_all(struct experiment *e, const struct selection *s,
+                                 const struct stage_result *results) {
+    for (int i = 0; i < s->count; ++i) {
+        if (results[i].code != EXIT_VERIFIED) continue;
+        progress("[%d/%d] recording %s", i + 1, s->count, s->stages[i]->name);
+        if (!s->traced[i])
+            complain("%s has no timeline: it was not compiled with the recorder", s->stages[i]->name);
+        else if (!experiment_record(e, s->traced[i]))
+            return EXIT_WRONG;
+    }
+    return EXIT_VERIFIED;
+}
+
+static enum exit_code time_all(struct experiment *e, const struct options *options,
+                               struct stage_result *results, int count) {
+    const struct timing_options timing = {options->timing, options->iterations, options->seed};
+    struct output_file csv = {0};
+    if (options->csv && !output_open(&csv, "--csv", options->csv)) return EXIT_USAGE;
+    if (!experiment_time(e, &timing, results, count, csv.stream)) {
+        output_abandon(&csv);
+        complain("timing failed; there are no speeds");
+        return EXIT_WRONG;
+    }
+    if (csv.stream && !output_commit(&csv)) return EXIT_USAGE;
+    enum exit_code code = EXIT_VERIFIED;
+    for (int i = 0; i < count; ++i) code = worse(code, results[i].code);
+    return code;
+}
+
+static char *command_line(int argc, char **argv) {
+    size_t length = 1;
+    for (int i = 0; i < argc; ++i) length += strlen(argv[i]) + 1;
+    char *line = calloc(length, 1);
+    if (!line) abort();
+    for (int i = 0; i < argc; ++i) {
+        if (i) strcat(line, " ");
+        strcat(line, i ? argv[i] : message_program());
+    }
+    return line;
+}
+
+static bool write_page(const struct options *options, const struct report *report, char *command) {
+    struct report_row *rows = calloc((size_t)(report->count + report->baseline_count + 1), sizeof *rows);
+    if (!rows) abort();
+    const struct device_info *device = report->device;
+    const struct report_info info = {
+        .simulated = strcmp(device->backend, "sim") == 0, .device = device->name,
+        .dtype = type_names[options->backend.type], .input = input_names[options->input],
+        .m = options->m, .n = options->n, .k = options->k, .sms = device->sm_count,
+        .power_limit_w = device->power_limit_w,
+        .driver = *device->driver ? device->driver : NULL,
+        .toolkit = *device->toolkit ? device->toolkit : NULL, .command = command};
+    const bool good = timeline_write_report(options->report, &info, rows, report_rows(report, rows));
+    free(rows);
+    return good;
+}
+
+/* Everything between opening the device and closing it. */
+static enum exit_code run(const struct options *options, const struct device_info *device,
+                          const struct selection *s, struct stage_result *results, char *command) {
+    struct experiment e;
+    const struct problem_size size = {options->m, options->n, options->k};
+    enum exit_code code = experiment_open(&e, device, size, options->backend.type, options->input,
+                                          options->seed, s->stages, s->count, options->timing != 0);
+    /* The libraries are asked for their speed, or where the reference alone does not cover every element. */
+    if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
+        code = experiment_add_baselines(&e);
+    if (code == EXIT_VERIFIED) {
+        code = verify_all(&e, s, results);
+        if (options->backend.trace && backend_can_time())
+            code = worse(code, record_all(&e, s, results));
+        if (options->timing) code = worse(code, time_all(&e, options, results, s->count));
+        progress_clear();
+        const struct report report = {
+            .device = device, .size = size, .type = options->backend.type, .input = options->input,
+            .timing = options->timing, .results = results, .count = s->count,
+            .baselines = e.baselines, .baseline_count = e.baseline_count};
+        if (options->json) report_json(&report, stdout);
+        else report_table(&report, stdout);
+        if (options->trace && !timeline_write_trace(options->trace)) code = worse(code, EXIT_USAGE);
+        if (options->report && !write_page(options, &report, command))
+            code = worse(code, EXIT_USAGE);
+        if (options->report && !options->json)
+            printf("\nresults and timelines: %s/index.html\n", options->report);
+    }
+    progress_clear();
+    experiment_close(&e);
+    return code;
+}
+
+/* Output that got lost is an error, too. */
+static enum exit_code close_stdout(enum exit_code code) {
+    const bool failed = ferror(stdout);
+    if (fflush(stdout) == 0 && !failed) return code;
+    complain("standard output: %s; the results are incomplete", strerror(errno));
+    return worse(code, EXIT_USAGE);
+}
+
+/* A closed standard stream would make the next file we open take its place. */
+static bool streams_are_open(void) {
+    if (fcntl(STDIN_FILENO, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return false;
+    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) {
+        complain("standard output is closed; there is nowhere to write the results");
+        return false;
+    }
+    return fcntl(STDERR_FILENO, F_GETFD) != -1 || open("/dev/null", O_WRONLY) != -1;
+}
+
+int main(int argc, char **argv) {
+    message_open(argc > 0 ? argv[0] : NULL);
+    if (!streams_are_open()) return EXIT_USAGE;
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away shows as an error of the stream */
+    struct options options;
+    switch (options_read(&options, argc, argv)) {
+    case OPTIONS_HELP: print_help(); return close_stdout(EXIT_VERIFIED);
+    case OPTIONS_BAD: return EXIT_USAGE;
+    case OPTIONS_RUN: break;
+    }
+    struct selection selection = select_stages(&options);
+    struct device_info device = {0};
+    enum exit_code code = backend_open(&options.backend, &device);
+    if (code == EXIT_VERIFIED) {
+        struct stage_result *results = calloc((size_t)selection.count + 1, sizeof *results);
+        char *command = command_line(argc, argv);
+        if (!results) abort();
+        code = run(&options, &device, &selection, results, command);
+        free(command);
+        free(results);
+        timeline_free_all();
+        backend_close();
+    }
+    free(selection.stages);
+    free(selection.traced);
+    return close_stdout(code);
+}

@@ -1,0 +1,256 @@
+#include "harness/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/message.h"
+#include "harness/output_file.h"
+#include "harness/reference.h"
+#include "harness/registry.h"
+#include "harness/timing.h"
+
+const char *const type_names[2] = {"fp16", "bf16"};
+const char *const schedule_names[4] = {"time", "early", "late", "random"};
+static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
+
+/* Leaves room for rounding up to a tile in int arithmetic. */
+enum { LARGEST_EXTENT = 2000000000, LARGEST_SM_COUNT = 1024, MOST_ROUNDS = 100000 };
+/* What a process can address. */
+static const double addressable_bytes = 0x1p47;
+
+bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
+    if (*text < '0' || *text > '9') return false; /* strtoull would take blanks and signs */
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0' && *value >= low && *value <= high;
+}
+
+int find_name(const char *text, const char *const *names, int count) {
+    for (int i = 0; i < count; ++i)
+        if (strcmp(text, names[i]) == 0) return i;
+    return -1;
+}
+
+int chapter_of_stage(const struct gemm_stage *stage) {
+    int chapter = 0;
+    for (const char *c = stage->name; *c >= '0' && *c <= '9' && chapter < 10; ++c)
+        chapter = 10 * chapter + (*c - '0');
+    return chapter;
+}
+
+/* ---- values ---- */
+
+static bool read_whole(const char *name, const char *text, uint64_t low, uint64_t high,
+                       uint64_t *value) {
+    if (parse_whole(text, low, high, value)) return true;
+    complain("%s: '%s' is not a whole number from %llu to %llu", name, text, (unsigned long long)low,
+             (unsigned long long)high);
+    return false;
+}
+
+static bool read_int(const char *name, const char *text, int high, int *value) {
+    uint64_t whole;
+    if (!read_whole(name, text, 1, (uint64_t)high, &whole)) return false;
+    *value = (int)whole;
+    return true;
+}
+
+static bool read_name(const char *name, const char *text, const char *const *names, int count,
+                      int *value) {
+    *value = find_name(text, names, count);
+    if (*value >= 0) return true;
+    char list[128] = "";
+    for (int i = 0; i < count; ++i) {
+        if (i) strcat(list, i + 1 < count ? ", " : " or ");
+        strcat(list, names[i]);
+    }
+    complain("%s: '%s' is not known; choose %s", name, text, list);
+    return false;
+}
+
+/* The chapters that this program has, as bits. */
+static uint32_t known_chapters(void) {
+    uint32_t known = 0;
+    for (int i = 0; i < stage_registry_count; ++i) {
+        const int chapter = chapter_of_stage(stage_registry[i].bf16);
+        if (chapter < 32) known |= 1u << chapter;
+    }
+    return known;
+}
+
+/* A number at *text, which moves on behind it; -1 if there is none. */
+static int chapter_number(const char **text) {
+    int number = -1;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        number = number > 99 ? 100 : (number < 0 ? 0 : 10 * number) + (**text - '0');
+    return number;
+}
+
+/* "3,7-9" */
+static bool read_chapters(const char *text, uint32_t *chapters) {
+    const uint32_t known = known_chapters();
+    const char *rest = text;
+    *chapters = 0;
+    do {
+        const int first = chapter_number(&rest);
+        int last = first;
+        if (first >= 0 && *rest == '-') {
+            ++rest;
+            last = chapter_number(&rest);
+        }
+        if (first < 0 || last < first || (*rest != ',' && *rest != '\0')) {
+            complain("--stages: '%s' is not a list of chapters such as 3,7-9", text);
+            return false;
+        }
+        for (int chapter = first; chapter <= last; ++chapter) {
+            if (chapter > 31 || !(known >> chapter & 1)) {
+                complain("--stages: there is no chapter %d here; --help lists the chapters", chapter);
+                return false;
+            }
+            *chapters |= 1u << chapter;
+        }
+    } while (*rest++ == ',');
+    return true;
+}
+
+/* ---- one option ---- */
+
+/* An option that belongs to the other kind of program. */
+static bool refuse_elsewhere(const char *name, bool card) {
+    static const char *const simulator[] = {"--sms", "--schedule", "--schedule-seed"};
+    if (card && find_name(name, simulator, 3) >= 0)
+        complain("%s: only the simulator's programs (build/sim) have this option", name);
+    else if (!card && strcmp(name, "--csv") == 0)
+        complain("--csv: the simulator takes no times to write; leave it out");
+    else if (program_is_tour && strcmp(name, "--variant") == 0)
+        complain("--variant: the tour runs the chapters' own kernels; run the chapter's program");
+    else if (!program_is_tour && (strcmp(name, "--stages") == 0 || strcmp(name, "--report") == 0))
+        complain("%s: only the tour has this option", name);
+    else
+        return false;
+    return true;
+}
+
+static bool apply(struct options *options, const char *name, const char *value) {
+    const bool card = backend_can_time();
+    int index = 0;
+    if (refuse_elsewhere(name, card)) return false;
+    if (!strcmp(name, "--m")) return read_int(name, value, LARGEST_EXTENT, &options->m);
+    if (!strcmp(name, "--n")) return read_int(name, value, LARGEST_EXTENT, &options->n);
+    if (!strcmp(name, "--k")) return read_int(name, value, LARGEST_EXTENT, &options->k);
+    if (!strcmp(name, "--size")) {
+        if (!read_int(name, value, LARGEST_EXTENT, &options->m)) return false;
+        options->n = options->k = options->m;
+        return true;
+    }
+    if (!strcmp(name, "--iters")) return read_int(name, value, MOST_ROUNDS, &options->iterations);
+    if (!strcmp(name, "--sms")) return read_int(name, value, LARGEST_SM_COUNT, &options->backend.sms);
+    if (!strcmp(name, "--seed")) return read_whole(name, value, 0, UINT64_MAX, &options->seed);
+    if (!strcmp(name, "--schedule-seed"))
+        return read_whole(name, value, 0, UINT64_MAX, &options->backend.schedule_seed);
+    if (!strcmp(name, "--stages")) return read_chapters(value, &options->chapters);
+    if (!strcmp(name, "--variant")) return options->variant = value, true;
+    if (!strcmp(name, "--trace")) return options->trace = value, true;
+    if (!strcmp(name, "--report")) return options->report = value, true;
+    if (!strcmp(name, "--csv")) return options->csv = value, true;
+    if (!strcmp(name, "--input")) {
+        if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
+        options->input = (enum input_kind)index;
+    } else if (!strcmp(name, "--dtype")) {
+        if (!read_name(name, value, type_names, 2, &index)) return false;
+        options->backend.type = (enum gemm_type)index;
+    } else if (!strcmp(name, "--schedule")) {
+        if (!read_name(name, value, schedule_names, 4, &index)) return false;
+        options->backend.schedule = (enum sim_schedule)index;
+    } else { /* --timing */
+        if (!read_name(name, value, timing_names, 4, &index)) return false;
+        if (!card && index != 0) {
+            complain("--timing: the simulator has cycles, not times; choose none");
+            return false;
+        }
+        options->timing = index;
+    }
+    return true;
+}
+
+/* ---- what options mean together ---- */
+
+static bool check_variant(const struct options *options) {
+    if (!options->variant) return true;
+    char list[256] = "";
+    for (int i = 0; i < stage_registry_count; ++i) {
+        const struct gemm_stage *stage = stage_registry[i].bf16;
+        if (!stage->variant) continue;
+        if (strcmp(stage->variant, options->variant) == 0) return true;
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", stage->variant);
+    }
+    complain("--variant: there is no '%s' here; %s%s", options->variant,
+             *list ? "choose from: " : "this chapter has no variants", list);
+    return false;
+}
+
+static bool check_size(const struct options *o) {
+    const double bytes = 2 * ((double)o->m * leading_dimension(o->k) +
+                              (double)o->n * leading_dimension(o->k) +
+                              (double)o->m * leading_dimension(o->n));
+    if (bytes > addressable_bytes) {
+        complain("--m, --n, --k: %d x %d x %d takes %.3g bytes, more than can be addressed; choose "
+                 "smaller sizes", o->m, o->n, o->k, bytes);
+        return false;
+    }
+    if (o->input == INPUT_INTEGER && input_integer_limit(o->k, o->backend.type) == 0) {
+        complain("--input: integer needs --k 16777216 or less, or sums would not be exact");
+        return false;
+    }
+    return true;
+}
+
+static bool check_outputs(const struct options *options) {
+    if (options->csv && options->timing == 0) {
+        complain("--csv: with --timing none there are no samples to write; choose a timing");
+        return false;
+    }
+    return (!options->csv || output_can_write_file("--csv", options->csv)) &&
+           (!options->trace || output_can_write_file("--trace", options->trace)) &&
+           (!options->report || output_can_write_directory("--report", options->report));
+}
+
+enum options_outcome options_read(struct options *options, int argc, char **argv) {
+    static const char *const with_value[] = {
+        "--m", "--n", "--k", "--size", "--input", "--seed", "--timing", "--iters", "--dtype",
+        "--variant", "--trace", "--csv", "--sms", "--schedule", "--schedule-seed", "--stages",
+        "--report"};
+    const bool card = backend_can_time();
+    const int size = card ? 8192 : 512;
+    *options = (struct options){
+        .m = size, .n = size, .k = size, .seed = 1, .timing = card ? TIMING_BURST : 0,
+        .chapters = ~0u,
+        .backend = {.type = GEMM_BF16, .sms = 4, .schedule = SCHEDULE_TIME, .schedule_seed = 1}};
+    for (int i = 1; i < argc; ++i) {
+        char name[32];
+        const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+        const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+        snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), argv[i]);
+        if (!equals && (!strcmp(name, "--help") || !strcmp(name, "-h"))) return OPTIONS_HELP;
+        if (!equals && !strcmp(name, "--json")) {
+            options->json = true;
+            continue;
+        }
+        if (find_name(name, with_value, (int)(sizeof with_value / sizeof *with_value)) < 0) {
+            complain("unknown option '%s'; --help lists the options", argv[i]);
+            return OPTIONS_BAD;
+        }
+        if (!equals && i + 1 == argc) {
+            complain("%s: needs a value; --help lists the options", name);
+            return OPTIONS_BAD;
+        }
+        if (!apply(options, name, equals ? equals + 1 : argv[++i])) return OPTIONS_BAD;
+    }
+    options->backend.trace = options->trace || options->report;
+    return check_variant(options) && check_size(options) && check_outputs(options) ? OPTIONS_RUN
+                                                                                    : OPTIONS_BAD;
+}

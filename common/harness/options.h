@@ -1,0 +1,39 @@
+/*
+ * options.h: the command line.
+ */
+#ifndef HARNESS_OPTIONS_H
+#define HARNESS_OPTIONS_H
+
+#include "harness/backend.h"
+#include "harness/inputs.h"
+
+struct options {
+    int m, n, k;
+    enum input_kind input;
+    uint64_t seed;
+    int timing;       /* TIMING_ flags */
+    int iterations;   /* rounds of each timing mode; 0: the default */
+    const char *variant; /* NULL: the chapter's own kernel */
+    uint32_t chapters;   /* tour: bit c for chapter c */
+    bool json;
+    const char *trace, *csv, *report; /* NULL: not asked for */
+    struct backend_options backend;   /* the type of the elements is in here */
+};
+
+enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
+
+/* Reads the command line; complains once if it is bad. The files and directories named in it have been tried. */
+enum options_outcome options_read(struct options *options, int argc, char **argv);
+
+/* The chapter's number: 6 of "06_wgmma"; 0 if the name begins with none. */
+int chapter_of_stage(const struct gemm_stage *stage);
+
+/* A whole number in decimal and nothing else, from low to high. */
+bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value);
+/* The index of a name in a list, or -1. */
+int find_name(const char *text, const char *const *names, int count);
+
+extern const char *const type_names[2];     /* by enum gemm_type */
+extern const char *const schedule_names[4]; /* by enum sim_schedule */
+
+#endif

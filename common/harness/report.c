@@ -1,0 +1,246 @@
+#include "harness/report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Dense 16-bit FLOPs per cycle of the four Tensor Cores of an SM. */
+static const double flops_per_cycle = 4096;
+
+double result_cycles(const struct stage_result *result) {
+    if (result->cycles > 0) return result->cycles;
+    if (result->timing.burst.cycles > 0) return result->timing.burst.cycles;
+    return result->timing.sustained.cycles;
+}
+
+double tensor_core_utilization(const struct report *r, double cycles) {
+    if (!(cycles > 0)) return 0;
+    const double flops = 2.0 * r->size.m * r->size.n * r->size.k;
+    return flops / (r->device->sm_count * flops_per_cycle * cycles);
+}
+
+static bool is_simulated(const struct report *r) { return strcmp(r->device->backend, "sim") == 0; }
+
+static const struct timing *cublas_timing(const struct report *r) {
+    for (int i = 0; i < r->baseline_count; ++i)
+        if (strcmp(r->baselines[i].contender.name, "cublas") == 0) return &r->baselines[i].timing;
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+/* One mode's columns; dashes if it was not measured. */
+static void print_speed(FILE *out, const struct report *r, const struct speed *speed,
+                        const struct speed *cublas, bool sustained) {
+    if (speed->samples == 0) {
+        fprintf(out, " | %9s %6s %6s %5s %5s %5s", "-", "-", "-", "-", "-", "-");
+        if (sustained) fprintf(out, " %5s", "-");
+        return;
+    }
+    fprintf(out, " | %9.4f %6.1f", speed->ms, speed->tflops);
+    if (cublas && cublas->samples) fprintf(out, " %5.1f%%", 100 * speed->tflops / cublas->tflops);
+    else fprintf(out, " %6s", "-");
+    const double used = tensor_core_utilization(r, speed->cycles);
+    if (used > 0) fprintf(out, " %4.1f%% %5.0f", 100 * used, speed->clock_mhz);
+    else fprintf(out, " %5s %5s", "-", "-");
+    fprintf(out, " %4.1f%%", 100 * speed->spread);
+    if (sustained && speed->power_w > 0) fprintf(out, " %5.0f", speed->power_w);
+    else if (sustained) fprintf(out, " %5s", "-");
+}
+
+static void print_timing(FILE *out, const struct report *r, const struct timing *timing) {
+    const struct timing *cublas = cublas_timing(r);
+    if (r->timing & TIMING_BURST)
+        print_speed(out, r, &timing->burst, cublas ? &cublas->burst : NULL, false);
+    if (r->timing & TIMING_SUSTAINED)
+        print_speed(out, r, &timing->sustained, cublas ? &cublas->sustained : NULL, true);
+}
+
+static void print_heading(FILE *out, const struct report *r, int width) {
+    const bool simulated = is_simulated(r);
+    fprintf(out, "%s: %d x %d x %d, %s, %s input, %d SMs\n\n", r->device->name, r->size.m, r->size.n,
+            r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16", input_names[r->input],
+            r->device->sm_count);
+    if (r->timing) {
+        fprintf(out, "%-*s %8s", width, "", "");
+        if (r->timing & TIMING_BURST) fprintf(out, " | %-41s", "burst");
+        if (r->timing & TIMING_SUSTAINED) fprintf(out, " | %-47s", "sustained");
+        fputs(" |\n", out);
+    }
+    fprintf(out, "%-*s %8s", width, "stage", "verified");
+    for (int mode = TIMING_BURST; mode <= TIMING_SUSTAINED; ++mode) {
+        if (!(r->timing & mode)) continue;
+        fprintf(out, " | %9s %6s %6s %5s %5s %5s", "ms", "TFLOPS", "cuBLAS", "TCore", "MHz", "+-");
+        if (mode == TIMING_SUSTAINED) fprintf(out, " %5s", "W");
+    }
+    if (simulated) fprintf(out, " | %16s %12s", "simulated cycles", "simulated TC");
+    fputs(" | technique\n", out);
+}
+
+static const char *verdict_word(const struct stage_result *result) {
+    switch (result->code) {
+    case EXIT_VERIFIED: return "yes";
+    case EXIT_HAZARD: return "HAZARD";
+    default: return result->compared ? "WRONG" : "FAILED";
+    }
+}
+
+void report_table(const struct report *r, FILE *out) {
+    char label[96];
+    int width = 12;
+    for (int i = 0; i < r->count; ++i) {
+        const int length = (int)strlen(stage_label(r->results[i].stage, label, sizeof label));
+        if (length > width) width = length;
+    }
+    print_heading(out, r, width);
+    for (int i = 0; i < r->count; ++i) {
+        const struct stage_result *result = &r->results[i];
+        fprintf(out, "%-*s %8s", width, stage_label(result->stage, label, sizeof label),
+                verdict_word(result));
+        print_timing(out, r, &result->timing);
+        if (is_simulated(r) && result->cycles > 0)
+            fprintf(out, " | %16.0f %11.1f%%", result->cycles,
+                    100 * tensor_core_utilization(r, result->cycles));
+        else if (is_simulated(r)) fprintf(out, " | %16s %12s", "-", "-");
+        fprintf(out, " | %s\n", result->stage->technique);
+    }
+    for (int i = 0; i < r->baseline_count && r->timing; ++i) {
+        fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
+        print_timing(out, r, &r->baselines[i].timing);
+        fputs(" |\n", out);
+    }
+    if (is_simulated(r))
+        fputs("\nsimulated TC: simulated Tensor Core utilization; a model's prediction, nothing was "
+              "measured\n", out);
+    else if (r->timing)
+        fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "
+              "quartile spread\n", out);
+}
+
+/* ---- JSON ---- */
+
+static void json_string(FILE *out, const char *text) {
+    if (!text) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c; ++c)
+        if (*c == '"' || *c == '\\') fprintf(out, "\\%c", *c);
+        else if (*c < 0x20) fprintf(out, "\\u%04x", *c);
+        else fputc(*c, out);
+    fputc('"', out);
+}
+
+/* JSON has no NaN and no infinity. */
+static void json_number(FILE *out, const char *key, double value, bool known) {
+    if (known && isfinite(value)) fprintf(out, "\"%s\": %.9g", key, value);
+    else fprintf(out, "\"%s\": null", key);
+}
+
+static void json_speed(FILE *out, const char *key, const struct speed *speed, bool sustained) {
+    if (speed->samples == 0) {
+        fprintf(out, "\"%s\": null", key);
+        return;
+    }
+    fprintf(out, "\"%s\": {", key);
+    json_number(out, "ms", speed->ms, true);
+    fputs(", ", out);
+    json_number(out, "tflops", speed->tflops, true);
+    fputs(", ", out);
+    json_number(out, "clock_mhz", speed->clock_mhz, speed->clock_mhz > 0);
+    fputs(", ", out);
+    json_number(out, "spread", speed->spread, true);
+    if (sustained) {
+        fputs(", ", out);
+        json_number(out, "power_w", speed->power_w, speed->power_w > 0);
+    }
+    fputc('}', out);
+}
+
+static void json_timing(FILE *out, const struct timing *timing) {
+    json_speed(out, "burst", &timing->burst, false);
+    fputs(", ", out);
+    json_speed(out, "sustained", &timing->sustained, true);
+}
+
+static void json_result(const struct report *r, const struct stage_result *result, FILE *out) {
+    const struct gemm_stage *stage = result->stage;
+    const double cycles = result_cycles(result);
+    fputs("{\"stage\": ", out);
+    json_string(out, stage->name);
+    fputs(", \"variant\": ", out);
+    json_string(out, stage->variant);
+    fputs(", \"backend\": ", out);
+    json_string(out, r->device->backend);
+    fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",
+            r->size.m, r->size.n, r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16",
+            result->code == EXIT_VERIFIED ? "true" : "false");
+    json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
+    fputs(", ", out);
+    json_number(out, "max_error", result->verdict.max_error, result->compared);
+    fputs(", ", out);
+    json_number(out, "error_bound", result->verdict.error_bound, result->compared);
+    fputs(", ", out);
+    json_number(out, "registers", result->info.registers, result->info.registers > 0);
+    fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", stage->smem_bytes);
+    if (stage->stages > 0) fprintf(out, "%d, ", stage->stages);
+    else fputs("null, ", out);
+    json_number(out, "cycles", cycles, cycles > 0);
+    fputs(", ", out);
+    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, cycles), cycles > 0);
+    fputs(", ", out);
+    json_timing(out, &result->timing);
+    fputs(", \"baselines\": [", out);
+    for (int i = 0; i < r->baseline_count; ++i) {
+        fputs(i ? ", {\"name\": " : "{\"name\": ", out);
+        json_string(out, r->baselines[i].contender.name);
+        fputs(", ", out);
+        json_timing(out, &r->baselines[i].timing);
+        fputc('}', out);
+    }
+    fputs("]}\n", out);
+}
+
+void report_json(const struct report *r, FILE *out) {
+    for (int i = 0; i < r->count; ++i) json_result(r, &r->results[i], out);
+}
+
+/* ---- the page ---- */
+
+static void fill_timing(struct report_row *row, const struct timing *timing) {
+    row->burst_ms = timing->burst.ms;
+    row->burst_tflops = timing->burst.tflops;
+    row->burst_clock_mhz = timing->burst.clock_mhz;
+    row->burst_spread = timing->burst.spread;
+    row->sustained_ms = timing->sustained.ms;
+    row->sustained_tflops = timing->sustained.tflops;
+    row->sustained_clock_mhz = timing->sustained.clock_mhz;
+    row->sustained_spread = timing->sustained.spread;
+    row->power_w = timing->sustained.power_w;
+}
+
+int report_rows(const struct report *r, struct report_row *rows) {
+    int count = 0;
+    for (int i = 0; i < r->count; ++i) {
+        const struct stage_result *result = &r->results[i];
+        const double cycles = result_cycles(result);
+        rows[count] = (struct report_row){
+            .name = result->stage->name, .variant = result->stage->variant,
+            .technique = result->stage->technique,
+            .verified = result->code == EXIT_VERIFIED,
+            .cycles = cycles > 0 ? cycles : 0,
+            .utilization = tensor_core_utilization(r, cycles),
+            .registers = result->info.registers > 0 ? result->info.registers : 0,
+            .smem_bytes = result->stage->smem_bytes};
+        fill_timing(&rows[count++], &result->timing);
+    }
+    for (int i = 0; i < r->baseline_count && r->timing; ++i) {
+        const struct timing *timing = &r->baselines[i].timing;
+        rows[count] = (struct report_row){
+            .name = r->baselines[i].contender.name, .baseline = true,
+            .cycles = timing->burst.cycles,
+            .utilization = tensor_core_utilization(r, timing->burst.cycles)};
+        fill_timing(&rows[count++], timing);
+    }
+    return count;
+}

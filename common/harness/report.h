@@ -1,0 +1,36 @@
+/*
+ * report.h: the results as a table, as JSON, and as rows for the page.
+ */
+#ifndef HARNESS_REPORT_H
+#define HARNESS_REPORT_H
+
+#include "harness/experiment.h"
+#include "timeline/timeline.h"
+
+/* What a report is about. */
+struct report {
+    const struct device_info *device;
+    struct problem_size size;
+    enum gemm_type type;
+    enum input_kind input;
+    int timing; /* TIMING_ flags */
+    const struct stage_result *results;
+    int count;
+    const struct baseline_result *baselines;
+    int baseline_count;
+};
+
+/* The text table. */
+void report_table(const struct report *report, FILE *out);
+/* One JSON object per stage and line; what is not known is null. Simulated cycles and their
+ * utilization are told from measured ones by the field "backend". */
+void report_json(const struct report *report, FILE *out);
+/* The rows of the page's table: stages, then baselines. Returns how many; `rows` has room for all of them. */
+int report_rows(const struct report *report, struct report_row *rows);
+
+/* Cycles of one multiplication: simulated, or as measured; <= 0: not known. */
+double result_cycles(const struct stage_result *result);
+/* FLOPs / (SMs * 4096 * cycles), without padding; 0: not known. */
+double tensor_core_utilization(const struct report *report, double cycles);
+
+#endif

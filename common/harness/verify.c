@@ -1,0 +1,213 @@
+#include "harness/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "element_codec.h"
+#include "harness/message.h"
+
+struct mismatch {
+    int row, column;
+    double expected, bound;
+    const char *against; /* "fp64 reference", ... */
+};
+
+struct check {
+    const struct output_view *output;
+    const struct operands *operands;
+    const struct reference *reference;
+    const uint16_t *d;      /* [m][ldd] */
+    uint64_t *wrong;        /* [m * n] bits, once there is a mismatch: counts an element once */
+    int64_t wrong_elements; /* in D */
+    int64_t wrong_around;   /* in padding and guards */
+    struct mismatch first;
+    double max_error, error_bound;
+};
+
+static uint16_t got(const struct check *check, int row, int column) {
+    return check->d[row * check->operands->ldd + column];
+}
+
+static void note(struct check *check, struct mismatch mismatch) {
+    const struct operands *o = check->operands;
+    const int64_t index = (int64_t)mismatch.row * o->n + mismatch.column;
+    if (!check->wrong) {
+        check->wrong = calloc((size_t)((int64_t)o->m * o->n / 64 + 1), sizeof *check->wrong);
+        if (!check->wrong) abort();
+    }
+    uint64_t *word = &check->wrong[index / 64];
+    if (*word >> (index % 64) & 1) return;
+    *word |= (uint64_t)1 << (index % 64);
+    const int64_t first = (int64_t)check->first.row * o->n + check->first.column;
+    if (check->wrong_elements++ == 0 || index < first) check->first = mismatch;
+}
+
+static double accumulation_error(const struct check *check, int row, int column) {
+    return (double)check->reference->row_norm[row] * check->reference->column_norm[column];
+}
+
+static void note_error(struct check *check, double error, double bound) {
+    if (error >= check->max_error) {
+        check->max_error = error;
+        check->error_bound = bound;
+    }
+}
+
+/* Everything that needs no reference: written at all, and a number. */
+static void check_written(struct check *check) {
+    const struct operands *o = check->operands;
+    for (int row = 0; row < o->m; ++row)
+        for (int column = 0; column < o->n; ++column)
+            if (!element_is_finite(got(check, row, column), o->type))
+                note(check, (struct mismatch){row, column, NAN, 0, NULL});
+}
+
+static void check_samples(struct check *check) {
+    const struct operands *o = check->operands;
+    for (int64_t i = 0; i < check->reference->count; ++i) {
+        const struct sample *s = &check->reference->samples[i];
+        const double value = decode_element(got(check, s->row, s->column), o->type);
+        if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) {
+            /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
+            const double exact =
+                decode_element(encode_element((float)s->value, o->type), o->type);
+            if (!(value == exact))
+                note(check, (struct mismatch){s->row, s->column, s->value, 0, "exact sum"});
+            note_error(check, fabs(value - exact), 0);
+            continue;
+        }
+        const double accumulation = accumulation_error(check, s->row, s->column);
+        const double error = fabs(value - s->value);
+        const double bound = accumulation + half_ulp(fabs(s->value) + accumulation, o->type);
+        if (!(error <= bound))
+            note(check, (struct mismatch){s->row, s->column, s->value, bound, "fp64 reference"});
+        note_error(check, error, bound);
+    }
+}
+
+static void check_library(struct check *check, const uint16_t *library) {
+    const struct operands *o = check->operands;
+    const bool exact = o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+    for (int row = 0; row < o->m; ++row)
+        for (int column = 0; column < o->n; ++column) {
+            const double value = decode_element(got(check, row, column), o->type);
+            const double other = decode_element(library[row * o->ldd + column], o->type);
+            if (value == other) continue;
+            const double accumulation = accumulation_error(check, row, column);
+            if (!exact && fabs(value - other) <= 2 * accumulation) continue;
+            /* Each of the two was rounded once. What was rounded is no larger than the library's result, its own
+             * rounding undone, and both errors of accumulation. */
+            const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;
+            const double bound = exact ? 0 : 2 * accumulation + 2 * half_ulp(largest, o->type);
+            if (!(fabs(value - other) <= bound))
+                note(check, (struct mismatch){row, column, other, bound, "library's result"});
+        }
+}
+
+/* Complains about the first of `count` elements from `begin` that has changed. */
+static void check_poison(struct check *check, const uint16_t *begin, int64_t count,
+                         const char *where, int row) {
+    int64_t changed = 0, first = 0;
+    for (int64_t i = 0; i < count; ++i)
+        if (begin[i] != OUTPUT_POISON && changed++ == 0) first = i;
+    if (changed && check->wrong_around == 0) {
+        char place[48] = "";
+        if (row >= 0) snprintf(place, sizeof place, " of row %d", row);
+        complain("%s: wrote outside of D: %lld elements of the %s%s, the first at +%lld (0x%04x)",
+                 check->output->what, (long long)changed, where, place, (long long)first,
+                 begin[first]);
+    }
+    check->wrong_around += changed;
+}
+
+static void check_surroundings(struct check *check) {
+    const struct operands *o = check->operands;
+    const int64_t guard = check->output->guard;
+    check_poison(check, check->output->memory, guard, "guard before D", -1);
+    for (int row = 0; row < o->m; ++row)
+        check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n, "padding after the last column",
+                     row);
+    check_poison(check, check->d + o->m * o->ldd, guard, "guard after D", -1);
+}
+
+/* In how many of its tiles the output is wrong. */
+static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
+    const struct operands *o = check->operands;
+    const int tiles_n = ceil_div(o->n, tile_n);
+    char *touched = calloc((size_t)ceil_div(o->m, tile_m) * (size_t)tiles_n, 1);
+    if (!touched) abort();
+    int64_t count = 0;
+    for (int row = 0; row < o->m; ++row)
+        for (int column = 0; column < o->n; ++column) {
+            const int64_t index = (int64_t)row * o->n + column;
+            if (!(check->wrong[index / 64] >> (index % 64) & 1)) continue;
+            char *tile = &touched[(int64_t)(row / tile_m) * tiles_n + column / tile_n];
+            count += !*tile;
+            *tile = 1;
+        }
+    free(touched);
+    return count;
+}
+
+/* Where the element lies in the tile, and which register of which thread holds it in the layout that the accumulators
+ * of wgmma have: rows 16 w .. 16 w + 15 of 64 belong to warp w; in 8 x 8 blocks lane 4 r + c / 2 holds row r, columns c and
+ * c + 1; blocks to the right and the block below follow in the registers. PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16". */
+static void explain_place(const struct gemm_stage *stage, int row, int column) {
+    const int r = row % stage->tile_m, c = column % stage->tile_n;
+    fprintf(stderr, "    tile (%d, %d) of %d x %d: row %d, column %d in the tile", row / stage->tile_m,
+            column / stage->tile_n, stage->tile_m, stage->tile_n, r, c);
+    if (stage->tile_m % 64 == 0)
+        fprintf(stderr, "; as an m64nN accumulator: rows %d..%d, warp %d, lane %d, register %d",
+                r / 64 * 64, r / 64 * 64 + 63, r % 64 / 16, r % 8 * 4 + c % 8 / 2,
+                c / 8 * 4 + r % 16 / 8 * 2 + c % 2);
+    fputc('\n', stderr);
+}
+
+static void explain_first(const struct check *check) {
+    const struct operands *o = check->operands;
+    const struct mismatch *first = &check->first;
+    const uint16_t bits = got(check, first->row, first->column);
+    const struct gemm_stage *stage = check->output->stage;
+    char tiles[64] = "";
+    if (stage)
+        snprintf(tiles, sizeof tiles, ", in %lld of %lld tiles",
+                 (long long)wrong_tiles(check, stage->tile_m, stage->tile_n),
+                 (long long)ceil_div(o->m, stage->tile_m) * ceil_div(o->n, stage->tile_n));
+    complain("%s: wrong result: %lld of %lld elements%s", check->output->what,
+             (long long)check->wrong_elements, (long long)o->m * o->n, tiles);
+    fprintf(stderr, "    first: row %d, column %d: ", first->row, first->column);
+    if (bits == OUTPUT_POISON) fprintf(stderr, "not written");
+    else fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, o->type), bits);
+    /* A mismatch without an expectation can still be looked up if the reference is complete. */
+    const double expected = check->reference->complete
+        ? check->reference->samples[(int64_t)first->row * o->n + first->column].value
+        : first->expected;
+    if (!isnan(expected)) {
+        const uint16_t rounded = encode_element((float)expected, o->type);
+        fprintf(stderr, ", expected %.9g (0x%04x)", expected, rounded);
+    }
+    if (first->against)
+        fprintf(stderr, ", which is the %s; allowed error %.3g", first->against, first->bound);
+    fputc('\n', stderr);
+    if (stage) explain_place(stage, first->row, first->column);
+}
+
+struct verdict verify_output(const struct output_view *output, const struct operands *operands,
+                             const struct reference *reference, const uint16_t *library) {
+    struct check check = {.output = output, .operands = operands, .reference = reference,
+                          .d = output->memory + output->guard};
+    check_written(&check);
+    const bool finite = check.wrong_elements == 0;
+    check_samples(&check);
+    if (library) check_library(&check, library);
+    check_surroundings(&check);
+    if (check.wrong_elements) explain_first(&check);
+    free(check.wrong);
+    return (struct verdict){
+        .verified = check.wrong_elements == 0 && check.wrong_around == 0,
+        .mismatches = check.wrong_elements + check.wrong_around,
+        .max_error = finite ? check.max_error : NAN,
+        .error_bound = check.error_bound,
+    };
+}
