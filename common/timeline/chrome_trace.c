@@ -76,7 +76,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
 
 bool timeline_write_trace(const char *path) {
     struct output output;
-    if (!output_open(&output, path)) return false;
+    if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
     int process = 0;
@@ -101,5 +101,5 @@ bool timeline_write_trace(const char *path) {
                 figures.epilogue_overlap, t->next ? "," : "");
     }
     fputs("}}\n", file);
-    return output_close(&output);
+    return output_end(&output);
 }

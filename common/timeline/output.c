@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool output_open(struct output *output, const char *path) {
+bool output_begin(struct output *output, const char *path) {
     if (strlen(path) >= sizeof output->path) {
         fprintf(stderr, "%.60s...: the path is too long\n", path);
         return false;
@@ -21,7 +21,7 @@ bool output_open(struct output *output, const char *path) {
     return output->file != NULL;
 }
 
-bool output_close(struct output *output) {
+bool output_end(struct output *output) {
     bool good = !ferror(output->file);
     if (fclose(output->file)) good = false;
     if (good && rename(output->temporary, output->path)) good = false;

@@ -13,9 +13,9 @@ struct output {
 };
 
 /* Opens a temporary file beside `path`. False, with a line on stderr, if that cannot be done. */
-bool output_open(struct output *output, const char *path);
+bool output_begin(struct output *output, const char *path);
 /* Closes it and gives it its name. False, with a line on stderr, if anything could not be written. */
-bool output_close(struct output *output);
+bool output_end(struct output *output);
 
 /* A quoted string. '<' is escaped, too, so that JSON may stand inside a <script>. */
 void output_json_string(FILE *file, const char *text);

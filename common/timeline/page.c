@@ -183,7 +183,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
 static bool write_page(const char *path, const struct report_info *info, const struct report_row *rows,
                        int count) {
     struct output output;
-    if (!output_open(&output, path)) return false;
+    if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
     fwrite(page_head, 1, page_head_size, file);
     fputs("{\"info\":", file);
@@ -201,7 +201,7 @@ static bool write_page(const char *path, const struct report_info *info, const s
     }
     fputs("]}", file);
     fwrite(page_tail, 1, page_tail_size, file);
-    return output_close(&output);
+    return output_end(&output);
 }
 
 bool timeline_write_report(const char *dir, const struct report_info *info, const struct report_row *rows,

@@ -95,7 +95,7 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     height += AXIS + svg_legend_height(kinds) + 4;
 
     struct output output;
-    if (!output_open(&output, path)) return false;
+    if (!output_begin(&output, path)) return false;
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
@@ -130,7 +130,7 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
         svg_text(output.file, panels[0].right + BREAK / 2.0 - 4, bottom + 9, "tick", "start", "//");
     svg_legend(output.file, bottom + AXIS, kinds, inferred);
     svg_end(output.file);
-    return output_close(&output);
+    return output_end(&output);
 }
 
 /* ---- all stages ---- */
@@ -178,7 +178,7 @@ bool timeline_write_stack_svg(const char *path) {
     const struct panel panel = {0, common_end(), SVG_LABELS, SVG_RIGHT};
 
     struct output output;
-    if (!output_open(&output, path)) return false;
+    if (!output_begin(&output, path)) return false;
     char title[128], subtitle[256];
     snprintf(title, sizeof title, "The stages on one time axis, %s", timeline_list ? svg_source(timeline_list) : "nothing recorded");
     snprintf(subtitle, sizeof subtitle, "One CTA of each, in %s since the kernel's start%s",
@@ -215,5 +215,5 @@ bool timeline_write_stack_svg(const char *path) {
     }
     svg_legend(output.file, bottom + AXIS, kinds, inferred);
     svg_end(output.file);
-    return output_close(&output);
+    return output_end(&output);
 }
