@@ -6,7 +6,7 @@
  * one each, because the format has no other unit.
  */
 #include "timeline/model.h"
-#include "timeline/output.h"
+#include "timeline/text_file.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void write_time(FILE *file, const char *name, int64_t value) {
 
 static void metadata(FILE *file, const char *what, int process, int thread, const char *name) {
     fprintf(file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, process, thread);
-    output_json_string(file, name);
+    write_json_string(file, name);
     fputs("}},\n", file);
 }
 
@@ -75,7 +75,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
 }
 
 bool timeline_write_trace(const char *path) {
-    struct output output;
+    struct text_file output;
     if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
@@ -88,12 +88,12 @@ bool timeline_write_trace(const char *path) {
         char name[160];
         snprintf(name, sizeof name, "%s%s%s", t->name, t->variant[0] ? " " : "", t->variant);
         const struct timeline_figures figures = timeline_figures(index);
-        output_json_string(file, name);
+        write_json_string(file, name);
         fprintf(file, ":{\"source\":\"%s\",\"unit\":\"%s\",\"m\":%d,\"n\":%d,\"k\":%d,\"clock_mhz\":",
                 t->simulated ? "simulated" : "measured",
                 t->clock_mhz > 0 ? "us" : t->timed ? "simulated cycle shown as ns" : "step shown as ns",
                 t->m, t->n, t->k);
-        if (t->clock_mhz > 0) output_json_number(file, t->clock_mhz);
+        if (t->clock_mhz > 0) write_json_number(file, t->clock_mhz);
         else fputs("null", file);
         fprintf(file, ",\"dropped_marks\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
                       "\"fragment_overlap\":%.4f,\"epilogue_overlap\":%.4f}%s\n",

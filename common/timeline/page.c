@@ -2,7 +2,7 @@
  * page.c: the report: the page with everything in it, the figures, and the trace.
  */
 #include "timeline/model.h"
-#include "timeline/output.h"
+#include "timeline/text_file.h"
 #include "timeline/page_source.h"
 #include "timeline/svg.h"
 
@@ -18,17 +18,17 @@ enum { PAGE_SMS = 2, PAGE_SPANS = 20000, PAGE_BARRIER_EVENTS = 4000, PAGE_BARRIE
 
 static void write_number(FILE *file, const char *name, double value) {
     fprintf(file, ",\"%s\":", name);
-    output_json_number(file, value);
+    write_json_number(file, value);
 }
 
 static void write_string(FILE *file, const char *name, const char *text) {
     fprintf(file, ",\"%s\":", name);
-    output_json_string(file, text ? text : "");
+    write_json_string(file, text ? text : "");
 }
 
 static void write_row(FILE *file, const struct report_row *row) {
     fputs("{\"name\":", file);
-    output_json_string(file, row->name);
+    write_json_string(file, row->name);
     write_string(file, "variant", row->variant);
     write_string(file, "technique", row->technique);
     fprintf(file, ",\"baseline\":%s,\"verified\":%s", row->baseline ? "true" : "false",
@@ -94,7 +94,7 @@ static int64_t page_end(const struct timeline *timeline) {
 
 static void write_track(FILE *file, const struct track *track, int64_t until) {
     fputs("{\"name\":", file);
-    output_json_string(file, track->name);
+    write_json_string(file, track->name);
     fprintf(file, ",\"kind\":%d,\"cta\":%d,\"sm\":%d,\"spans\":[", track->kind, track->cta, track->sm);
     for (int i = 0; i < track->count && track->at[i].begin < until; ++i) {
         const struct span *span = &track->at[i];
@@ -123,7 +123,7 @@ static void write_barrier(FILE *file, const struct barrier_event *events, const 
     if (first->name) snprintf(name, sizeof name, "%s, shared memory +0x%x", first->name, first->offset);
     else snprintf(name, sizeof name, "shared memory +0x%x", first->offset);
     fputs("{\"name\":", file);
-    output_json_string(file, name);
+    write_json_string(file, name);
     fprintf(file, ",\"cta\":%d,\"events\":[", first->cta);
     uint64_t cycle = 0;
     for (int i = 0; i < count && i < PAGE_BARRIER_EVENTS; ++i) {
@@ -162,7 +162,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     const int64_t until = page_end(timeline);
     const struct timeline_figures figures = timeline_figures(index);
     fputs("{\"name\":", file);
-    output_json_string(file, timeline->name);
+    write_json_string(file, timeline->name);
     write_string(file, "variant", timeline->variant);
     write_string(file, "technique", timeline->technique);
     fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false", timeline->dropped);
@@ -182,7 +182,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
 
 static bool write_page(const char *path, const struct report_info *info, const struct report_row *rows,
                        int count) {
-    struct output output;
+    struct text_file output;
     if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
     fwrite(page_head, 1, page_head_size, file);

@@ -94,7 +94,7 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     const double bottom = height;
     height += AXIS + svg_legend_height(kinds) + 4;
 
-    struct output output;
+    struct text_file output;
     if (!output_begin(&output, path)) return false;
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
@@ -177,7 +177,7 @@ bool timeline_write_stack_svg(const char *path) {
     height += AXIS + svg_legend_height(kinds) + 4;
     const struct panel panel = {0, common_end(), SVG_LABELS, SVG_RIGHT};
 
-    struct output output;
+    struct text_file output;
     if (!output_begin(&output, path)) return false;
     char title[128], subtitle[256];
     snprintf(title, sizeof title, "The stages on one time axis, %s", timeline_list ? svg_source(timeline_list) : "nothing recorded");

@@ -41,14 +41,14 @@ static const double FINEST = 0.35;
 
 void svg_text(FILE *file, double x, double y, const char *class, const char *anchor, const char *text) {
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class, anchor);
-    output_xml_text(file, text);
+    write_xml_text(file, text);
     fputs("</text>\n", file);
 }
 
 void svg_begin(FILE *file, double height, const char *title, const char *subtitle) {
     fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" "
                   "role=\"img\" aria-label=\"", SVG_WIDTH, height, SVG_WIDTH, height);
-    output_xml_text(file, title);
+    write_xml_text(file, title);
     fprintf(file, "\">\n%s<rect width=\"%d\" height=\"%.0f\" style=\"fill:var(--bg)\"/>\n", style, SVG_WIDTH, height);
     svg_text(file, 10, 22, "title", "start", title);
     svg_text(file, 10, 39, "note", "start", subtitle);

@@ -5,7 +5,7 @@
 #define TIMELINE_SVG_CANVAS_H
 
 #include "timeline/model.h"
-#include "timeline/output.h"
+#include "timeline/text_file.h"
 
 enum { SVG_WIDTH = 860, SVG_LABELS = 150, SVG_RIGHT = 850 };
 

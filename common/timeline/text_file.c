@@ -1,14 +1,14 @@
 /*
- * output.c: files that appear under their name only when they are whole, and text quoted for JSON and XML.
+ * text_file.c: files that appear under their name only when they are whole, and text quoted for JSON and XML.
  */
-#include "timeline/output.h"
+#include "timeline/text_file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-bool output_begin(struct output *output, const char *path) {
+bool output_begin(struct text_file *output, const char *path) {
     if (strlen(path) >= sizeof output->path) {
         fprintf(stderr, "%.60s...: the path is too long\n", path);
         return false;
@@ -21,7 +21,7 @@ bool output_begin(struct output *output, const char *path) {
     return output->file != NULL;
 }
 
-bool output_end(struct output *output) {
+bool output_end(struct text_file *output) {
     bool good = !ferror(output->file);
     if (fclose(output->file)) good = false;
     if (good && rename(output->temporary, output->path)) good = false;
@@ -32,7 +32,7 @@ bool output_end(struct output *output) {
     return good;
 }
 
-void output_json_string(FILE *file, const char *text) {
+void write_json_string(FILE *file, const char *text) {
     putc('"', file);
     for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
         if (*c == '"' || *c == '\\') fprintf(file, "\\%c", *c);
@@ -42,12 +42,12 @@ void output_json_string(FILE *file, const char *text) {
     putc('"', file);
 }
 
-void output_json_number(FILE *file, double value) {
+void write_json_number(FILE *file, double value) {
     if (isfinite(value)) fprintf(file, "%.10g", value);
     else fputs("null", file);
 }
 
-void output_xml_text(FILE *file, const char *text) {
+void write_xml_text(FILE *file, const char *text) {
     for (; *text; ++text) {
         switch (*text) {
         case '<': fputs("&lt;", file); break;
