@@ -4,21 +4,23 @@
  * A role (a producer warp, a consumer warpgroup, or all threads of a simple kernel) opens its trace once,
  * drops a mark at each turn of its story, and closes it:
  *
- *     trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
+ *     struct trace trace = trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
  *     for (tile ...) {
- *         trace(TRACE_TILE, tile);
+ *         trace_mark(&trace, TRACE_TILE, tile);
  *         for (kt ...) {
- *             trace(TRACE_WAIT_BEGIN, kt);  consumer_wait(...);  trace(TRACE_WAIT_END, kt);
- *             trace(TRACE_MMA_BEGIN, kt);   wgmma(...);          trace(TRACE_MMA_END, kt);
- *             wgmma_wait_group(1);          trace(TRACE_MMA_DONE, kt - 1);
+ *             trace_mark(&trace, TRACE_WAIT_BEGIN, kt);  consumer_wait(...);  trace_mark(&trace, TRACE_WAIT_END, kt);
+ *             trace_mark(&trace, TRACE_MMA_BEGIN, kt);   wgmma(...);          trace_mark(&trace, TRACE_MMA_END, kt);
+ *             wgmma_wait_group(1);                       trace_mark(&trace, TRACE_MMA_DONE, kt - 1);
  *         }
- *         trace(TRACE_EPILOGUE_BEGIN, tile); ... trace(TRACE_STORE, tile); ... trace(TRACE_EPILOGUE_END, tile);
+ *         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, tile);
+ *         ...
+ *         trace_mark(&trace, TRACE_EPILOGUE_END, tile);
  *     }
- *     trace_close();
+ *     trace_close(&trace);
  *
- * On the card the marks compile to nothing unless the file is compiled with TRACE=1; then one thread of the
- * role writes 16 bytes per mark, predicated, so that no branch appears between two wgmma instructions. In the
- * simulator they are always there and cost nothing while nobody records.
+ * Functions that the role is made of take a `struct trace *`. On the card all this compiles to nothing unless the file is
+ * compiled with TRACE=1; then one thread of the role writes 16 bytes per mark, predicated, so that no branch appears between
+ * two wgmma instructions. In the simulator the marks are always there and cost nothing while nobody records.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H
@@ -85,30 +87,41 @@ enum {
 static_assert(sizeof(struct trace_record) == 16 && sizeof(struct trace_header) == TRACE_HEADER * 16,
               "the recorder's format");
 
+/*
+ * trace_open: opens the trace of `role` in one CTA. `recorder` is true in the one thread that records; every thread of the role
+ * may call, here and below. `buffer` (gemm_args.trace) may be NULL: nothing is recorded then.
+ * trace_mark: one mark. trace_close: the last one.
+ */
+
 #if !defined(__CUDACC__)
 
-/* `role` is that of the recording thread, or negative in all others. TRACE_NONE opens (argument 1) and closes (0). */
-#define trace_open(buffer, role, recorder)                                                         \
-    const int trace_role_ = (recorder) ? (int)(role) : -1;                                         \
-    trace_(TRACE_NONE, 1)
-#define trace(event, argument) trace_(event, argument)
-#define trace_close() trace_(TRACE_NONE, 0)
-#define trace_(event, argument)                                                                    \
-    (trace_role_ < 0 ? (void)0 : SIM(sim_trace(trace_role_, event, (int)(argument))))
+struct trace {
+    int role; /* negative: does not record */
+};
+
+DEVICE struct trace trace_open(struct trace_record *buffer, int role, bool recorder) {
+    const struct trace trace = {recorder ? role : -1};
+    (void)buffer; /* the simulator's recorder has its own */
+    if (recorder) sim_trace(role, TRACE_NONE, 1);
+    return trace;
+}
+
+DEVICE void trace_mark(struct trace *trace, enum trace_event event, int argument) {
+    if (trace->role >= 0) sim_trace(trace->role, event, argument);
+}
+
+DEVICE void trace_close(struct trace *trace) {
+    if (trace->role >= 0) sim_trace(trace->role, TRACE_NONE, 0);
+}
 
 #elif TRACE
 
-/* Opens the trace of `role` in this function; `recorder` is true in the one thread that records.
- * `buffer` may be NULL: nothing is recorded then. */
-#define trace_open(buffer, role, recorder)                                                         \
-    struct trace_record *const trace_buffer_ = (buffer);                                           \
-    const uint32_t trace_role_ = (role);                                                           \
-    uint32_t trace_cursor_ = trace_begin(trace_buffer_, trace_role_, recorder)
-#define trace(event, argument)                                                                     \
-    trace_mark(trace_buffer_, &trace_cursor_, trace_role_, event, (uint32_t)(argument))
-#define trace_close() trace_end(trace_buffer_, trace_cursor_)
+struct trace {
+    struct trace_record *buffer; /* a kernel's parameter: takes no register */
+    uint32_t role;               /* nor does this constant */
+    uint32_t cursor;             /* the region above, the marks made so far below; all ones below: does not record */
+};
 
-/* A cursor is one register: the region above, the marks made so far below. All ones below: does not record. */
 enum { TRACE_COUNT_BITS = 21, TRACE_COUNT_MASK = (1 << TRACE_COUNT_BITS) - 1 };
 
 DEVICE uint64_t trace_clock(void) {
@@ -123,25 +136,28 @@ DEVICE uint64_t trace_time(void) {
     return nanoseconds;
 }
 
-DEVICE uint32_t trace_begin(struct trace_record *buffer, uint32_t role, bool recorder) {
+DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool recorder) {
+    struct trace trace = {buffer, role, TRACE_COUNT_MASK};
     const uint32_t cta = blockIdx.x;
-    if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return TRACE_COUNT_MASK;
+    if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return trace;
     const uint32_t region = cta * TRACE_ROLES + role;
     struct trace_header *header = (struct trace_header *)(buffer + region * TRACE_REGION);
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(header->sm));
+    uint32_t sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    header->sm = sm;
     header->warp = threadIdx.x / 32;
     header->state = 1;
     header->open_time = trace_time();
     header->open_clock = trace_clock();
-    return region << TRACE_COUNT_BITS;
+    trace.cursor = region << TRACE_COUNT_BITS;
+    return trace;
 }
 
 /* One statement of assembly, so that the store is predicated and not branched around: the compiler would
  * serialize wgmmas that stand on both sides of a branch. Marks beyond the region's end are counted only. */
-DEVICE void trace_mark(struct trace_record *buffer, uint32_t *cursor, uint32_t role, uint32_t event,
-                       uint32_t argument) {
-    const uint32_t count = *cursor & TRACE_COUNT_MASK;
-    const uint32_t record = (*cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
+DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t argument) {
+    const uint32_t count = trace->cursor & TRACE_COUNT_MASK;
+    const uint32_t record = (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
     asm volatile("{\n"
                  ".reg .pred p;\n"
                  ".reg .b64 clock, payload;\n"
@@ -149,16 +165,16 @@ DEVICE void trace_mark(struct trace_record *buffer, uint32_t *cursor, uint32_t r
                  "mov.b64 payload, {%3, %4};\n"
                  "mov.u64 clock, %%clock64;\n"
                  "@p st.global.v2.b64 [%0], {clock, payload};\n"
-                 "}" ::"l"(buffer + record), "r"(count), "n"((int)TRACE_MARKS),
-                 "r"(event | role << 16), "r"(argument));
-    *cursor += count != TRACE_COUNT_MASK;
+                 "}" ::"l"(trace->buffer + record), "r"(count), "n"((int)TRACE_MARKS),
+                 "r"(event | trace->role << 16), "r"(argument));
+    trace->cursor += count != TRACE_COUNT_MASK;
 }
 
-DEVICE void trace_end(struct trace_record *buffer, uint32_t cursor) {
-    const uint32_t count = cursor & TRACE_COUNT_MASK;
+DEVICE void trace_close(struct trace *trace) {
+    const uint32_t count = trace->cursor & TRACE_COUNT_MASK;
     if (count == TRACE_COUNT_MASK) return;
     struct trace_header *header =
-        (struct trace_header *)(buffer + (cursor >> TRACE_COUNT_BITS) * TRACE_REGION);
+        (struct trace_header *)(trace->buffer + (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION);
     header->marks = count;
     header->close_time = trace_time();
     header->close_clock = trace_clock();
@@ -167,9 +183,21 @@ DEVICE void trace_end(struct trace_record *buffer, uint32_t cursor) {
 
 #else
 
-#define trace_open(buffer, role, recorder) ((void)0)
-#define trace(event, argument) ((void)0)
-#define trace_close() ((void)0)
+struct trace {
+    char nothing;
+};
+
+DEVICE struct trace trace_open(struct trace_record *buffer, int role, bool recorder) {
+    const struct trace trace = {0};
+    (void)buffer, (void)role, (void)recorder;
+    return trace;
+}
+
+DEVICE void trace_mark(struct trace *trace, enum trace_event event, int argument) {
+    (void)trace, (void)event, (void)argument;
+}
+
+DEVICE void trace_close(struct trace *trace) { (void)trace; }
 
 #endif
 #endif
