@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "async.h"
+#include "core.h"
 #include "timing_model.h"
 
 struct mbarrier_table {
@@ -46,8 +47,8 @@ static void event(enum sim_event_kind kind, const struct mbarrier_record *record
 static const char *name_of(const struct mbarrier_record *record, char *text, size_t size) {
     char where[96];
     snprintf(text, size, "mbarrier at %s, initialized at %s:%d for %d arrivals",
-             sim_where(record->cta, record->offset, where, sizeof where), record->file, record->line,
-             record->state.expected);
+             sim_where(record->cta, record->offset, where, sizeof where),
+             report_file(record->file), record->line, record->state.expected);
     return text;
 }
 

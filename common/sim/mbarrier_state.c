@@ -46,12 +46,15 @@ enum mbarrier_error mbarrier_state_arrive(struct mbarrier_state *s, int64_t coun
 }
 
 enum { WORD_TAG = 0x6d62 };
+/* So that small numbers stored over half of a barrier are noticed, too. */
+#define INDEX_MASK 0x9e3779b9u
 
 uint64_t mbarrier_word(uint32_t index, uint32_t generation) {
-    return (uint64_t)WORD_TAG << 48 | (uint64_t)(generation & 0xffff) << 32 | index;
+    return (uint64_t)WORD_TAG << 48 | (uint64_t)(generation & 0xffff) << 32 |
+           (index ^ INDEX_MASK);
 }
 
 bool mbarrier_word_decode(uint64_t word, uint32_t generation, uint32_t *index) {
-    *index = (uint32_t)word;
+    *index = (uint32_t)word ^ INDEX_MASK;
     return word >> 48 == WORD_TAG && (word >> 32 & 0xffff) == (generation & 0xffff);
 }

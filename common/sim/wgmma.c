@@ -4,12 +4,14 @@
  * The four warps of a warpgroup meet at every wgmma. Their accumulators are gathered into a 64 x n tile, which the Tensor Core
  * works on; the threads' own arrays hold a tagged NaN until each thread has waited for the group. So whoever looks too early
  * sees a NaN that the wrappers recognize, under every schedule. Operands in shared memory are read when the operation
- * completes, as late as the schedule has it.
+ * completes, as late as the schedule has it. A wait by one warp covers the whole operation, the other warps' shares
+ * included: so one thread of a warpgroup may release what all of it has read, as CUTLASS's pipelines do.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "async.h"
+#include "core.h"
 #include "descriptor.h"
 #include "fragments.h"
 #include "tensor_core.h"
@@ -466,7 +468,8 @@ void sim_wgmma_commit_group(void) { sim_warpgroup_collective("wgmma.commit_group
 static void describe_wait(const struct sim_thread *thread, const void *object, char *text, size_t size) {
     const struct operation *const op = object;
     (void)thread;
-    snprintf(text, size, "wgmma group %u, issued at %s:%d", op->group, op->file, op->line);
+    snprintf(text, size, "wgmma group %u, issued at %s:%d", op->group, report_file(op->file),
+             op->line);
 }
 
 /* A in registers must stay what it was until the wait. The array may be out of scope in the C program by now, which is why
@@ -494,7 +497,7 @@ void sim_wgmma_wait_group(int pending) {
         sim_hazard("fragment-in-flight", thread,
                    "A registers of the wgmma at %s:%d were changed before the wait for it\n"
                    "    wait first, or load the next fragments into other registers",
-                   op->file, op->line);
+                   report_file(op->file), op->line);
     }
     if (newest) sim_job_wait(&newest->job, describe_wait, newest);
     for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
