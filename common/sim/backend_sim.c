@@ -31,6 +31,7 @@ enum exit_code backend_open(const struct backend_options *chosen, struct device_
              options.sms == 1 ? "" : "s");
     info->sm_count = options.sms;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    info->checks_bounds = true;
     info->memory_bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page / 2 : (size_t)1 << 30;
     return EXIT_VERIFIED;
 }
