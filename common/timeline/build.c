@@ -129,17 +129,25 @@ static void observe_loads(const struct cta_record *cta, struct loads *loads) {
     for (int role = 0; role < TRACE_ROLES; ++role) {
         const struct marks *marks = &cta->role[role];
         bool asynchronous = false;
-        for (int i = 0; i < marks->count; ++i) asynchronous |= marks->at[i].event == TRACE_MMA_DONE;
+        for (int i = 0; i < marks->count; ++i)
+            asynchronous |= marks->at[i].event == TRACE_MMA_DONE;
+        struct load *multiplied = NULL; /* by mma.sync, right now */
         int tile = -1;
         for (int i = 0; i < marks->count; ++i) {
             const struct mark mark = marks->at[i];
             if (mark.event == TRACE_TILE) tile = mark.argument;
-            const bool arrival = mark.event == TRACE_WAIT_END || mark.event == TRACE_MMA_BEGIN;
-            const bool release = mark.event == (asynchronous ? TRACE_MMA_DONE : TRACE_MMA_END);
-            struct load *load = arrival || release ? find_load(loads, tile, mark.argument) : NULL;
+            if (multiplied && timeline_ends_mma(mark.event)) {
+                if (mark.time > multiplied->release) multiplied->release = mark.time;
+                multiplied = NULL;
+            }
+            const bool arrival = mark.event == TRACE_WAIT_END || mark.event == TRACE_FRAGMENTS ||
+                                 mark.event == TRACE_MMA_BEGIN;
+            if (!arrival && mark.event != TRACE_MMA_DONE) continue;
+            struct load *load = find_load(loads, tile, mark.argument);
             if (!load || mark.time < load->issue) continue;
             if (arrival && (load->arrive < 0 || mark.time < load->arrive)) load->arrive = mark.time;
-            if (release && mark.time > load->release) load->release = mark.time;
+            if (mark.event == TRACE_MMA_DONE && mark.time > load->release) load->release = mark.time;
+            if (mark.event == TRACE_MMA_BEGIN && !asynchronous) multiplied = load;
         }
     }
 }
@@ -202,37 +210,37 @@ static void build_slots(struct timeline *timeline, struct cta_record *cta) {
 
 /* ---- what the threads of a role do ---- */
 
-/* The kind of span that begins with a mark and the mark that ends it; TRACE_NONE if the mark begins none. */
-static int span_end(const struct marks *marks, int i, bool asynchronous, enum span_kind *kind) {
-    switch (marks->at[i].event) {
-    case TRACE_WAIT_BEGIN: *kind = SPAN_WAIT; return TRACE_WAIT_END;
-    case TRACE_ACQUIRE_BEGIN: *kind = SPAN_ACQUIRE; return TRACE_ACQUIRE_END;
-    case TRACE_FMA_BEGIN: *kind = SPAN_FMA; return TRACE_FMA_END;
-    case TRACE_MMA_BEGIN: *kind = SPAN_ISSUE; return asynchronous ? TRACE_MMA_END : TRACE_NONE;
-    case TRACE_EPILOGUE_BEGIN: *kind = SPAN_EPILOGUE; return TRACE_EPILOGUE_END;
-    case TRACE_STORE: *kind = SPAN_STORE; return TRACE_EPILOGUE_END;
-    default: return TRACE_NONE;
+/* The kind of span that begins with a mark; -1 if it begins none. It lasts until the role's next mark. */
+static int span_of(int event, bool asynchronous) {
+    switch (event) {
+    case TRACE_WAIT_BEGIN: return SPAN_WAIT;
+    case TRACE_ACQUIRE_BEGIN: return SPAN_ACQUIRE;
+    case TRACE_FMA_BEGIN: return SPAN_FMA;
+    case TRACE_MMA_BEGIN: return asynchronous ? SPAN_ISSUE : -1;
+    case TRACE_EPILOGUE_BEGIN: return SPAN_EPILOGUE;
+    case TRACE_STORE: return SPAN_STORE;
+    default: return -1;
     }
 }
 
-static void build_role(struct timeline *timeline, const struct cta_record *cta, int role, bool asynchronous) {
+static void build_role(struct timeline *timeline, const struct cta_record *cta, int role,
+                       bool asynchronous) {
     const struct marks *marks = &cta->role[role];
     struct track *track = new_track(timeline, cta, TRACK_ROLE, role);
     int tile = -1;
     for (int i = 0; i < marks->count; ++i) {
-        if (marks->at[i].event == TRACE_TILE) tile = marks->at[i].argument;
-        enum span_kind kind = SPAN_WAIT;
-        const int end = span_end(marks, i, asynchronous, &kind);
-        if (end == TRACE_NONE) continue;
+        const struct mark mark = marks->at[i];
+        if (mark.event == TRACE_TILE) tile = mark.argument;
+        const int kind = span_of(mark.event, asynchronous);
+        if (kind < 0) continue;
         const bool is_tile = kind == SPAN_EPILOGUE || kind == SPAN_STORE;
-        const bool no_k_tile = is_tile || kind == SPAN_FMA;
-        int last = i + 1; /* an epilogue ends where its first store begins: finish_track cuts it there */
-        while (last < marks->count && marks->at[last].event != end) ++last;
-        const int64_t until = last < marks->count ? marks->at[last].time : marks->close;
-        if (kind == SPAN_STORE && last == marks->count) continue; /* outside of an epilogue */
-        add_span(track, (struct span){.begin = marks->at[i].time, .end = until, .kind = (uint8_t)kind,
-                                      .role = (int8_t)role, .k_tile = no_k_tile ? -1 : marks->at[i].argument,
-                                      .tile = is_tile ? marks->at[i].argument : tile});
+        const int64_t end = i + 1 < marks->count ? marks->at[i + 1].time : marks->close;
+        add_span(track, (struct span){.begin = mark.time,
+                                      .end = end,
+                                      .kind = (uint8_t)kind,
+                                      .role = (int8_t)role,
+                                      .k_tile = is_tile || kind == SPAN_FMA ? -1 : mark.argument,
+                                      .tile = is_tile ? mark.argument : tile});
     }
     finish_track(timeline, track);
 }

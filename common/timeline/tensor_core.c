@@ -20,6 +20,9 @@ static int by_issue(const void *a, const void *b) {
     return x->role - y->role;
 }
 
+/* mma.sync is over when the role goes on to something else; fragments may be loaded meanwhile. */
+bool timeline_ends_mma(int event) { return event != TRACE_FRAGMENTS; }
+
 static void collect(const struct marks *marks, int role, struct multiplications *out) {
     const bool asynchronous = out->asynchronous[role];
     const int first = out->count;
@@ -27,6 +30,8 @@ static void collect(const struct marks *marks, int role, struct multiplications 
     int tile = -1;
     for (int i = 0; i < marks->count; ++i) {
         const struct mark mark = marks->at[i];
+        while (!asynchronous && waiting < out->count && timeline_ends_mma(mark.event))
+            out->at[waiting++].done = mark.time;
         switch (mark.event) {
         case TRACE_TILE: tile = mark.argument; break;
         case TRACE_MMA_BEGIN:
@@ -34,9 +39,6 @@ static void collect(const struct marks *marks, int role, struct multiplications 
             out->at[out->count++] = (struct multiplication){.issue = mark.time, .done = -1,
                                                             .k_tile = mark.argument, .tile = tile, .role = role,
                                                             .inferred = asynchronous};
-            break;
-        case TRACE_MMA_END: /* with mma.sync this is the end of all that was begun */
-            while (!asynchronous && waiting < out->count) out->at[waiting++].done = mark.time;
             break;
         case TRACE_MMA_DONE: { /* they complete in order: this one and all before it */
             int last = out->count - 1;

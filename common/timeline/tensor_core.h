@@ -20,6 +20,9 @@ struct multiplications {
     bool asynchronous[TRACE_ROLES]; /* wgmma: the role goes on while they are under way */
 };
 
+/* Does a mark of this kind end the mma.syncs that the role has begun? */
+bool timeline_ends_mma(int event);
+
 /* Finds all multiplications of a CTA. The caller frees ->at. */
 void timeline_multiplications(const struct timeline *timeline, struct cta_record *cta,
                               struct multiplications *out);

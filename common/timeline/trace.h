@@ -5,19 +5,20 @@
  * drops a mark at each turn of its story, and closes it:
  *
  *     struct trace trace = trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
- *     for (tile ...) {
- *         trace_mark(&trace, TRACE_TILE, tile);
- *         for (kt ...) {
- *             trace_mark(&trace, TRACE_WAIT_BEGIN, kt);  consumer_wait(...);  trace_mark(&trace, TRACE_WAIT_END, kt);
- *             trace_mark(&trace, TRACE_MMA_BEGIN, kt);   wgmma(...);          trace_mark(&trace, TRACE_MMA_END, kt);
- *             wgmma_wait_group(1);                       trace_mark(&trace, TRACE_MMA_DONE, kt - 1);
- *         }
- *         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, tile);
- *         ...
- *         trace_mark(&trace, TRACE_EPILOGUE_END, tile);
+ *     for (k_tile ...) {
+ *         trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile);
+ *         consumer_wait(...);
+ *         trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
+ *         wgmma(...);
+ *         trace_mark(&trace, TRACE_MMA_END, k_tile);
+ *         wgmma_wait_group(1);
+ *         trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
  *     }
+ *     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, tile);
+ *     ...
  *     trace_close(&trace);
  *
+ * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where none follows at once.
  * Functions that the role is made of take a `struct trace *`. On the card all this compiles to nothing unless the file is
  * compiled with TRACE=1; then one thread of the role writes 16 bytes per mark, predicated, so that no branch appears between
  * two wgmma instructions. In the simulator the marks are always there and cost nothing while nobody records.
@@ -41,21 +42,21 @@ enum trace_role {
 /* The argument is a k-tile's index within its output tile unless said otherwise. */
 enum trace_event {
     TRACE_NONE,           /* no record */
-    TRACE_TILE,           /* begins work on output tile `argument`; once before its first k-tile, in every role */
+    TRACE_TILE,           /* begins work on output tile `argument`, in each role; where a CTA has several */
     TRACE_LOAD,           /* is about to issue the loads of a k-tile */
     TRACE_LOAD_MULTICAST, /* the same, and they go to all CTAs of the cluster */
-    TRACE_WAIT_BEGIN,     /* begins to wait for the k-tile's data (mbarrier, cp.async group, __syncthreads) */
+    TRACE_WAIT_BEGIN,     /* begins to wait for the k-tile's data, however it does that */
     TRACE_WAIT_END,
     TRACE_ACQUIRE_BEGIN,  /* begins to wait for a free stage to load the k-tile into */
     TRACE_ACQUIRE_END,
     TRACE_FRAGMENTS,      /* begins to load fragments; the n-th belongs to the n-th TRACE_MMA_BEGIN */
     TRACE_MMA_BEGIN,      /* begins to issue multiplications */
-    TRACE_MMA_END,        /* has issued them (wgmma) or is done with them (mma.sync) */
-    TRACE_MMA_DONE,       /* a wait has shown that the k-tile's wgmmas are complete */
+    TRACE_MMA_END,        /* has issued them */
+    TRACE_MMA_DONE,       /* a wait has shown that the k-tile's wgmmas are complete; none with mma.sync */
     TRACE_FMA_BEGIN,      /* begins arithmetic on the CUDA cores */
     TRACE_FMA_END,
     TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
-    TRACE_STORE,          /* stores to D were issued */
+    TRACE_STORE,          /* the first stores to D are issued */
     TRACE_EPILOGUE_END,
     TRACE_EVENTS
 };
