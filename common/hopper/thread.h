@@ -91,7 +91,7 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 #define KERNEL_ARGS const struct gemm_args
 #define UNROLL
 #define NO_UNROLL
-#define SHARED_MEMORY(type) type *const shared = (type *)sim_shared_memory(sizeof(type))
+#define SHARED_MEMORY(type) type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)))
 
 #define threadIdx (sim_self->thread_index)
 #define blockIdx (sim_self->block_index)

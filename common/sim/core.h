@@ -57,6 +57,10 @@ void shadow_free(struct shadow_cell *cells, size_t shared_bytes);
 void report_begin(void);    /* a run begins: forget what was reported */
 void report_end(void);      /* says how much was not shown */
 void report_deadlock(void); /* of the resident threads */
+/* Counts hazards without printing them, for tests that expect thousands. */
+void report_quiet(bool quiet);
+/* The i-th distinct hazard of the run; false if there are not so many. */
+bool report_get(int i, const char **kind, const char **file, int *line);
 /* A file's name as reports show it. */
 const char *report_file(const char *file);
 /* An id for the running line of a thread, and back. */

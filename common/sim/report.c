@@ -82,10 +82,21 @@ static struct {
     int line;
 } seen[REMEMBERED];
 static int seen_count;
+static bool silent;
+
+void report_quiet(bool quiet) { silent = quiet; }
 
 void report_begin(void) {
     seen_count = 0;
     sim.hazards = 0;
+}
+
+bool report_get(int i, const char **kind, const char **file, int *line) {
+    if (i >= seen_count) return false;
+    *kind = seen[i].kind;
+    *file = seen[i].file;
+    *line = seen[i].line;
+    return true;
 }
 
 static void report(const char *kind, const char *file, int line, const struct sim_thread *thread,
@@ -97,7 +108,7 @@ static void report(const char *kind, const char *file, int line, const struct si
     seen[seen_count].kind = kind;
     seen[seen_count].file = file;
     seen[seen_count++].line = line;
-    if (seen_count > SHOWN) return;
+    if (seen_count > SHOWN || silent) return;
     char who[96];
     fflush(stdout);
     fprintf(stderr, "hazard: %s: %s:%d: %s: ", kind, report_file(file), line,
@@ -107,7 +118,7 @@ static void report(const char *kind, const char *file, int line, const struct si
 }
 
 void report_end(void) {
-    if (seen_count > SHOWN)
+    if (seen_count > SHOWN && !silent)
         fprintf(stderr, "hazards at %d more lines are not shown\n", seen_count - SHOWN);
 }
 

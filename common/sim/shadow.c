@@ -118,7 +118,10 @@ static void accuse(const struct accessor *now, const struct record *then, struct
         advice =
             "The copy may still be under way: wait for its barrier phase or group (and, if another "
             "thread waited,\n    for a barrier after that) before reading.";
-    } else if (!then->write && now->access == SIM_WRITE) {
+    } else if (!then_in_flight && (!now->in_flight || now->access == SIM_READ)) {
+        kind = "data-race";
+        advice = "Nothing orders the two: a barrier is missing between them.";
+    } else if (!then->write) {
         kind = "overwritten-while-read";
         advice = then_in_flight ? "The asynchronous read may still be under way: wait for the "
                                   "group that contains it "
@@ -126,14 +129,10 @@ static void accuse(const struct accessor *now, const struct record *then, struct
                                 : "Nothing orders the read before this write: the reader has to "
                                   "arrive on a barrier "
                                   "that the writer waits for.";
-    } else if (then->write && now->access == SIM_WRITE && (then_in_flight || now->in_flight)) {
-        kind = "overwritten-in-flight";
-        advice =
-            "Two writes to the same place, and nothing says which comes last: wait for the first "
-            "before issuing the second.";
     } else {
-        kind = "data-race";
-        advice = "Nothing orders the two: a barrier is missing between them.";
+        kind = "overwritten-in-flight";
+        advice = "Two writes to the same place, and nothing says which comes last: wait for the first "
+                 "before issuing the second.";
     }
     const char *file;
     int line;
