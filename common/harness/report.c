@@ -57,9 +57,8 @@ static void print_timing(FILE *out, const struct report *r, const struct timing 
 
 static void print_heading(FILE *out, const struct report *r, int width) {
     const bool simulated = is_simulated(r);
-    fprintf(out, "%s: %d x %d x %d, %s, %s input, %d SMs\n\n", r->device->name, r->size.m, r->size.n,
-            r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16", input_names[r->input],
-            r->device->sm_count);
+    fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
+            r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16", input_names[r->input]);
     if (r->timing) {
         fprintf(out, "%-*s %8s", width, "", "");
         if (r->timing & TIMING_BURST) fprintf(out, " | %-41s", "burst");
@@ -72,7 +71,7 @@ static void print_heading(FILE *out, const struct report *r, int width) {
         fprintf(out, " | %9s %6s %6s %5s %5s %5s", "ms", "TFLOPS", "cuBLAS", "TCore", "MHz", "+-");
         if (mode == TIMING_SUSTAINED) fprintf(out, " %5s", "W");
     }
-    if (simulated) fprintf(out, " | %16s %12s", "simulated cycles", "simulated TC");
+    if (simulated) fprintf(out, " | %16s %15s", "simulated cycles", "simulated TCore");
     fputs(" | technique\n", out);
 }
 
@@ -98,9 +97,9 @@ void report_table(const struct report *r, FILE *out) {
                 verdict_word(result));
         print_timing(out, r, &result->timing);
         if (is_simulated(r) && result->cycles > 0)
-            fprintf(out, " | %16.0f %11.1f%%", result->cycles,
+            fprintf(out, " | %16.0f %14.1f%%", result->cycles,
                     100 * tensor_core_utilization(r, result->cycles));
-        else if (is_simulated(r)) fprintf(out, " | %16s %12s", "-", "-");
+        else if (is_simulated(r)) fprintf(out, " | %16s %15s", "-", "-");
         fprintf(out, " | %s\n", result->stage->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
@@ -109,7 +108,7 @@ void report_table(const struct report *r, FILE *out) {
         fputs(" |\n", out);
     }
     if (is_simulated(r))
-        fputs("\nsimulated TC: simulated Tensor Core utilization; a model's prediction, nothing was "
+        fputs("\nsimulated TCore: simulated Tensor Core utilization; a model's prediction, nothing was "
               "measured\n", out);
     else if (r->timing)
         fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "

@@ -16,7 +16,7 @@ add_fake_program(harness_fake_tour_wrong 0 1 12) # its third stage computes one 
 
 function(add_harness_test name)
   add_executable(${name} ${harness_tests}/${name}.c ${harness_tests}/harness_command.c
-                         ${harness_tests}/json_check.c)
+                         ${harness_tests}/json.c)
   target_link_libraries(${name} PRIVATE harness m)
   add_test(NAME ${name} COMMAND ${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS harness TIMEOUT 300)
@@ -30,3 +30,23 @@ target_compile_definitions(harness_rejects PRIVATE FAKE_TOUR=0 FAKE_THIRD=0)
 add_harness_test(harness_usage $<TARGET_FILE:harness_fake_card> $<TARGET_FILE:harness_fake_sim>
                                $<TARGET_FILE:harness_fake_tour>
                                ${CMAKE_CURRENT_BINARY_DIR}/harness_files)
+
+# Sizes, inputs and schedules through one stage: build/sim/sweep. Its tests are one per chapter and variant.
+add_executable(sim_sweep ${harness_tests}/sweep.c)
+set_target_properties(sim_sweep PROPERTIES
+  OUTPUT_NAME sweep RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+target_link_libraries(sim_sweep PRIVATE sim_stages)
+get_property(swept GLOBAL PROPERTY HOPPER_STAGES)
+foreach(stage IN LISTS swept)
+  string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${stage}")
+  set(options --stage ${CMAKE_MATCH_1})
+  set(name sweep_${CMAKE_MATCH_1})
+  if(CMAKE_MATCH_2)
+    list(APPEND options --variant ${CMAKE_MATCH_2})
+    string(APPEND name _${CMAKE_MATCH_2})
+  endif()
+  add_test(NAME ${name} COMMAND sim_sweep ${options} --triples 160)
+  # A k that goes around the ring more than twice, and all CTAs one after the other on one SM, or one cluster's SMs.
+  add_test(NAME ${name}_long_k COMMAND sim_sweep ${options} --triples 32 --long-k --sms 2)
+  set_tests_properties(${name} ${name}_long_k PROPERTIES LABELS "sim;sweep" TIMEOUT 600)
+endforeach()

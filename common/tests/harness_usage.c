@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "harness_command.h"
-#include "json_check.h"
+#include "json.h"
 
 struct usage {
     int program; /* 0 CARD, 1 SIM, 2 TOUR (a simulator's) */
@@ -150,8 +150,11 @@ static void check_json(int program, const char *arguments, int lines, const char
     expect(count_lines(outcome.out) == lines, "%s: %d lines, expected %d", arguments,
            count_lines(outcome.out), lines);
     for (char *line = strtok(outcome.out, "\n"); line; line = strtok(NULL, "\n")) {
-        const char *error;
-        expect(json_valid(line, &error), "%s: not JSON from '%.20s' on: %s", arguments, error, line);
+        char error[256];
+        struct json value;
+        const bool valid = json_parse(line, &value, error, sizeof error);
+        expect(valid, "%s: %s: %s", arguments, error, line);
+        if (valid) json_free(&value);
         for (const char *const *field = fields; *field; ++field)
             expect(strstr(line, *field) != NULL, "%s: no %s in %s", arguments, *field, line);
         expect(!strstr(line, "nan") && !strstr(line, "inf"), "%s: %s", arguments, line);
@@ -174,12 +177,14 @@ static void check_outputs(void) {
 
     /* A wrong result: still JSON, NaN is null, and no speed. */
     run(CARD, SMALL "--variant nan-output --json");
-    const char *error, *const newline = strchr(outcome.out, '\n');
-    if (newline) outcome.out[newline - outcome.out] = '\0';
-    expect(outcome.code == 1 && json_valid(outcome.out, &error) &&
-               strstr(outcome.out, "\"verified\": false") && strstr(outcome.out, "\"max_error\": null") &&
-               strstr(outcome.out, "\"burst\": null"),
+    char error[256];
+    struct json value;
+    const bool valid = json_parse(outcome.out, &value, error, sizeof error);
+    expect(outcome.code == 1 && valid && json_member(&value, "verified")->kind == JSON_FALSE &&
+               json_member(&value, "max_error")->kind == JSON_NULL &&
+               json_member(&value, "burst")->kind == JSON_NULL,
            "JSON of a wrong result: %s", outcome.out);
+    if (valid) json_free(&value);
 
     run(CARD, SMALL "--csv DIR/samples.csv");
     expect(outcome.code == 0 && exists("samples.csv"), "--csv: %s", outcome.err);
