@@ -32,6 +32,16 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
+/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st, ldmatrix) before what the owner does
+ * after its wait. Needed where the owner overwrites what was read that way; in a main loop it is dear. */
+DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
+    asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(
+                     shared_address(barrier)),
+                 "r"(rank)
+                 : "memory");
+}
+
 /* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4 bytes down on the
  * barrier at the offset of `barrier` there. Asynchronous, generic order through that barrier only. Any thread. */
 DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, uint32_t rank) {
@@ -48,6 +58,8 @@ DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, ui
 #define cluster_rank() ((uint32_t)sim_self->cluster_rank)
 #define cluster_sync() SIM(sim_cluster_sync())
 #define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
+#define mbarrier_arrive_remote_release(barrier, rank)                                              \
+    SIM(sim_mbarrier_arrive_remote_release(barrier, rank))
 #define st_async_b32(word, value, barrier, rank) SIM(sim_st_async_b32(word, value, barrier, rank))
 
 #endif

@@ -25,7 +25,8 @@ struct mbarrier_record {
     struct mbarrier_state state;
     struct sim_cta *cta;
     size_t offset;
-    int slot; /* of the copies that complete on it; epoch: the number of completed phases that covers them */
+    int slot; /* of the TMA loads that complete on it; epoch: the number of completed phases that covers them */
+    int word_slot; /* of the st.asyncs, which are no operations of the async proxy; -1: none yet */
     struct sim_sync current;   /* released by all arrivals so far */
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
     struct sim_wait_queue waiters;

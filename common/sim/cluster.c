@@ -1,4 +1,10 @@
-/* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals, st.async. */
+/* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals, st.async.
+ *
+ * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless it says .release.cluster,
+ * and so has a wait unless it says .acquire.cluster; formally the first orders nothing across CTAs. The simulator lets the
+ * default carry what it does carry on the card, the end of asynchronous reads and copies that the arriving thread has waited
+ * for, and nothing that went through ld or st; it lets every wait acquire what was released.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +118,7 @@ static struct remote_arrival *note(struct mbarrier_record *record, const struct 
     return noted;
 }
 
-void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
+static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) {
     struct sim_thread *const thread = sim_thread();
     static const char operation[] = "remote mbarrier.arrive";
     const struct sim_shared_place own = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
@@ -130,12 +136,21 @@ void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
     arrival->job.complete = arrival_lands;
     arrival->job.cancel = cancel;
     arrival->job.cluster = thread->cta->cluster;
-    /* The scope is the CTA: of what this thread knows, only the end of asynchronous reads and copies travels along. It is
-     * joined now, not when the arrival lands; no phase can complete in between unless the counts are wrong, too. */
-    sim_release_async_only(thread, &record->current);
+    /* With the scope of the CTA, only the end of asynchronous reads and copies that this thread knows of travels along. It
+     * is joined now, not when the arrival lands; no phase can complete in between unless the counts are wrong, too. */
+    if (cluster_scope)
+        sim_release(thread, &record->current);
+    else
+        sim_release_async_only(thread, &record->current);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);
     sim_maybe_yield();
+}
+
+void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) { arrive_remote(barrier, rank, false); }
+
+void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {
+    arrive_remote(barrier, rank, true);
 }
 
 /* ---- st.async ---- */
@@ -170,7 +185,9 @@ void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_
     store->job.cancel = cancel;
     store->job.cluster = thread->cta->cluster;
     mbarrier_copy_begins(record, &store->copy, &store->job);
-    sim_shadow_async(thread, target.cta, target.offset, sizeof value, SIM_WRITE, record->slot,
+    if (record->word_slot < 0)
+        record->word_slot = sim_slot_new(thread->cta->cluster, operation, false, NULL);
+    sim_shadow_async(thread, target.cta, target.offset, sizeof value, SIM_WRITE, record->word_slot,
                      store->copy.epoch);
     sim_poison(target.host, sizeof value);
     sim_advance(MBARRIER_ARRIVE_CYCLES);

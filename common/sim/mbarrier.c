@@ -196,6 +196,7 @@ static struct mbarrier_record *new_record(struct sim_shared_place place) {
     record->cta = place.cta;
     record->offset = place.offset;
     record->slot = sim_slot_new(cluster, "TMA load", true, NULL);
+    record->word_slot = -1;
     return record;
 }
 
@@ -340,6 +341,7 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
     sim_acquire(thread, &record->completed);
     sim_acquire_slot(thread, record->slot, record->state.phase);
+    if (record->word_slot >= 0) sim_acquire_slot(thread, record->word_slot, record->state.phase);
     event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
 }

@@ -2,9 +2,10 @@
 #include <stdio.h>
 
 #include "async.h"
+#include "core.h"
 #include "timing_model.h"
 
-enum { GRANULE = 8, LEAST = 24, MOST = 256, MAX_WARPGROUPS = 8 };
+enum { SM_REGISTERS = 65536, GRANULE = 8, LEAST = 24, MOST = 256, MOST_AT_ENTRY = 248, MAX_WARPGROUPS = 8 };
 
 struct register_pool {
     int at_entry;              /* per thread, when the CTA starts */
@@ -27,13 +28,13 @@ struct register_pool {
 
 #ifdef __ELF__
 FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
-static int ctas_of_launch_bounds(const void *kernel) {
+int sim_launch_bounds_ctas(const void *kernel) {
     const uintptr_t address = (uintptr_t)kernel;
     FOR_EACH_CTA_COUNT(IN_SECTION)
     return 1;
 }
 #else
-static int ctas_of_launch_bounds(const void *kernel) {
+int sim_launch_bounds_ctas(const void *kernel) {
     (void)kernel;
     return 1;
 }
@@ -43,7 +44,7 @@ static int ctas_of_launch_bounds(const void *kernel) {
 static struct register_pool *pool_of(struct sim_cta *cta) {
     if (cta->registers) return cta->registers;
     struct register_pool *const pool = sim_arena_alloc(cta->cluster, sizeof *pool);
-    const int threads = cta->threads * ctas_of_launch_bounds(sim.launch->kernel);
+    const int threads = cta->threads * sim_launch_bounds_ctas(sim.launch->kernel);
     const int fit = SM_REGISTERS / threads / GRANULE * GRANULE;
     pool->at_entry = fit < MOST_AT_ENTRY ? fit : MOST_AT_ENTRY;
     for (int i = 0; i < MAX_WARPGROUPS; ++i) pool->count[i] = pool->at_entry;

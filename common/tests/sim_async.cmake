@@ -8,7 +8,7 @@ foreach(name IN ITEMS descriptor tensor_map mbarrier tensor_core)
 endforeach()
 target_compile_definitions(unit_descriptor PRIVATE GEMM_BF16_ELEMENTS=0)
 
-foreach(name IN ITEMS mbarrier wgmma)
+foreach(name IN ITEMS mbarrier wgmma cluster)
   add_executable(sim_async_${name} sim_${name}.c)
   target_link_libraries(sim_async_${name} PRIVATE sim_program)
   target_compile_definitions(sim_async_${name} PRIVATE GEMM_BF16_ELEMENTS=0)
