@@ -152,8 +152,8 @@ function(add_chapters backend language libraries)
   write_registry(${registries}/registry_tour.c true "${all_symbols}" "${all_traced}")
   add_library(${backend}_kernels STATIC ${all_objects})
   set_target_properties(${backend}_kernels PROPERTIES LINKER_LANGUAGE ${language})
-  # The table is compiled into each program that asks for it, because nothing in front of the harness
-  # refers to it and the linker would leave it in a library.
+  # The table is compiled into each program that asks for it, because nothing in front of the
+  # harness refers to it and the linker would leave it in a library.
   add_library(${backend}_stages INTERFACE)
   target_sources(${backend}_stages INTERFACE ${registries}/registry_tour.c)
   target_link_libraries(${backend}_stages INTERFACE ${backend}_kernels ${libraries})

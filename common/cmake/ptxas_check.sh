@@ -2,8 +2,8 @@
 # ptxas_check.sh COMPILER ARGUMENTS...: compiles, and fails where ptxas only remarks.
 #
 # Three remarks mean that a kernel is not the one its source describes: registers spilled to local
-# memory; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All are
-# errors here, and so is any warning. ptxas speaks of spills only with -Xptxas -v.
+# memory; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All
+# are errors here, and so is any warning. ptxas speaks of spills only with -Xptxas -v.
 #
 #   ptxas_check.sh --judge < OUTPUT    judges the compiler's words alone (for its test)
 set -u

@@ -3,8 +3,8 @@
  */
 #include "cuda/baselines.h"
 
-/* One multiplication outside of any capture: kernels are loaded at their first launch, which a capture
- * may not allow, and what cannot run at all is found here. */
+/* One multiplication outside of any capture: kernels are loaded at their first launch, which a
+ * capture may not allow, and what cannot run at all is found here. */
 static bool runs(const struct contender *contender, const struct gemm_problem *problem) {
     double cycles;
     return backend_run(contender, problem, &cycles) == RUN_OK;

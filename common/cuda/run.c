@@ -41,8 +41,8 @@ void backend_range_begin(const char *name) { nvtxRangePushA(name); }
 void backend_range_end(void) { nvtxRangePop(); }
 
 /* Waits for the stream without sleeping, so that the card does not rest between the batches of a
- * sustained run. A deadlocked kernel can neither be stopped nor outlived by its process: says so and
- * leaves. */
+ * sustained run. A deadlocked kernel can neither be stopped nor outlived by its process: says so
+ * and leaves. */
 static bool wait_for_end(const char *name) {
     const double start = seconds_now();
     cudaError_t status;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# no_device.sh BUILD_DIRECTORY PROGRAM: without a GPU, a GPU program ends with 3 and one line that says
-# what is missing and names the program that needs none; and that program is there.
+# no_device.sh BUILD_DIRECTORY PROGRAM: without a GPU, a GPU program ends with 3 and one line that
+# says what is missing and names the program that needs none; and that program is there.
 set -u
 build=$1 program=$2
 output=$(mktemp -d) || exit 1

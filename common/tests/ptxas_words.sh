@@ -1,5 +1,6 @@
 #!/bin/sh
-# ptxas_words.sh CHECK: the judge of ptxas's remarks (ptxas_check.sh) accepts and rejects the right ones.
+# ptxas_words.sh CHECK: the judge of ptxas's remarks (ptxas_check.sh) accepts and rejects the right
+# ones.
 set -u
 check=$1
 failures=0

@@ -24,7 +24,7 @@ if(AARCH64_GCC AND QEMU_AARCH64)
     COMMAND ${AARCH64_GCC} -std=gnu11 -O2 -static -I${PROJECT_SOURCE_DIR}/common
       ${CMAKE_CURRENT_SOURCE_DIR}/sim_fiber.c ${PROJECT_SOURCE_DIR}/common/sim/fiber.c -o ${program}
     DEPENDS sim_fiber.c expect.h ../sim/fiber.c ../sim/fiber.h VERBATIM)
-  add_custom_target(sim_fiber_arm64 ALL DEPENDS ${program})
+  add_custom_target(sim_fiber_arm64_program ALL DEPENDS ${program})
   add_test(NAME sim_fiber_arm64 COMMAND ${QEMU_AARCH64} ${program})
   set_tests_properties(sim_fiber_arm64 PROPERTIES LABELS "sim" TIMEOUT 120)
 endif()

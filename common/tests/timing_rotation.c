@@ -145,8 +145,8 @@ int main(void) {
     }
     check(pauses == ROUNDS * CONTENDERS, "rests", pauses, ROUNDS * CONTENDERS);
     check_csv(csv);
-    /* Blocks: one per contender from the estimates, then the burst's, then the sustained ones, where
-     * two neighbours of different rounds may be the same contender and count once. */
+    /* Blocks: one per contender from the estimates, then the burst's, then the sustained ones,
+     * where two neighbours of different rounds may be the same contender and count once. */
     check_order(blocks + CONTENDERS);
 
     /* Another seed gives another order, the same seed the same. */
