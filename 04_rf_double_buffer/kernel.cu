@@ -27,6 +27,7 @@ enum {
     THREADS = BM / WM * (BN / WN) * 32,
     CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
     ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
+    PARTS = 4, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
 };
 
 struct smem {
@@ -46,18 +47,26 @@ struct fragments {
  * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The whole CTA. */
-DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows, int columns) {
-    const int row = threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
+                      int columns) {
+    const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
-    const element_t *from = &global[row * ld + (valid > 0 ? chunk * CHUNK : 0)];
-    UNROLL for (int i = 0; i < BM / ROWS_AT_ONCE; ++i) {
-        const bool inside = row + i * ROWS_AT_ONCE < rows;
-        cp_async_16(to + i * ROWS_AT_ONCE * BK, inside ? from : global, inside ? valid * 2 : 0);
-        from += ROWS_AT_ONCE * ld;
-    }
+    const element_t *from = &global[row * ld + chunk * CHUNK];
+    UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
+        cp_async_16(&to[i * BK], &from[i * ld], row + i < rows ? valid * (int)sizeof(element_t) : 0);
+}
+
+/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
+DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
+                      int part) {
+    const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
+    load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
+              args->k - k);
+    load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
+              args->n - column, args->k - k);
 }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
@@ -98,18 +107,6 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
             }
 }
 
-/* Starts copying k-tile `k_tile` of both operands and closes the group, which is empty behind the last k-tile: so the
- * number of groups is the number of k-tiles, always. The whole CTA. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
-    const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
-    if (k_tile < args->tiles_k) {
-        load_tile(shared->a[stage], &args->a[row * args->lda + k], args->lda, args->m - row, args->k - k);
-        load_tile(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, args->n - column,
-                  args->k - k);
-    }
-    cp_async_commit_group();
-}
-
 /* Waits for the next k-tile. The whole CTA. */
 DEVICE void wait_stage(void) {
     /* This thread's copies of it have landed: all groups but the youngest STAGES - 2. cp.async.wait_group */
@@ -125,24 +122,31 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
 
-    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
+        UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, &args, tile, k_tile, part);
+        /* The copies so far are one group, for the waits to count. cp.async.commit_group */
+        cp_async_commit_group();
+    }
     wait_stage();
     load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
 
     for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES, next_stage = (k_tile + 1) % STAGES;
-        /* Into the stage of the previous k-tile: the last wait_stage() came after everybody's last load from it. */
-        load_stage(shared, &args, tile, k_tile + STAGES - 1);
-        UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
-            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+        UNROLL for (int step = 0; step < BK / 16; ++step) {
+            /* Into the stage of the previous k-tile: the last wait_stage() came after everybody's last load from it. */
+            load_part(shared, &args, tile, k_tile + STAGES - 1, step);
+            if (step + 1 < BK / 16)
+                load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+            else {
+                cp_async_commit_group();
+                wait_stage();
+                load_fragments(&fragments[0], shared->a[next_stage], shared->b[next_stage], 0);
+            }
             multiply(acc, &fragments[step % 2]);
         }
-        if (k_tile + 1 < args.tiles_k) {
-            wait_stage();
-            load_fragments(&fragments[0], shared->a[next_stage], shared->b[next_stage], 0);
-        }
-        multiply(acc, &fragments[1]);
     }
+    /* The zeros behind the last k-tile have landed before the CTA gives up its memory. cp.async.wait_group */
+    cp_async_wait_group(0);
     store_tile(&args, tile, acc);
 }
 

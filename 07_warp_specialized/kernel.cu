@@ -17,13 +17,21 @@
 #include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 4 /* depth of the ring, 2 to 7 */
+#define STAGES 3 /* depth of the ring, 2 to 3; 2 to 7 with one CTA per SM */
+#endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 2 /* 1 or 2 */
 #endif
 #ifndef WAIT
 #define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
 #endif
-#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#if CTAS_PER_SM == 1
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, the registers at launch */
 #define CONSUMER_REGISTERS 232
+#else
+#define PRODUCER_REGISTERS 24 /* 24 + 2 * 104 <= 3 * 80 */
+#define CONSUMER_REGISTERS 104
+#endif
 
 enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
@@ -112,7 +120,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
     store_tile(args, tile.m * BM + half * 64, tile.n * BN, acc);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     const int warpgroup = warp_index() / 4;

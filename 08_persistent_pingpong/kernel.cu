@@ -63,30 +63,46 @@ DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t
         }
 }
 
+/* Writes one block of a warpgroup's accumulators to D with ordinary stores: the TMA stores nothing narrower than 16 bytes, so
+ * that at the right edge of D it would write into the padding. One warpgroup. */
+DEVICE void store_edge(const struct gemm_args *args, int first_row, int first_column, const float *acc) {
+    const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    UNROLL for (int i = 0; i < BLOCK / 2; ++i) {
+        const int r = row + i % 4 / 2 * 8, column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
+        if (r < args->m && column < args->n)
+            st_global_element(&args->d[r * args->ldd + column], float_to_element(acc[i]));
+    }
+}
+
 /* Converts a warpgroup's accumulators, block by block: stages one in the layout of the 128 B swizzle, then has the TMA store it
  * while the next is converted. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile, int consumer,
                        float acc[BM / 64][64]) {
-    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
+    const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
+    const bool elected = threadIdx.x % 128 == 0;
     UNROLL for (int block = 0; block < BM / BLOCK * (BN / BLOCK); ++block) {
         const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
+        const int row = tile.m * BM + i * BLOCK, column = tile.n * BN + j * BLOCK;
+        const float *f = &acc[i][j * BLOCK / 2]; /* a 16 x 8 fragment is 4 of these */
         element_t *staging = shared->d[consumer][block % BUFFERS];
-        /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
-        if (threadIdx.x % 128 == 0) bulk_wait_group_read(BUFFERS - 1);
-        named_barrier_sync(1 + consumer, 128);
-        UNROLL for (int c = 0; c < BLOCK / 16; ++c) {
-            const float *f = &acc[i][j * BLOCK / 2 + 8 * c]; /* two 16 x 8 fragments side by side */
-            const uint32_t r[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
-                                   pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
-            stmatrix_x4(&staging[row * BLOCK + ((2 * c + chunk) ^ row % 8) * 8], r);
+        if (args->n % 8 != 0 && column + BLOCK > args->n) {
+            store_edge(args, row, column, f);
+        } else {
+            /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+            if (elected) bulk_wait_group_read(BUFFERS - 1);
+            named_barrier_sync(1 + consumer, 128);
+            UNROLL for (int c = 0; c < BLOCK / 2; c += 8) { /* two fragments side by side */
+                const uint32_t r[4] = {pack_elements(f[c], f[c + 1]), pack_elements(f[c + 2], f[c + 3]),
+                                       pack_elements(f[c + 4], f[c + 5]), pack_elements(f[c + 6], f[c + 7])};
+                stmatrix_x4(&staging[lane_row * BLOCK + ((c / 4 + chunk) ^ lane_row % 8) * 8], r);
+            }
+            /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
+            fence_proxy_async();
+            named_barrier_sync(1 + consumer, 128);
+            if (elected) tma_store(&args->map_d, row, column, staging);
         }
-        /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
-        fence_proxy_async();
-        named_barrier_sync(1 + consumer, 128);
-        if (threadIdx.x % 128 == 0) {
-            tma_store(&args->map_d, tile.m * BM + i * BLOCK, tile.n * BN + j * BLOCK, staging);
-            bulk_commit_group(); /* a group of its own, for the waits to count */
-        }
+        /* A group of its own for each block, empty at the edge: so the wait above counts blocks. cp.async.bulk.commit_group */
+        if (elected) bulk_commit_group();
     }
 }
 

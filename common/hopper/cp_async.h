@@ -13,7 +13,7 @@
 #ifdef __CUDACC__
 
 /* Starts copying 16 bytes: the first `valid_bytes` (0..16) come from `global`, the rest are zeros, and no more
- * than valid_bytes are read. Both addresses 16-byte aligned. `.cg` goes through L2 only, not L1. Any thread. */
+ * than valid_bytes are read (with 0, `global` may be any address). Both addresses 16-byte aligned. `.cg` goes through L2 only, not L1. Any thread. */
 DEVICE void cp_async_16(void *shared, const void *global, int valid_bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
                  "l"(global), "r"(valid_bytes)

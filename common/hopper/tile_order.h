@@ -10,7 +10,9 @@
 
 #include "thread.h"
 
-enum { TILE_BAND = 16 };
+#ifndef TILE_BAND
+#define TILE_BAND 16
+#endif
 
 struct tile {
     int m, n; /* tile row and tile column of D */
