@@ -8,13 +8,20 @@ static struct timeline *recorded;
 
 static enum barrier_event_kind barrier_kind(enum sim_event_kind kind) {
     switch (kind) {
-    case SIM_EVENT_BARRIER_INIT: return BARRIER_INIT;
-    case SIM_EVENT_BARRIER_ARRIVE: return BARRIER_ARRIVE;
-    case SIM_EVENT_BARRIER_EXPECT_TX: return BARRIER_EXPECT_TX;
-    case SIM_EVENT_BARRIER_COMPLETE_TX: return BARRIER_COMPLETE_TX;
-    case SIM_EVENT_BARRIER_FLIP: return BARRIER_FLIP;
-    case SIM_EVENT_BARRIER_WAIT: return BARRIER_WAIT_BEGIN;
-    default: return BARRIER_WAIT_END;
+    case SIM_EVENT_BARRIER_INIT:
+        return BARRIER_INIT;
+    case SIM_EVENT_BARRIER_ARRIVE:
+        return BARRIER_ARRIVE;
+    case SIM_EVENT_BARRIER_EXPECT_TX:
+        return BARRIER_EXPECT_TX;
+    case SIM_EVENT_BARRIER_COMPLETE_TX:
+        return BARRIER_COMPLETE_TX;
+    case SIM_EVENT_BARRIER_FLIP:
+        return BARRIER_FLIP;
+    case SIM_EVENT_BARRIER_WAIT:
+        return BARRIER_WAIT_BEGIN;
+    default:
+        return BARRIER_WAIT_END;
     }
 }
 
@@ -35,7 +42,8 @@ static void record(const struct sim_event *event) {
     case SIM_EVENT_MMA:
         timeline_busy(recorded, cta, sm, UNIT_MMA, warp, event->begin, event->end);
         break;
-    case SIM_EVENT_TMA_STORE: break; /* the store's mark is enough */
+    case SIM_EVENT_TMA_STORE:
+        break; /* the store's mark is enough */
     default:
         timeline_barrier(recorded, &(struct barrier_event){
                                        .cycle = event->begin,

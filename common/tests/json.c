@@ -22,17 +22,20 @@ static bool fail(struct reader *r, const char *problem) {
 }
 
 static void skip(struct reader *r) {
-    while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r') ++r->at;
+    while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')
+        ++r->at;
 }
 
 static bool read_string(struct reader *r, char **out) {
     if (*r->at != '"') return fail(r, "a string is expected");
     const char *end = ++r->at;
-    while (*end && *end != '"') end += end[0] == '\\' && end[1] ? 2 : 1;
+    while (*end && *end != '"')
+        end += end[0] == '\\' && end[1] ? 2 : 1;
     char *text = *out = malloc((size_t)(end - r->at) + 1);
     if (!text) return fail(r, "no memory");
     for (; *r->at && *r->at != '"'; ++r->at) {
-        if ((unsigned char)*r->at < 0x20) return *text = 0, fail(r, "a control character in a string");
+        if ((unsigned char)*r->at < 0x20)
+            return *text = 0, fail(r, "a control character in a string");
         if (*r->at != '\\') {
             *text++ = *r->at;
             continue;
@@ -44,7 +47,8 @@ static bool read_string(struct reader *r, char **out) {
         } else if (*r->at == 'u') {
             unsigned code = 0;
             for (int i = 0; i < 4; ++i) {
-                if (!isxdigit((unsigned char)r->at[1])) return *text = 0, fail(r, "\\u takes four digits");
+                if (!isxdigit((unsigned char)r->at[1]))
+                    return *text = 0, fail(r, "\\u takes four digits");
                 char digit[2] = {*++r->at, 0};
                 code = code * 16 + (unsigned)strtol(digit, NULL, 16);
             }
@@ -62,17 +66,23 @@ static bool read_string(struct reader *r, char **out) {
 static bool read_number(struct reader *r, double *out) {
     const char *at = r->at;
     if (*at == '-') ++at;
-    if (*at == '0') ++at;
-    else if (isdigit((unsigned char)*at)) while (isdigit((unsigned char)*at)) ++at;
-    else return fail(r, "a value is expected");
+    if (*at == '0')
+        ++at;
+    else if (isdigit((unsigned char)*at))
+        while (isdigit((unsigned char)*at))
+            ++at;
+    else
+        return fail(r, "a value is expected");
     if (*at == '.') {
         if (!isdigit((unsigned char)*++at)) return fail(r, "digits are missing after the point");
-        while (isdigit((unsigned char)*at)) ++at;
+        while (isdigit((unsigned char)*at))
+            ++at;
     }
     if (*at == 'e' || *at == 'E') {
         if (*++at == '+' || *at == '-') ++at;
         if (!isdigit((unsigned char)*at)) return fail(r, "digits are missing in an exponent");
-        while (isdigit((unsigned char)*at)) ++at;
+        while (isdigit((unsigned char)*at))
+            ++at;
     }
     *out = strtod(r->at, NULL);
     r->at = at;

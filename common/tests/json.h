@@ -8,11 +8,19 @@
 #include <stddef.h>
 
 struct json {
-    enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } kind;
+    enum {
+        JSON_NULL,
+        JSON_FALSE,
+        JSON_TRUE,
+        JSON_NUMBER,
+        JSON_STRING,
+        JSON_ARRAY,
+        JSON_OBJECT
+    } kind;
     double number;
-    char *text;           /* of a string */
-    struct json *item;    /* of an array or object */
-    char **key;           /* of an object */
+    char *text;        /* of a string */
+    struct json *item; /* of an array or object */
+    char **key;        /* of an object */
     size_t count;
 };
 

@@ -24,8 +24,10 @@ int main(int argc, char **argv) {
         }
         const bool good = trace_check(text, &summary, error, sizeof error);
         if (good)
-            printf("%s: %d processes, %d tracks, %d spans\n", argv[i], summary.processes, summary.tracks, summary.spans);
-        else fprintf(stderr, "%s: %s\n", argv[i], error);
+            printf("%s: %d processes, %d tracks, %d spans\n", argv[i], summary.processes,
+                   summary.tracks, summary.spans);
+        else
+            fprintf(stderr, "%s: %s\n", argv[i], error);
         bad |= !good;
         free(text);
     }

@@ -8,27 +8,42 @@
 
 #include "timeline/trace.h"
 
-enum { LOAD_LATENCY = 900, TMA_LATENCY = 700, TMA_CYCLES = 180, SYNC = 30, STORE_CYCLES = 700, TILES = 3, RING_MAX = 6 };
+enum {
+    LOAD_LATENCY = 900,
+    TMA_LATENCY = 700,
+    TMA_CYCLES = 180,
+    SYNC = 30,
+    STORE_CYCLES = 700,
+    TILES = 3,
+    RING_MAX = 6
+};
 
 struct shape {
     const char *name, *technique;
     int tile_m, tile_n, stages, consumers, cluster;
     enum { SCALAR, SYNCHRONOUS, RING, SPECIALIZED, PINGPONG } how;
-    int multiply; /* cycles per k-tile */
+    int multiply;  /* cycles per k-tile */
     int fragments; /* cycles per k-tile; 0: none */
     bool tma, wgmma, overlap_fragments;
 };
 
 static const struct shape shapes[] = {
     {"01_naive", "one thread per element", 8, 32, 0, 0, 1, SCALAR, 0, 0, false, false, false},
-    {"02_smem_tiled", "tiles in shared memory, mma.sync", 128, 128, 1, 0, 1, SYNCHRONOUS, 768, 240, false, false, false},
-    {"03_cp_async_multistage", "a ring filled by cp.async", 128, 128, 4, 0, 1, RING, 768, 240, false, false, false},
-    {"04_rf_double_buffer", "fragments loaded under the multiplications", 128, 128, 4, 0, 1, RING, 768, 240, false, false, true},
-    {"05_tma_mbarrier", "one thread asks the TMA", 128, 128, 4, 0, 1, RING, 768, 240, true, false, true},
+    {"02_smem_tiled", "tiles in shared memory, mma.sync", 128, 128, 1, 0, 1, SYNCHRONOUS, 768, 240,
+     false, false, false},
+    {"03_cp_async_multistage", "a ring filled by cp.async", 128, 128, 4, 0, 1, RING, 768, 240,
+     false, false, false},
+    {"04_rf_double_buffer", "fragments loaded under the multiplications", 128, 128, 4, 0, 1, RING,
+     768, 240, false, false, true},
+    {"05_tma_mbarrier", "one thread asks the TMA", 128, 128, 4, 0, 1, RING, 768, 240, true, false,
+     true},
     {"06_wgmma", "asynchronous wgmma", 128, 128, 4, 0, 1, RING, 512, 0, true, true, false},
-    {"07_warp_specialized", "a producer and two consumers", 128, 256, 4, 2, 1, SPECIALIZED, 1024, 0, true, true, false},
-    {"08_persistent_pingpong", "epilogue under the main loop", 128, 128, 4, 2, 1, PINGPONG, 512, 0, true, true, false},
-    {"09_cluster_multicast", "loads shared by a cluster", 128, 256, 4, 2, 2, SPECIALIZED, 1024, 0, true, true, false},
+    {"07_warp_specialized", "a producer and two consumers", 128, 256, 4, 2, 1, SPECIALIZED, 1024, 0,
+     true, true, false},
+    {"08_persistent_pingpong", "epilogue under the main loop", 128, 128, 4, 2, 1, PINGPONG, 512, 0,
+     true, true, false},
+    {"09_cluster_multicast", "loads shared by a cluster", 128, 256, 4, 2, 2, SPECIALIZED, 1024, 0,
+     true, true, false},
 };
 
 struct run {
@@ -47,14 +62,23 @@ static void mark(struct run *run, int role, int warp, uint64_t time, int event, 
     timeline_mark(run->timeline, run->cta, run->cta, role, warp, time, event, (uint32_t)argument);
 }
 
-static void step(struct run *run, uint64_t time, int kind, uint32_t offset, int thread, uint32_t amount,
-                 uint32_t phase, int pending, int expected, int tx) {
-    timeline_barrier(run->timeline, &(struct barrier_event){
-                                        .cycle = time, .kind = (uint8_t)kind, .cta = run->cta, .offset = offset,
-                                        .by_cta = run->cta, .by_thread = thread, .amount = amount,
-                                        .phase = phase, .pending = pending, .expected = expected, .tx = tx,
-                                        .name = offset < 0x20040 ? "full" : "empty", .file = "kernel.cu",
-                                        .line = 100 + kind});
+static void step(struct run *run, uint64_t time, int kind, uint32_t offset, int thread,
+                 uint32_t amount, uint32_t phase, int pending, int expected, int tx) {
+    timeline_barrier(run->timeline,
+                     &(struct barrier_event){.cycle = time,
+                                             .kind = (uint8_t)kind,
+                                             .cta = run->cta,
+                                             .offset = offset,
+                                             .by_cta = run->cta,
+                                             .by_thread = thread,
+                                             .amount = amount,
+                                             .phase = phase,
+                                             .pending = pending,
+                                             .expected = expected,
+                                             .tx = tx,
+                                             .name = offset < 0x20040 ? "full" : "empty",
+                                             .file = "kernel.cu",
+                                             .line = 100 + kind});
 }
 
 static uint32_t full(int slot) { return 0x20000 + 8 * (uint32_t)slot; }
@@ -63,7 +87,8 @@ static uint32_t full(int slot) { return 0x20000 + 8 * (uint32_t)slot; }
 static uint64_t load(struct run *run, int role, int warp, uint64_t time, int slot, int k_tile) {
     const struct shape *shape = run->shape;
     const uint64_t latency = shape->tma ? TMA_LATENCY : LOAD_LATENCY;
-    const uint32_t bytes = (uint32_t)(shape->tile_m + shape->tile_n) * 128, phase = (uint32_t)run->fills[slot]++;
+    const uint32_t bytes = (uint32_t)(shape->tile_m + shape->tile_n) * 128,
+                   phase = (uint32_t)run->fills[slot]++;
     mark(run, role, warp, time, shape->cluster > 1 ? TRACE_LOAD_MULTICAST : TRACE_LOAD, k_tile);
     run->copy_free = later(run->copy_free, time) + TMA_CYCLES;
     run->landed[slot] = run->copy_free + latency;
@@ -88,8 +113,8 @@ static uint64_t multiply(struct run *run, int warp, uint64_t time, int cycles) {
     const int parts = run->shape->wgmma ? 4 : 1;
     uint64_t at = later(time, run->core_free);
     for (int i = 0; i < parts; ++i, at += (uint64_t)(cycles / parts))
-        timeline_busy(run->timeline, run->cta, run->cta, run->shape->wgmma ? UNIT_WGMMA : UNIT_MMA, warp, at,
-                      at + (uint64_t)(cycles / parts));
+        timeline_busy(run->timeline, run->cta, run->cta, run->shape->wgmma ? UNIT_WGMMA : UNIT_MMA,
+                      warp, at, at + (uint64_t)(cycles / parts));
     return run->core_free = at;
 }
 
@@ -108,8 +133,8 @@ static uint64_t scalar_tile(struct run *run, uint64_t time, int tile) {
     return epilogue(run, TRACE_THREADS, 0, time, tile);
 }
 
-/* One k-tile by mma.sync; the fragments of the first step come first, the others under the multiplications if they are
- * double buffered. */
+/* One k-tile by mma.sync; the fragments of the first step come first, the others under the
+ * multiplications if they are double buffered. */
 static uint64_t multiply_fragments(struct run *run, uint64_t time, int k_tile) {
     enum { STEPS = 4 };
     const struct shape *shape = run->shape;
@@ -143,7 +168,8 @@ static uint64_t ring_tile(struct run *run, uint64_t time, int tile) {
     const int lag = run->shape->wgmma ? 1 : 0; /* multiplications that stay in flight */
     uint64_t ends[2] = {0, 0};
     mark(run, TRACE_THREADS, 0, time, TRACE_TILE, tile);
-    for (int i = 0; i < stages - 1 && i < run->k_tiles; ++i) load(run, TRACE_THREADS, 0, time += 40, i, i);
+    for (int i = 0; i < stages - 1 && i < run->k_tiles; ++i)
+        load(run, TRACE_THREADS, 0, time += 40, i, i);
     for (int k_tile = 0; k_tile < run->k_tiles; ++k_tile) {
         const uint64_t there = later(run->landed[k_tile % stages], time + 10);
         mark(run, TRACE_THREADS, 0, time + 10, TRACE_WAIT_BEGIN, k_tile);
@@ -153,14 +179,16 @@ static uint64_t ring_tile(struct run *run, uint64_t time, int tile) {
             ends[k_tile & 1] = multiply(run, 0, time, run->shape->multiply);
             mark(run, TRACE_THREADS, 0, time += 40, TRACE_MMA_END, k_tile);
             if (k_tile > 0)
-                mark(run, TRACE_THREADS, 0, time = later(time, ends[~k_tile & 1]) + 10, TRACE_MMA_DONE, k_tile - 1);
+                mark(run, TRACE_THREADS, 0, time = later(time, ends[~k_tile & 1]) + 10,
+                     TRACE_MMA_DONE, k_tile - 1);
         } else {
             time = multiply_fragments(run, time, k_tile);
         }
         const int next = k_tile + stages - 1;
         if (next < run->k_tiles) load(run, TRACE_THREADS, 0, time += SYNC, next % stages, next);
     }
-    if (lag) mark(run, TRACE_THREADS, 0, time = run->core_free + 20, TRACE_MMA_DONE, run->k_tiles - 1);
+    if (lag)
+        mark(run, TRACE_THREADS, 0, time = run->core_free + 20, TRACE_MMA_DONE, run->k_tiles - 1);
     return epilogue(run, TRACE_THREADS, 0, time, tile);
 }
 
@@ -170,7 +198,8 @@ static void specialized(struct run *run) {
     uint64_t producer = 200, consumer[2] = {200, 200};
     int fill = 0;
     mark(run, TRACE_PRODUCER, 0, 100, TRACE_NONE, 1);
-    for (int i = 0; i < 2; ++i) mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, 100, TRACE_NONE, 1);
+    for (int i = 0; i < 2; ++i)
+        mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, 100, TRACE_NONE, 1);
     for (int tile = 0; tile < TILES * (pingpong ? 2 : 1); ++tile) {
         uint64_t done[2] = {0, 0};
         mark(run, TRACE_PRODUCER, 0, producer, TRACE_TILE, tile);
@@ -192,21 +221,25 @@ static void specialized(struct run *run) {
                 *time = later(*time + 10, there + 10);
                 mark(run, role, warp, *time, TRACE_WAIT_END, k_tile);
                 mark(run, role, warp, *time, TRACE_MMA_BEGIN, k_tile);
-                const uint64_t end = multiply(run, warp, *time, shape->multiply / (pingpong ? 1 : 2));
+                const uint64_t end =
+                    multiply(run, warp, *time, shape->multiply / (pingpong ? 1 : 2));
                 mark(run, role, warp, *time += 30, TRACE_MMA_END, k_tile);
                 if (k_tile > 0)
-                    mark(run, role, warp, *time = later(*time, done[i]) + 10, TRACE_MMA_DONE, k_tile - 1);
+                    mark(run, role, warp, *time = later(*time, done[i]) + 10, TRACE_MMA_DONE,
+                         k_tile - 1);
                 done[i] = end;
                 run->released[slot] = end + 20;
             }
         }
         for (int i = 0; i < 2; ++i) {
             if (pingpong && tile % 2 != i) continue;
-            mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, consumer[i] = done[i] + 20, TRACE_MMA_DONE, run->k_tiles - 1);
+            mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, consumer[i] = done[i] + 20, TRACE_MMA_DONE,
+                 run->k_tiles - 1);
             consumer[i] = epilogue(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, consumer[i], tile);
         }
     }
-    for (int i = 0; i < 2; ++i) mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, consumer[i] + 20, TRACE_NONE, 0);
+    for (int i = 0; i < 2; ++i)
+        mark(run, TRACE_CONSUMER_0 + i, 4 + 4 * i, consumer[i] + 20, TRACE_NONE, 0);
     mark(run, TRACE_PRODUCER, 0, producer + 20, TRACE_NONE, 0);
 }
 
@@ -214,8 +247,12 @@ void synthetic_timelines(int k_tiles) {
     const int count = (int)(sizeof shapes / sizeof *shapes);
     for (int i = 0; i < count; ++i) {
         const struct shape *shape = &shapes[i];
-        const struct gemm_stage stage = {.name = shape->name, .technique = shape->technique, .tile_m = shape->tile_m,
-                                         .tile_n = shape->tile_n, .tile_k = 64, .stages = shape->stages,
+        const struct gemm_stage stage = {.name = shape->name,
+                                         .technique = shape->technique,
+                                         .tile_m = shape->tile_m,
+                                         .tile_n = shape->tile_n,
+                                         .tile_k = 64,
+                                         .stages = shape->stages,
                                          .cluster = shape->cluster};
         const struct gemm_problem problem = {.m = 512, .n = 512, .k = 64 * k_tiles};
         struct timeline *timeline = timeline_begin(&stage, &problem);
@@ -237,16 +274,27 @@ void synthetic_timelines(int k_tiles) {
 }
 
 const struct report_info synthetic_info = {
-    .simulated = true, .device = "synthetic data for tests", .dtype = "bf16", .input = "uniform",
-    .m = 512, .n = 512, .k = 512, .sms = 4, .command = "timeline_synthetic",
+    .simulated = true,
+    .device = "synthetic data for tests",
+    .dtype = "bf16",
+    .input = "uniform",
+    .m = 512,
+    .n = 512,
+    .k = 512,
+    .sms = 4,
+    .command = "timeline_synthetic",
 };
 
 int synthetic_rows(struct report_row rows[16]) {
     const int count = (int)(sizeof shapes / sizeof *shapes);
     for (int i = 0; i < count; ++i)
-        rows[i] = (struct report_row){.name = shapes[i].name, .technique = shapes[i].technique, .verified = true,
-                                      .cycles = 200000.0 / (1 + 2 * i), .utilization = i ? 0.1 * i : 0.004,
+        rows[i] = (struct report_row){.name = shapes[i].name,
+                                      .technique = shapes[i].technique,
+                                      .verified = true,
+                                      .cycles = 200000.0 / (1 + 2 * i),
+                                      .utilization = i ? 0.1 * i : 0.004,
                                       .smem_bytes = 1024u * 24u * (unsigned)i};
-    rows[count] = (struct report_row){.name = "cublas", .baseline = true, .cycles = 11500, .utilization = 0.82};
+    rows[count] = (struct report_row){
+        .name = "cublas", .baseline = true, .cycles = 11500, .utilization = 0.82};
     return count + 1;
 }

@@ -1,8 +1,9 @@
 /*
  * timeline_synthetic.h: nine plausible timelines without a kernel, for tests of what draws them.
  *
- * Not a model of the hardware: round numbers that look like the nine chapters, in the simulator's format, with everything that
- * the page must show: busy units, ring stages, waits, epilogues, and the life of every mbarrier.
+ * Not a model of the hardware: round numbers that look like the nine chapters, in the simulator's
+ * format, with everything that the page must show: busy units, ring stages, waits, epilogues, and
+ * the life of every mbarrier.
  */
 #ifndef TIMELINE_SYNTHETIC_H
 #define TIMELINE_SYNTHETIC_H

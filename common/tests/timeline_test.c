@@ -38,12 +38,14 @@ static struct timeline_figures figures_of(const char *name) {
     exit(1);
 }
 
-static int count_spans(const struct timeline *timeline, int cta, enum track_kind track_kind, enum span_kind kind) {
+static int count_spans(const struct timeline *timeline, int cta, enum track_kind track_kind,
+                       enum span_kind kind) {
     int count = 0;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (track->cta != cta || track->kind != track_kind) continue;
-        for (int j = 0; j < track->count; ++j) count += track->at[j].kind == kind;
+        for (int j = 0; j < track->count; ++j)
+            count += track->at[j].kind == kind;
     }
     return count;
 }
@@ -61,26 +63,36 @@ static void check_tracks(void) {
             }
         }
     /* Every k-tile is loaded once and multiplied once by each consumer that it is for. */
-    check(count_spans(named("06_wgmma"), 0, TRACK_SLOT, SPAN_LOAD) == K_TILES, "06: a load for every k-tile", "");
-    check(count_spans(named("06_wgmma"), 0, TRACK_MMA, SPAN_MMA) == K_TILES, "06: a multiplication for every k-tile", "");
+    check(count_spans(named("06_wgmma"), 0, TRACK_SLOT, SPAN_LOAD) == K_TILES,
+          "06: a load for every k-tile", "");
+    check(count_spans(named("06_wgmma"), 0, TRACK_MMA, SPAN_MMA) == K_TILES,
+          "06: a multiplication for every k-tile", "");
     check(count_spans(named("07_warp_specialized"), 1, TRACK_MMA, SPAN_MMA) == 2 * 3 * K_TILES,
           "07: two consumers multiply every k-tile of three output tiles", "");
-    check(count_spans(named("08_persistent_pingpong"), 0, TRACK_ROLE, SPAN_EPILOGUE) == 6, "08: an epilogue for each of six output tiles", "");
-    check(count_spans(named("09_cluster_multicast"), 0, TRACK_SLOT, SPAN_MULTICAST) == 3 * K_TILES, "09: its loads are multicast", "");
-    check(count_spans(named("02_smem_tiled"), 0, TRACK_FRAGMENTS, SPAN_FRAGMENTS) == 4 * K_TILES, "02: four fragment loads for each k-tile", "");
+    check(count_spans(named("08_persistent_pingpong"), 0, TRACK_ROLE, SPAN_EPILOGUE) == 6,
+          "08: an epilogue for each of six output tiles", "");
+    check(count_spans(named("09_cluster_multicast"), 0, TRACK_SLOT, SPAN_MULTICAST) == 3 * K_TILES,
+          "09: its loads are multicast", "");
+    check(count_spans(named("02_smem_tiled"), 0, TRACK_FRAGMENTS, SPAN_FRAGMENTS) == 4 * K_TILES,
+          "02: four fragment loads for each k-tile", "");
 }
 
 /* What the chapters are about can be read off. */
 static void check_figures(void) {
-    static const char *const order[] = {"02_smem_tiled", "03_cp_async_multistage", "04_rf_double_buffer", "06_wgmma"};
+    static const char *const order[] = {"02_smem_tiled", "03_cp_async_multistage",
+                                        "04_rf_double_buffer", "06_wgmma"};
     for (int i = 0; i + 1 < 4; ++i)
-        check(figures_of(order[i]).tensor_core_busy + 0.05 < figures_of(order[i + 1]).tensor_core_busy,
+        check(figures_of(order[i]).tensor_core_busy + 0.05 <
+                  figures_of(order[i + 1]).tensor_core_busy,
               "each stage keeps the Tensor Core busier than the one before", order[i + 1]);
     check(figures_of("01_naive").k_tile_period == 0, "01 has no k-tiles", "");
-    check(figures_of("02_smem_tiled").fragment_overlap == 0, "02 loads fragments while nothing is multiplied", "");
-    check(figures_of("04_rf_double_buffer").fragment_overlap > 0.6, "04 loads fragments under multiplications", "");
+    check(figures_of("02_smem_tiled").fragment_overlap == 0,
+          "02 loads fragments while nothing is multiplied", "");
+    check(figures_of("04_rf_double_buffer").fragment_overlap > 0.6,
+          "04 loads fragments under multiplications", "");
     check(figures_of("06_wgmma").epilogue_overlap == 0, "06 has nothing under its epilogue", "");
-    check(figures_of("08_persistent_pingpong").epilogue_overlap > 0.7, "08 multiplies under its epilogues", "");
+    check(figures_of("08_persistent_pingpong").epilogue_overlap > 0.7,
+          "08 multiplies under its epilogues", "");
     check(figures_of("06_wgmma").k_tile_period == 512, "06: a k-tile every 512 cycles", "");
 }
 
@@ -99,16 +111,21 @@ static void check_trace(const char *dir) {
 
 /* The checker itself finds what it must find. */
 static void check_checker(void) {
-#define PROCESS "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"p\"}}"
-#define THREAD "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"t\"}}"
-#define SPAN(ts, dur) "{\"ph\":\"X\",\"name\":\"s\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"dur\":" #dur "}"
+#define PROCESS                                                                                    \
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"p\"}}"
+#define THREAD                                                                                     \
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"t\"}}"
+#define SPAN(ts, dur)                                                                              \
+    "{\"ph\":\"X\",\"name\":\"s\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"dur\":" #dur "}"
     static const struct {
         const char *what, *text;
         bool good;
     } cases[] = {
         {"good", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, 2) "," SPAN(3, 1) "]}", true},
-        {"overlap", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, 2) "," SPAN(2.9, 1) "]}", false},
-        {"back in time", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(5, 1) "," SPAN(1, 1) "]}", false},
+        {"overlap", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, 2) "," SPAN(2.9, 1) "]}",
+         false},
+        {"back in time", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(5, 1) "," SPAN(1, 1) "]}",
+         false},
         {"unnamed track", "{\"traceEvents\":[" PROCESS "," SPAN(1, 2) "]}", false},
         {"unnamed process", "{\"traceEvents\":[" THREAD "," SPAN(1, 2) "]}", false},
         {"negative duration", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, -2) "]}", false},
@@ -138,7 +155,8 @@ static bool well_formed(const char *text) {
             if (depth == 0 || strcmp(open[--depth], name)) return false;
         } else if (sscanf(at + 1, "%31[a-z]", name) == 1) {
             int quotes = 0;
-            for (const char *c = at; c < end; ++c) quotes += *c == '"';
+            for (const char *c = at; c < end; ++c)
+                quotes += *c == '"';
             if (quotes % 2) return false;
             if (end[-1] != '/') {
                 if (depth == DEPTH) return false;
@@ -178,7 +196,8 @@ static void check_report(const char *dir) {
 
     snprintf(path, sizeof path, "%s/report/index.html", dir);
     char *text = json_read_file(path);
-    char *data = text ? strstr(text, "id=\"data\">") : NULL, *end = data ? strstr(data, "</script>") : NULL;
+    char *data = text ? strstr(text, "id=\"data\">") : NULL,
+         *end = data ? strstr(data, "</script>") : NULL;
     check(end != NULL, "the page has its data", "");
     if (end) {
         *end = 0;
@@ -188,7 +207,8 @@ static void check_report(const char *dir) {
         const struct json *timelines = good ? json_member(&json, "timelines") : NULL;
         check(timelines && timelines->count == 9, "the page has nine timelines", "");
         if (good) json_free(&json);
-        check(!strstr(end + 1, "http://") && !strstr(end + 1, "https://"), "the page fetches nothing", "");
+        check(!strstr(end + 1, "http://") && !strstr(end + 1, "https://"),
+              "the page fetches nothing", "");
     }
     free(text);
 }
@@ -196,30 +216,37 @@ static void check_report(const char *dir) {
 static void check_refusals(const char *dir) {
     char path[1024];
     fprintf(stderr, "(two complaints follow, as they should)\n");
-    check(!timeline_write_trace("/nonexistent-directory/trace.json"), "a place that cannot be written is refused", "");
+    check(!timeline_write_trace("/nonexistent-directory/trace.json"),
+          "a place that cannot be written is refused", "");
     snprintf(path, sizeof path, "%s/a-file", dir);
     FILE *file = fopen(path, "w");
     if (file) fclose(file);
-    check(!timeline_write_report(path, &synthetic_info, NULL, 0), "a file is no directory for a report", "");
+    check(!timeline_write_report(path, &synthetic_info, NULL, 0),
+          "a file is no directory for a report", "");
 }
 
 /* ---- the card's records ---- */
 
 static struct trace_header *region_at(unsigned char *buffer, int cta, int role) {
-    return (struct trace_header *)(buffer + (size_t)(cta * TRACE_ROLES + role) * TRACE_REGION * sizeof(struct trace_record));
+    return (struct trace_header *)(buffer + (size_t)(cta * TRACE_ROLES + role) * TRACE_REGION *
+                                                sizeof(struct trace_record));
 }
 
 /* Two CTAs on two SMs whose clocks differ; both do the same things at the same true times. */
 static void check_device(void) {
-    static const double RATE = 1.755, ORIGIN[2] = {1e9, 7.3e12}; /* cycles per ns; the clocks' readings at time 0 */
+    static const double RATE = 1.755,
+                        ORIGIN[2] = {1e9,
+                                     7.3e12}; /* cycles per ns; the clocks' readings at time 0 */
     enum { START_NS = 1000, LENGTH_NS = 100000, MARKS = 40 };
     unsigned char *buffer = calloc(1, trace_buffer_bytes());
-    const struct gemm_stage stage = {.name = "device", .tile_m = 128, .tile_n = 128, .tile_k = 64, .stages = 4, .cluster = 1};
+    const struct gemm_stage stage = {
+        .name = "device", .tile_m = 128, .tile_n = 128, .tile_k = 64, .stages = 4, .cluster = 1};
     const struct gemm_problem problem = {.m = 256, .n = 128, .k = 64 * MARKS};
     char detail[200];
     if (!buffer) abort();
     fprintf(stderr, "(a complaint about an empty buffer follows, as it should)\n");
-    check(!timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0), "an empty buffer is refused", "");
+    check(!timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0),
+          "an empty buffer is refused", "");
     for (int cta = 0; cta < 2; ++cta) {
         struct trace_header *header = region_at(buffer, cta, TRACE_THREADS);
         struct trace_record *record = (struct trace_record *)header + TRACE_HEADER;
@@ -233,11 +260,14 @@ static void check_device(void) {
         header->state = 2;
         for (int i = 0; i < MARKS; ++i, record += 2) {
             const double ns = START_NS + 500.0 + 2000.0 * i;
-            record[0] = (struct trace_record){(uint64_t)(ORIGIN[cta] + ns * RATE), TRACE_MMA_BEGIN, TRACE_THREADS, (unsigned)i};
-            record[1] = (struct trace_record){(uint64_t)(ORIGIN[cta] + (ns + 300) * RATE), TRACE_MMA_END, TRACE_THREADS, (unsigned)i};
+            record[0] = (struct trace_record){(uint64_t)(ORIGIN[cta] + ns * RATE), TRACE_MMA_BEGIN,
+                                              TRACE_THREADS, (unsigned)i};
+            record[1] = (struct trace_record){(uint64_t)(ORIGIN[cta] + (ns + 300) * RATE),
+                                              TRACE_MMA_END, TRACE_THREADS, (unsigned)i};
         }
     }
-    check(timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0), "records become a timeline", "");
+    check(timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0),
+          "records become a timeline", "");
     free(buffer);
     const struct timeline *t = named("device");
     snprintf(detail, sizeof detail, "%.1f MHz", t->clock_mhz);
@@ -249,9 +279,11 @@ static void check_device(void) {
     for (int i = 0; a && b && i < a->count && i < b->count; ++i) {
         const long long apart = llabs((long long)(a->at[i].begin - b->at[i].begin));
         snprintf(detail, sizeof detail, "multiplication %d: %lld cycles apart", i, apart);
-        check((double)apart <= 2 * 32 * RATE, "the clocks of two SMs are lined up to two timer steps", detail);
+        check((double)apart <= 2 * 32 * RATE,
+              "the clocks of two SMs are lined up to two timer steps", detail);
         snprintf(detail, sizeof detail, "%lld cycles", (long long)(a->at[i].end - a->at[i].begin));
-        check(fabs((double)(a->at[i].end - a->at[i].begin) - 300 * RATE) <= 1.5, "durations within an SM are exact", detail);
+        check(fabs((double)(a->at[i].end - a->at[i].begin) - 300 * RATE) <= 1.5,
+              "durations within an SM are exact", detail);
     }
 }
 

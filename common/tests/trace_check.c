@@ -53,17 +53,21 @@ static bool check_event(struct check *c, const struct json *event, size_t index)
     const struct json *phase = json_member(event, "ph"), *name = json_member(event, "name");
     double process, thread, begin, length;
     if (!phase || phase->kind != JSON_STRING) return violation(c, index, "has no phase (ph)");
-    if (!name || name->kind != JSON_STRING || !name->text[0]) return violation(c, index, "has no name");
+    if (!name || name->kind != JSON_STRING || !name->text[0])
+        return violation(c, index, "has no name");
     if (!number(event, "pid", &process) || !number(event, "tid", &thread))
         return violation(c, index, "has no pid or tid");
     if (strcmp(phase->text, "M") == 0) {
         const struct json *value = json_member(json_member(event, "args"), "name");
         const bool names = value && value->kind == JSON_STRING && value->text[0];
-        if (names && strcmp(name->text, "process_name") == 0) lane_of(c, (int)process, -1)->named = true;
-        if (names && strcmp(name->text, "thread_name") == 0) lane_of(c, (int)process, (int)thread)->named = true;
+        if (names && strcmp(name->text, "process_name") == 0)
+            lane_of(c, (int)process, -1)->named = true;
+        if (names && strcmp(name->text, "thread_name") == 0)
+            lane_of(c, (int)process, (int)thread)->named = true;
         return true;
     }
-    if (strcmp(phase->text, "X")) return violation(c, index, "is neither a span (X) nor metadata (M)");
+    if (strcmp(phase->text, "X"))
+        return violation(c, index, "is neither a span (X) nor metadata (M)");
     if (!number(event, "ts", &begin) || !number(event, "dur", &length))
         return violation(c, index, "has no time or no duration");
     if (begin < 0 || length < 0) return violation(c, index, "has a negative time or duration");
@@ -79,14 +83,16 @@ static bool check_event(struct check *c, const struct json *event, size_t index)
 
 static bool check_document(struct check *c, const struct json *document) {
     const struct json *events = json_member(document, "traceEvents");
-    if (!events || events->kind != JSON_ARRAY) return violation(c, 0, "there is no array traceEvents");
+    if (!events || events->kind != JSON_ARRAY)
+        return violation(c, 0, "there is no array traceEvents");
     for (size_t i = 0; i < events->count; ++i)
         if (!check_event(c, &events->item[i], i)) return false;
     for (int i = 0; i < c->lanes; ++i) {
         struct lane lane = c->lane[i];
         c->summary->processes += lane.thread == -1;
         c->summary->tracks += lane.thread != -1;
-        if (lane.spans && !lane.named) return violation(c, events->count, "a track with spans has no name");
+        if (lane.spans && !lane.named)
+            return violation(c, events->count, "a track with spans has no name");
         if (lane.spans && !lane_of(c, lane.process, -1)->named)
             return violation(c, events->count, "a process with spans has no name");
     }

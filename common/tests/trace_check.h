@@ -11,8 +11,9 @@ struct trace_summary {
     int processes, tracks, spans;
 };
 
-/* Checks a trace's text: JSON of the Trace Event Format; every process and every track with spans has a name; on a track
- * times do not go back and spans do not overlap. False, and the first violation in `error`. */
+/* Checks a trace's text: JSON of the Trace Event Format; every process and every track with spans
+ * has a name; on a track times do not go back and spans do not overlap. False, and the first
+ * violation in `error`. */
 bool trace_check(const char *text, struct trace_summary *summary, char *error, size_t size);
 
 #endif

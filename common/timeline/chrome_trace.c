@@ -1,9 +1,10 @@
 /*
- * chrome_trace.c: the timelines in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+ * chrome_trace.c: the timelines in the Trace Event Format, which Perfetto (ui.perfetto.dev) and
+ * chrome://tracing open.
  *
- * A process is a CTA of a stage, a thread is a track. Spans are complete events ("X"); on one track they neither overlap nor
- * go back in time. Cycles of a known clock become microseconds; simulated cycles are shown as nanoseconds,
- * one each, because the format has no other unit.
+ * A process is a CTA of a stage, a thread is a track. Spans are complete events ("X"); on one track
+ * they neither overlap nor go back in time. Cycles of a known clock become microseconds; simulated
+ * cycles are shown as nanoseconds, one each, because the format has no other unit.
  */
 #include "timeline/model.h"
 #include "timeline/text_file.h"
@@ -21,24 +22,29 @@ static int64_t ticks(const struct timeline *timeline, int64_t cycles) {
 }
 
 static void write_time(FILE *file, const char *name, int64_t value) {
-    fprintf(file, "\"%s\":%lld.%04lld,", name, (long long)(value / 10000), (long long)(value % 10000));
+    fprintf(file, "\"%s\":%lld.%04lld,", name, (long long)(value / 10000),
+            (long long)(value % 10000));
 }
 
 static void metadata(FILE *file, const char *what, int process, int thread, const char *name) {
-    fprintf(file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what, process, thread);
+    fprintf(file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":", what,
+            process, thread);
     write_json_string(file, name);
     fputs("}},\n", file);
 }
 
 static void order(FILE *file, const char *what, int process, int thread, int index) {
-    fprintf(file, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"sort_index\":%d}},\n", what, process,
-            thread, index);
+    fprintf(file,
+            "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"sort_index\":%d}},\n",
+            what, process, thread, index);
 }
 
-static void write_span(FILE *file, const struct timeline *timeline, const struct span *span, int process,
-                       int thread) {
+static void write_span(FILE *file, const struct timeline *timeline, const struct span *span,
+                       int process, int thread) {
     const int64_t begin = ticks(timeline, span->begin), end = ticks(timeline, span->end);
-    const char *source = span->inferred ? "inferred" : timeline->simulated ? "simulated" : "measured";
+    const char *source = span->inferred        ? "inferred"
+                         : timeline->simulated ? "simulated"
+                                               : "measured";
     fprintf(file, "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,", process, thread);
     write_time(file, "ts", begin);
     write_time(file, "dur", end - begin);
@@ -59,8 +65,9 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
         if (!timeline_shows(timeline, track->sm, SHOWN_SMS)) continue;
         if (track->cta != last_cta) {
             char name[256];
-            snprintf(name, sizeof name, "%s%s%s, SM %d, CTA %d%s", timeline->name, timeline->variant[0] ? " " : "",
-                     timeline->variant, track->sm, track->cta, timeline->simulated ? " (simulated)" : "");
+            snprintf(name, sizeof name, "%s%s%s, SM %d, CTA %d%s", timeline->name,
+                     timeline->variant[0] ? " " : "", timeline->variant, track->sm, track->cta,
+                     timeline->simulated ? " (simulated)" : "");
             last_cta = track->cta;
             thread = 0;
             ++*process;
@@ -70,7 +77,8 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
         ++thread;
         metadata(file, "thread_name", *process, thread, track->name);
         order(file, "thread_sort_index", *process, thread, thread);
-        for (int j = 0; j < track->count; ++j) write_span(file, timeline, &track->at[j], *process, thread);
+        for (int j = 0; j < track->count; ++j)
+            write_span(file, timeline, &track->at[j], *process, thread);
     }
 }
 
@@ -80,25 +88,34 @@ bool timeline_write_trace(const char *path) {
     FILE *file = output.file;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
     int process = 0;
-    for (const struct timeline *t = timeline_list; t; t = t->next) write_timeline(file, t, &process);
+    for (const struct timeline *t = timeline_list; t; t = t->next)
+        write_timeline(file, t, &process);
     /* A last event without a comma after it. */
-    fputs("{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n],\n\"otherData\":{", file);
+    fputs("{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n],"
+          "\n\"otherData\":{",
+          file);
     int index = 0;
     for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
         char name[160];
         snprintf(name, sizeof name, "%s%s%s", t->name, t->variant[0] ? " " : "", t->variant);
         const struct timeline_figures figures = timeline_figures(index);
         write_json_string(file, name);
-        fprintf(file, ":{\"source\":\"%s\",\"unit\":\"%s\",\"m\":%d,\"n\":%d,\"k\":%d,\"clock_mhz\":",
+        fprintf(file,
+                ":{\"source\":\"%s\",\"unit\":\"%s\",\"m\":%d,\"n\":%d,\"k\":%d,\"clock_mhz\":",
                 t->simulated ? "simulated" : "measured",
-                t->clock_mhz > 0 ? "us" : t->timed ? "simulated cycle shown as ns" : "step shown as ns",
+                t->clock_mhz > 0 ? "us"
+                : t->timed       ? "simulated cycle shown as ns"
+                                 : "step shown as ns",
                 t->m, t->n, t->k);
-        if (t->clock_mhz > 0) write_json_number(file, t->clock_mhz);
-        else fputs("null", file);
-        fprintf(file, ",\"dropped_marks\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
-                      "\"fragment_overlap\":%.4f,\"epilogue_overlap\":%.4f}%s\n",
-                t->dropped, figures.k_tile_period, figures.tensor_core_busy, figures.fragment_overlap,
-                figures.epilogue_overlap, t->next ? "," : "");
+        if (t->clock_mhz > 0)
+            write_json_number(file, t->clock_mhz);
+        else
+            fputs("null", file);
+        fprintf(file,
+                ",\"dropped_marks\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
+                "\"fragment_overlap\":%.4f,\"epilogue_overlap\":%.4f}%s\n",
+                t->dropped, figures.k_tile_period, figures.tensor_core_busy,
+                figures.fragment_overlap, figures.epilogue_overlap, t->next ? "," : "");
     }
     fputs("}}\n", file);
     return output_end(&output);

@@ -9,15 +9,19 @@
 
 enum { REGIONS = TRACE_CTAS * TRACE_ROLES };
 
-/* A clock rate taken from less than this may be off by more than 0.2 %, since %globaltimer ticks in steps of 32 ns. */
+/* A clock rate taken from less than this may be off by more than 0.2 %, since %globaltimer ticks in
+ * steps of 32 ns. */
 static const double TRUSTED_NS = 20000;
 static const double GLOBALTIMER_STEP_NS = 32;
 
-size_t trace_buffer_bytes(void) { return (size_t)REGIONS * TRACE_REGION * sizeof(struct trace_record); }
+size_t trace_buffer_bytes(void) {
+    return (size_t)REGIONS * TRACE_REGION * sizeof(struct trace_record);
+}
 
 static struct trace_header header_of(const unsigned char *buffer, int region) {
     struct trace_header header;
-    memcpy(&header, buffer + (size_t)region * TRACE_REGION * sizeof(struct trace_record), sizeof header);
+    memcpy(&header, buffer + (size_t)region * TRACE_REGION * sizeof(struct trace_record),
+           sizeof header);
     return header;
 }
 
@@ -53,7 +57,8 @@ static double clock_rate(const unsigned char *buffer, double clock_mhz) {
     return rate;
 }
 
-/* How the clock of one SM maps to the common time: time (ns) = origin + (clock - clock_origin) / rate. */
+/* How the clock of one SM maps to the common time: time (ns) = origin + (clock - clock_origin) /
+ * rate. */
 struct sm_clock {
     bool known;
     uint64_t clock_origin;
@@ -62,9 +67,10 @@ struct sm_clock {
 
 enum { SMS_MAX = 1024 };
 
-/* A globaltimer reading g taken with the clock c says that c's true time is in [g, g + 32 ns). All pairs of an SM together narrow
- * its origin down: it is at least the largest g - c / rate. */
-static void learn(struct sm_clock *sm, uint64_t time_zero, uint64_t time, uint64_t clock, double rate) {
+/* A globaltimer reading g taken with the clock c says that c's true time is in [g, g + 32 ns). All
+ * pairs of an SM together narrow its origin down: it is at least the largest g - c / rate. */
+static void learn(struct sm_clock *sm, uint64_t time_zero, uint64_t time, uint64_t clock,
+                  double rate) {
     if (!sm->known) *sm = (struct sm_clock){true, clock, -1e300};
     const double cycles = (double)(int64_t)(clock - sm->clock_origin);
     const double origin = (double)(int64_t)(time - time_zero) - cycles / rate;
@@ -82,10 +88,12 @@ bool timeline_add_device_records(const struct gemm_stage *stage, const struct ge
     uint64_t time_zero = UINT64_MAX;
     for (int region = 0; region < REGIONS; ++region) {
         const struct trace_header header = header_of(buffer, region);
-        if (header.state && header.sm < SMS_MAX && header.open_time < time_zero) time_zero = header.open_time;
+        if (header.state && header.sm < SMS_MAX && header.open_time < time_zero)
+            time_zero = header.open_time;
     }
     if (time_zero == UINT64_MAX) {
-        fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n", stage->name);
+        fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n",
+                stage->name);
         return false;
     }
     const double rate = clock_rate(buffer, clock_mhz);
@@ -116,18 +124,20 @@ bool timeline_add_device_records(const struct gemm_stage *stage, const struct ge
         marks->closed = header.state == 2;
         marks->open = base + (int64_t)(header.open_clock - sm->clock_origin);
         marks->close = base + (int64_t)(header.close_clock - sm->clock_origin);
-        if (marks->closed && header.marks > TRACE_MARKS) marks->dropped = (int)header.marks - TRACE_MARKS;
+        if (marks->closed && header.marks > TRACE_MARKS)
+            marks->dropped = (int)header.marks - TRACE_MARKS;
         timeline->dropped += marks->dropped;
-        const unsigned char *at = buffer + ((size_t)region * TRACE_REGION + TRACE_HEADER) *
-                                               sizeof(struct trace_record);
+        const unsigned char *at =
+            buffer + ((size_t)region * TRACE_REGION + TRACE_HEADER) * sizeof(struct trace_record);
         for (int i = 0; i < TRACE_MARKS; ++i, at += sizeof(struct trace_record)) {
             struct trace_record record;
             memcpy(&record, at, sizeof record);
             if (record.event == TRACE_NONE || record.event >= TRACE_EVENTS) break;
-            timeline_add_mark(marks, base + (int64_t)(record.clock - sm->clock_origin), record.event,
-                              (int)record.argument);
+            timeline_add_mark(marks, base + (int64_t)(record.clock - sm->clock_origin),
+                              record.event, (int)record.argument);
         }
-        if (!marks->closed) marks->close = marks->count ? marks->at[marks->count - 1].time : marks->open;
+        if (!marks->closed)
+            marks->close = marks->count ? marks->at[marks->count - 1].time : marks->open;
     }
     free(sms);
     timeline_build(timeline);

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-const struct track *timeline_find_track(const struct timeline *timeline, int cta, enum track_kind kind,
-                                        int role) {
+const struct track *timeline_find_track(const struct timeline *timeline, int cta,
+                                        enum track_kind kind, int role) {
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (track->cta == cta && track->kind == kind && track->role == role) return track;
@@ -20,8 +20,10 @@ int64_t timeline_covered(const struct track *track, int64_t begin, int64_t end) 
     int low = 0, high = track->count;
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (track->at[middle].end <= begin) low = middle + 1;
-        else high = middle;
+        if (track->at[middle].end <= begin)
+            low = middle + 1;
+        else
+            high = middle;
     }
     int64_t covered = 0;
     for (int i = low; i < track->count && track->at[i].begin < end; ++i) {
@@ -37,7 +39,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Median distance between the first multiplications of successive k-tiles of one output tile, over all roles. */
+/* Median distance between the first multiplications of successive k-tiles of one output tile, over
+ * all roles. */
 static double k_tile_period(const struct timeline *timeline, int cta) {
     double *distance = NULL, median = 0;
     int count = 0, capacity = 0;
@@ -65,7 +68,8 @@ static double k_tile_period(const struct timeline *timeline, int cta) {
 
 struct timeline_figures timeline_figures(int index) {
     const struct timeline *timeline = timeline_list;
-    while (timeline && index-- > 0) timeline = timeline->next;
+    while (timeline && index-- > 0)
+        timeline = timeline->next;
     struct timeline_figures figures = {0};
     if (!timeline || timeline->ctas == 0) return figures;
     figures.name = timeline->name;
@@ -75,8 +79,13 @@ struct timeline_figures timeline_figures(int index) {
     const struct cta_record *record = &timeline->cta[0];
     const struct track *core = timeline_find_track(timeline, record->cta, TRACK_TENSOR_CORE, -1);
     figures.k_tile_period = k_tile_period(timeline, record->cta);
-    if (!core || core->count == 0) return figures;
-    const int64_t first = core->at[0].begin, last = core->at[core->count - 1].end;
+    int64_t first = -1, last = -1; /* of this CTA's own multiplications */
+    for (int i = 0; core && i < core->count; ++i) {
+        if (core->at[i].kind == SPAN_OTHER) continue;
+        if (first < 0) first = core->at[i].begin;
+        last = core->at[i].end;
+    }
+    if (first < 0) return figures;
     int64_t start = first;
     for (int role = 0; role < TRACE_ROLES; ++role)
         if (record->role[role].count && record->role[role].at[0].time < start)
@@ -88,7 +97,8 @@ struct timeline_figures timeline_figures(int index) {
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (track->cta != record->cta) continue;
-        const struct track *multiply = timeline_find_track(timeline, track->cta, TRACK_MMA, track->role);
+        const struct track *multiply =
+            timeline_find_track(timeline, track->cta, TRACK_MMA, track->role);
         for (int j = 0; j < track->count; ++j) {
             const struct span *span = &track->at[j];
             const double length = (double)(span->end - span->begin);

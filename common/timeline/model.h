@@ -18,9 +18,9 @@ struct mark {
 struct marks {
     struct mark *at;
     int count, capacity;
-    int warp;     /* of the recording thread; -1: this role never opened its trace */
+    int warp; /* of the recording thread; -1: this role never opened its trace */
     bool closed;
-    int dropped;  /* marks that did not fit */
+    int dropped; /* marks that did not fit */
     int64_t open, close;
 };
 
@@ -54,6 +54,7 @@ enum span_kind {
     SPAN_FMA,       /* arithmetic on the CUDA cores */
     SPAN_EPILOGUE,
     SPAN_STORE,
+    SPAN_OTHER, /* the Tensor Core works for another CTA of the SM */
     SPAN_KINDS
 };
 
@@ -62,7 +63,7 @@ enum track_kind {
     TRACK_ROLE,        /* what a role's threads do, in program order */
     TRACK_FRAGMENTS,   /* fragment loads of a role */
     TRACK_MMA,         /* multiplications of a role */
-    TRACK_TENSOR_CORE, /* the Tensor Core, busy for this CTA */
+    TRACK_TENSOR_CORE, /* the SM's Tensor Core: for this CTA, and for others (SPAN_OTHER) */
     TRACK_KINDS
 };
 
@@ -77,9 +78,9 @@ struct span {
 
 struct track {
     int cta, sm;
-    uint8_t kind;  /* enum track_kind */
-    int8_t role;   /* enum trace_role, or -1 */
-    int slot;      /* of TRACK_SLOT */
+    uint8_t kind; /* enum track_kind */
+    int8_t role;  /* enum trace_role, or -1 */
+    int slot;     /* of TRACK_SLOT */
     char name[40];
     struct span *at; /* sorted, not overlapping */
     int count, capacity;
@@ -88,13 +89,13 @@ struct track {
 struct timeline {
     char name[64], variant[64], technique[128];
     bool simulated;
-    bool timed;          /* false: the times are only an order */
+    bool timed; /* false: the times are only an order */
     int tile_m, tile_n, tile_k, stages, cluster;
     int m, n, k, tiles_k;
-    double clock_mhz;    /* 0: not known */
-    double cycles;       /* of the run; < 0: not known */
-    int64_t end;         /* the last thing that is drawn */
-    int dropped;         /* marks that did not fit */
+    double clock_mhz; /* 0: not known */
+    double cycles;    /* of the run; < 0: not known */
+    int64_t end;      /* the last thing that is drawn */
+    int dropped;      /* marks that did not fit */
     struct cta_record *cta;
     int ctas, cta_capacity;
     struct track *track; /* by CTA, then as they are drawn from top to bottom */
@@ -125,7 +126,7 @@ bool timeline_shows(const struct timeline *timeline, int sm, int sms);
 
 /* Parts of the Tensor Core's track in [begin, end): cycles. */
 int64_t timeline_covered(const struct track *track, int64_t begin, int64_t end);
-const struct track *timeline_find_track(const struct timeline *timeline, int cta, enum track_kind kind,
-                                        int role);
+const struct track *timeline_find_track(const struct timeline *timeline, int cta,
+                                        enum track_kind kind, int role);
 
 #endif

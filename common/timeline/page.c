@@ -50,8 +50,8 @@ static void write_row(FILE *file, const struct report_row *row) {
 }
 
 static void write_info(FILE *file, const struct report_info *info) {
-    fprintf(file, "{\"simulated\":%s,\"m\":%d,\"n\":%d,\"k\":%d,\"sms\":%d", info->simulated ? "true" : "false",
-            info->m, info->n, info->k, info->sms);
+    fprintf(file, "{\"simulated\":%s,\"m\":%d,\"n\":%d,\"k\":%d,\"sms\":%d",
+            info->simulated ? "true" : "false", info->m, info->n, info->k, info->sms);
     write_number(file, "power_limit_w", info->power_limit_w);
     write_string(file, "device", info->device);
     write_string(file, "dtype", info->dtype);
@@ -72,8 +72,10 @@ static int spans_before(const struct timeline *timeline, int64_t time) {
         int low = 0, high = track->count;
         while (low < high) {
             const int middle = (low + high) / 2;
-            if (track->at[middle].begin < time) low = middle + 1;
-            else high = middle;
+            if (track->at[middle].begin < time)
+                low = middle + 1;
+            else
+                high = middle;
         }
         count += low;
     }
@@ -86,8 +88,10 @@ static int64_t page_end(const struct timeline *timeline) {
     if (spans_before(timeline, high) <= PAGE_SPANS) return high;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (spans_before(timeline, middle) <= PAGE_SPANS) low = middle;
-        else high = middle;
+        if (spans_before(timeline, middle) <= PAGE_SPANS)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -95,11 +99,13 @@ static int64_t page_end(const struct timeline *timeline) {
 static void write_track(FILE *file, const struct track *track, int64_t until) {
     fputs("{\"name\":", file);
     write_json_string(file, track->name);
-    fprintf(file, ",\"kind\":%d,\"cta\":%d,\"sm\":%d,\"spans\":[", track->kind, track->cta, track->sm);
+    fprintf(file, ",\"kind\":%d,\"cta\":%d,\"sm\":%d,\"spans\":[", track->kind, track->cta,
+            track->sm);
     for (int i = 0; i < track->count && track->at[i].begin < until; ++i) {
         const struct span *span = &track->at[i];
-        fprintf(file, "%s%lld,%lld,%d,%d,%d,%d,%d", i ? "," : "", (long long)span->begin, (long long)span->end,
-                span->kind, span->inferred, span->role, span->k_tile, span->tile);
+        fprintf(file, "%s%lld,%lld,%d,%d,%d,%d,%d", i ? "," : "", (long long)span->begin,
+                (long long)span->end, span->kind, span->inferred, span->role, span->k_tile,
+                span->tile);
     }
     fputs("]}", file);
 }
@@ -117,11 +123,14 @@ static int by_barrier(const void *a, const void *b) {
     return x - y;
 }
 
-static void write_barrier(FILE *file, const struct barrier_event *events, const int *order, int count) {
+static void write_barrier(FILE *file, const struct barrier_event *events, const int *order,
+                          int count) {
     const struct barrier_event *first = &events[order[0]];
     char name[96];
-    if (first->name) snprintf(name, sizeof name, "%s, shared memory +0x%x", first->name, first->offset);
-    else snprintf(name, sizeof name, "shared memory +0x%x", first->offset);
+    if (first->name)
+        snprintf(name, sizeof name, "%s, shared memory +0x%x", first->name, first->offset);
+    else
+        snprintf(name, sizeof name, "shared memory +0x%x", first->offset);
     fputs("{\"name\":", file);
     write_json_string(file, name);
     fprintf(file, ",\"cta\":%d,\"events\":[", first->cta);
@@ -130,16 +139,17 @@ static void write_barrier(FILE *file, const struct barrier_event *events, const 
         const struct barrier_event *event = &events[order[i]];
         /* Threads' clocks differ a little; what took effect later is not shown earlier. */
         if (event->cycle > cycle) cycle = event->cycle;
-        fprintf(file, "%s%llu,%d,%d,%d,%u,%u,%d,%d,%d,%d", i ? "," : "", (unsigned long long)cycle, event->kind,
-                event->by_cta, event->by_thread, event->amount, event->phase, event->pending, event->expected,
-                event->tx, event->line);
+        fprintf(file, "%s%llu,%d,%d,%d,%u,%u,%d,%d,%d,%d", i ? "," : "", (unsigned long long)cycle,
+                event->kind, event->by_cta, event->by_thread, event->amount, event->phase,
+                event->pending, event->expected, event->tx, event->line);
     }
     fputs("]}", file);
 }
 
 static void write_barriers(FILE *file, const struct timeline *timeline) {
     int *order = NULL, count = 0, capacity = 0, written = 0;
-    const int last_cta = timeline->ctas ? timeline->cta[0].cta + (timeline->cluster > 1 ? timeline->cluster : 1) : 0;
+    const int last_cta =
+        timeline->ctas ? timeline->cta[0].cta + (timeline->cluster > 1 ? timeline->cluster : 1) : 0;
     for (int i = 0; i < timeline->barriers; ++i) {
         if (timeline->barrier[i].cta >= last_cta) continue;
         timeline_grow((void **)&order, count, &capacity, sizeof *order);
@@ -150,7 +160,8 @@ static void write_barriers(FILE *file, const struct timeline *timeline) {
     for (int begin = 0, end; begin < count && written < PAGE_BARRIERS; begin = end, ++written) {
         const struct barrier_event *first = &timeline->barrier[order[begin]];
         for (end = begin; end < count; ++end)
-            if (timeline->barrier[order[end]].cta != first->cta || timeline->barrier[order[end]].offset != first->offset)
+            if (timeline->barrier[order[end]].cta != first->cta ||
+                timeline->barrier[order[end]].offset != first->offset)
                 break;
         if (written) putc(',', file);
         write_barrier(file, timeline->barrier, order + begin, end - begin);
@@ -165,7 +176,8 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     write_json_string(file, timeline->name);
     write_string(file, "variant", timeline->variant);
     write_string(file, "technique", timeline->technique);
-    fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false", timeline->dropped);
+    fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false",
+            timeline->dropped);
     write_number(file, "k_tile_period", figures.k_tile_period);
     fputs(",\"tracks\":[", file);
     bool first = true;
@@ -180,8 +192,8 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     fputs("]}", file);
 }
 
-static bool write_page(const char *path, const struct report_info *info, const struct report_row *rows,
-                       int count) {
+static bool write_page(const char *path, const struct report_info *info,
+                       const struct report_row *rows, int count) {
     struct text_file output;
     if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
@@ -204,10 +216,11 @@ static bool write_page(const char *path, const struct report_info *info, const s
     return output_end(&output);
 }
 
-bool timeline_write_report(const char *dir, const struct report_info *info, const struct report_row *rows,
-                           int count) {
+bool timeline_write_report(const char *dir, const struct report_info *info,
+                           const struct report_row *rows, int count) {
     if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "cannot make the directory %s: %s; choose a place that can be written\n", dir, strerror(errno));
+        fprintf(stderr, "cannot make the directory %s: %s; choose a place that can be written\n",
+                dir, strerror(errno));
         return false;
     }
     char path[4096];
@@ -220,7 +233,8 @@ bool timeline_write_report(const char *dir, const struct report_info *info, cons
         if (!timeline_write_stack_svg(path)) return false;
     }
     for (const struct timeline *t = timeline_list; t; t = t->next) {
-        snprintf(path, sizeof path, "%s/timeline_%s%s%s.svg", dir, t->name, t->variant[0] ? "_" : "", t->variant);
+        snprintf(path, sizeof path, "%s/timeline_%s%s%s.svg", dir, t->name,
+                 t->variant[0] ? "_" : "", t->variant);
         if (!timeline_write_stage_svg(path, t)) return false;
     }
     return true;

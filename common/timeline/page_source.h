@@ -1,5 +1,6 @@
 /*
- * page_source.h: the page's text before and after its data; page_source.c is made from page/ by embed.cmake.
+ * page_source.h: the page's text before and after its data; page_source.c is made from page/ by
+ * embed.cmake.
  */
 #ifndef TIMELINE_PAGE_SOURCE_H
 #define TIMELINE_PAGE_SOURCE_H

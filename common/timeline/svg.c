@@ -14,7 +14,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int index_of(const struct timeline *timeline) {
     int index = 0;
-    for (const struct timeline *t = timeline_list; t && t != timeline; t = t->next) ++index;
+    for (const struct timeline *t = timeline_list; t && t != timeline; t = t->next)
+        ++index;
     return index;
 }
 
@@ -26,7 +27,8 @@ static void note_kinds(const struct track *track, bool kinds[SPAN_KINDS], bool *
 }
 
 static void full_name(const struct timeline *timeline, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s", timeline->name, timeline->variant[0] ? " " : "", timeline->variant);
+    snprintf(text, size, "%s%s%s", timeline->name, timeline->variant[0] ? " " : "",
+             timeline->variant);
 }
 
 /* ---- one stage ---- */
@@ -36,7 +38,8 @@ static bool shown_cta(const struct timeline *timeline, int cta) {
     return cta >= first && cta < first + (timeline->cluster > 1 ? timeline->cluster : 1);
 }
 
-/* The end of the first epilogue's predecessor: where one output tile passes into the next. -1 if it is not recorded. */
+/* The end of the first epilogue's predecessor: where one output tile passes into the next. -1 if it
+ * is not recorded. */
 static int64_t first_epilogue(const struct timeline *timeline) {
     int64_t first = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
@@ -53,12 +56,14 @@ static int64_t end_of_ctas(const struct timeline *timeline) {
     int64_t end = 1;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
-        if (shown_cta(timeline, track->cta) && track->count) end = most(end, track->at[track->count - 1].end);
+        if (shown_cta(timeline, track->cta) && track->count)
+            end = most(end, track->at[track->count - 1].end);
     }
     return end;
 }
 
-/* What to show of it: all, or the beginning and the change of tiles. Returns the number of panels. */
+/* What to show of it: all, or the beginning and the change of tiles. Returns the number of panels.
+ */
 static int choose_panels(const struct timeline *timeline, struct panel panels[2]) {
     enum { ALL = 16, BEGINNING = 9, BEFORE = 4, AFTER = 6 }; /* k-tiles */
     const int64_t end = end_of_ctas(timeline), epilogue = first_epilogue(timeline);
@@ -69,9 +74,13 @@ static int choose_panels(const struct timeline *timeline, struct panel panels[2]
         panels[0].end = least(end, (BEGINNING + BEFORE + AFTER) * period);
         return 1;
     }
-    const double middle = SVG_LABELS + (SVG_RIGHT - SVG_LABELS - BREAK) * (double)BEGINNING / (BEGINNING + BEFORE + AFTER);
-    panels[0] = (struct panel){0, BEGINNING * period, SVG_LABELS, middle};
-    panels[1] = (struct panel){epilogue - BEFORE * period, epilogue + AFTER * period, middle + BREAK, SVG_RIGHT};
+    const int64_t from = epilogue - BEFORE * period, to = least(epilogue + AFTER * period, end);
+    const int64_t first = BEGINNING * period;
+    /* One scale for both. */
+    const double middle =
+        SVG_LABELS + (SVG_RIGHT - SVG_LABELS - BREAK) * (double)first / (double)(first + to - from);
+    panels[0] = (struct panel){0, first, SVG_LABELS, middle};
+    panels[1] = (struct panel){from, to, middle + BREAK, SVG_RIGHT};
     return 2;
 }
 
@@ -99,17 +108,21 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
-    int length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in SM clock cycles", timeline->m,
-                          timeline->n, timeline->k);
+    int length =
+        snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in SM clock cycles",
+                 timeline->m, timeline->n, timeline->k);
     if (timeline->simulated)
-        length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in %s", timeline->m, timeline->n,
-                          timeline->k, timeline->timed ? "simulated cycles" : "steps of the simulator");
+        length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in %s",
+                          timeline->m, timeline->n, timeline->k,
+                          timeline->timed ? "simulated cycles" : "steps of the simulator");
     if (figures.k_tile_period > 0)
-        snprintf(subtitle + length, sizeof subtitle - (size_t)length,
-                 "; a k-tile every %.0f, Tensor Core busy %.0f %% from first to last multiplication",
-                 figures.k_tile_period, 100 * figures.tensor_core_busy);
+        snprintf(
+            subtitle + length, sizeof subtitle - (size_t)length,
+            "; a k-tile every %.0f, Tensor Core busy %.0f %% from first to last multiplication",
+            figures.k_tile_period, 100 * figures.tensor_core_busy);
     svg_begin(output.file, height, title, subtitle);
-    for (int i = 0; i < panel_count; ++i) svg_axis(output.file, &panels[i], TOP, bottom);
+    for (int i = 0; i < panel_count; ++i)
+        svg_axis(output.file, &panels[i], TOP, bottom);
     double y = TOP;
     last_cta = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
@@ -123,7 +136,8 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
         }
         last_cta = track->cta;
         svg_text(output.file, SVG_LABELS - 8, y + 11, "label", "end", track->name);
-        for (int j = 0; j < panel_count; ++j) svg_lane(output.file, track, &panels[j], y, LANE, true);
+        for (int j = 0; j < panel_count; ++j)
+            svg_lane(output.file, track, &panels[j], y, LANE, true);
         y += LANE + GAP;
     }
     if (panel_count == 2)
@@ -147,7 +161,8 @@ static bool stacked(const struct timeline *timeline, const struct track *track) 
     return timeline->ctas && track->cta == timeline->cta[0].cta && track->kind != TRACK_MMA;
 }
 
-/* So much of the common axis that the fast stages show a whole output tile or some twenty k-tiles. */
+/* So much of the common axis that the fast stages show a whole output tile or some twenty k-tiles.
+ */
 static int64_t common_end(void) {
     enum { K_TILES = 20 };
     int64_t shortest = INT64_MAX, limit = INT64_MAX;
@@ -180,7 +195,8 @@ bool timeline_write_stack_svg(const char *path) {
     struct text_file output;
     if (!output_begin(&output, path)) return false;
     char title[128], subtitle[256];
-    snprintf(title, sizeof title, "The stages on one time axis, %s", timeline_list ? svg_source(timeline_list) : "nothing recorded");
+    snprintf(title, sizeof title, "The stages on one time axis, %s",
+             timeline_list ? svg_source(timeline_list) : "nothing recorded");
     snprintf(subtitle, sizeof subtitle, "One CTA of each, in %s since the kernel's start%s",
              simulated ? "simulated cycles" : "SM clock cycles",
              inferred ? "; hatched: inferred from issue and observed completion" : "");
@@ -193,8 +209,10 @@ bool timeline_write_stack_svg(const char *path) {
         char name[160], note[128] = "the Tensor Core is not used";
         full_name(t, name, sizeof name);
         if (figures.k_tile_period > 0)
-            snprintf(note, sizeof note, "Tensor Core busy %.0f %%, a %d x %d x %d k-tile every %.0f cycles",
-                     100 * figures.tensor_core_busy, t->tile_m, t->tile_n, t->tile_k, figures.k_tile_period);
+            snprintf(note, sizeof note,
+                     "Tensor Core busy %.0f %%, a %d x %d x %d k-tile every %.0f cycles",
+                     100 * figures.tensor_core_busy, t->tile_m, t->tile_n, t->tile_k,
+                     figures.k_tile_period);
         svg_text(output.file, 10, y + 12, "name", "start", name);
         svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
         y += HEADING;
@@ -205,7 +223,8 @@ bool timeline_write_stack_svg(const char *path) {
             const double lane = lane_height(t, track);
             const bool slot = track->kind == TRACK_SLOT;
             if (!slot || !slots_named)
-                svg_text(output.file, SVG_LABELS - 8, y + (slot && lane == SLOT_LANE ? 10 : lane / 2 + 3.5), "tick", "end",
+                svg_text(output.file, SVG_LABELS - 8,
+                         y + (slot && lane == SLOT_LANE ? 10 : lane / 2 + 3.5), "tick", "end",
                          slot ? "loads by stage" : track->name);
             slots_named |= slot;
             svg_lane(output.file, track, &panel, y, lane, track->kind == TRACK_TENSOR_CORE);

@@ -1,8 +1,8 @@
 /*
  * svg_canvas.c: the parts that both figures are drawn with.
  *
- * Colours are CSS variables, so that the figure follows the reader's light or dark theme also inside an <img>. They are those
- * of the page (page/style.css).
+ * Colours are CSS variables, so that the figure follows the reader's light or dark theme also
+ * inside an <img>. They are those of the page (page/style.css).
  */
 #include "timeline/svg_canvas.h"
 
@@ -10,46 +10,64 @@
 
 static const char style[] =
     "<style>\n"
-    "svg{--bg:#fff;--fg:#1f2328;--soft:#59636e;--line:#d8dee4;--lane:#f3f5f7;--idle:#fbe3e0;--ink:#fff;"
-    "--load:#3b82c4;--multicast:#6a5acd;--held:#bcd7ef;--acquire:#c7ccd1;--wait:#d9a441;--fragments:#12939a;"
+    "svg{--bg:#fff;--fg:#1f2328;--soft:#59636e;--line:#d8dee4;--lane:#f3f5f7;--idle:#fbe3e0;--ink:#"
+    "fff;"
+    "--load:#3b82c4;--multicast:#6a5acd;--held:#bcd7ef;--acquire:#c7ccd1;--wait:#d9a441;--"
+    "fragments:#12939a;"
     "--issue:#8a9a2b;--mma:#3f8f3a;--mma1:#7ab648;--fma:#8d6e63;--epilogue:#a1569b;--store:#cf6a87;"
-    "--hatch:rgba(255,255,255,.42);font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}\n"
+    "--other:#b9d8b4;"
+    "--hatch:rgba(255,255,255,.42);font-family:system-ui,-apple-system,'Segoe "
+    "UI',Helvetica,Arial,sans-serif}\n"
     "@media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--line:#2c333b;"
     "--lane:#171c23;--idle:#3a1f20;--ink:#fff;--load:#3d86cc;--multicast:#7d6fe0;--held:#24435f;"
-    "--acquire:#4b535c;--wait:#b98a2e;--fragments:#14878d;--issue:#7c8a2a;--mma:#3f8f3a;--mma1:#5f9433;"
-    "--fma:#8d6e63;--epilogue:#a1569b;--store:#c25c7a;--hatch:rgba(13,17,23,.38)}}\n"
+    "--acquire:#4b535c;--wait:#b98a2e;--fragments:#14878d;--issue:#7c8a2a;--mma:#3f8f3a;--mma1:#"
+    "5f9433;"
+    "--fma:#8d6e63;--epilogue:#a1569b;--store:#c25c7a;--other:#2c4a2b;--hatch:rgba(13,17,23,.38)}}"
+    "\n"
     ".title{font-size:15px;font-weight:600;fill:var(--fg)}.note{font-size:11px;fill:var(--soft)}"
     ".name{font-size:12px;font-weight:600;fill:var(--fg)}.label{font-size:11px;fill:var(--fg)}"
     ".tick{font-size:10px;fill:var(--soft)}.in{font-size:9px;fill:var(--ink);text-anchor:middle}"
     ".dark{fill:var(--fg)}.grid{stroke:var(--line)}.lane{fill:var(--lane)}.idle{fill:var(--idle)}\n"
-    ".load{fill:var(--load)}.multicast{fill:var(--multicast)}.held{fill:var(--held)}.acquire{fill:var(--acquire)}"
-    ".wait{fill:var(--wait)}.fragments{fill:var(--fragments)}.issue{fill:var(--issue)}.mma{fill:var(--mma)}"
-    ".mma1{fill:var(--mma1)}.fma{fill:var(--fma)}.epilogue{fill:var(--epilogue)}.store{fill:var(--store)}\n"
+    ".load{fill:var(--load)}.multicast{fill:var(--multicast)}.held{fill:var(--held)}.acquire{fill:"
+    "var(--acquire)}"
+    ".wait{fill:var(--wait)}.fragments{fill:var(--fragments)}.issue{fill:var(--issue)}.mma{fill:"
+    "var(--mma)}"
+    ".mma1{fill:var(--mma1)}.fma{fill:var(--fma)}.epilogue{fill:var(--epilogue)}.store{fill:var(--"
+    "store)}.other{fill:var(--other)}\n"
     "</style>\n"
     "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-    "patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" style=\"fill:var(--hatch)\"/></pattern></defs>\n";
+    "patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" "
+    "style=\"fill:var(--hatch)\"/></pattern></defs>\n";
 
 static const char *const classes[SPAN_KINDS] = {
-    [SPAN_LOAD] = "load",   [SPAN_MULTICAST] = "multicast", [SPAN_HELD] = "held",
-    [SPAN_ACQUIRE] = "acquire", [SPAN_WAIT] = "wait",     [SPAN_FRAGMENTS] = "fragments",
-    [SPAN_ISSUE] = "issue", [SPAN_MMA] = "mma",             [SPAN_FMA] = "fma",
-    [SPAN_EPILOGUE] = "epilogue", [SPAN_STORE] = "store",
+    [SPAN_LOAD] = "load",   [SPAN_MULTICAST] = "multicast",
+    [SPAN_HELD] = "held",   [SPAN_ACQUIRE] = "acquire",
+    [SPAN_WAIT] = "wait",   [SPAN_FRAGMENTS] = "fragments",
+    [SPAN_ISSUE] = "issue", [SPAN_MMA] = "mma",
+    [SPAN_FMA] = "fma",     [SPAN_EPILOGUE] = "epilogue",
+    [SPAN_STORE] = "store", [SPAN_OTHER] = "other",
 };
 
 /* Narrower than this (units of the figure), spans of one kind are drawn as one. */
 static const double FINEST = 0.35;
 
-void svg_text(FILE *file, double x, double y, const char *class, const char *anchor, const char *text) {
-    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class, anchor);
+void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
+              const char *text) {
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class,
+            anchor);
     write_xml_text(file, text);
     fputs("</text>\n", file);
 }
 
 void svg_begin(FILE *file, double height, const char *title, const char *subtitle) {
-    fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" "
-                  "role=\"img\" aria-label=\"", SVG_WIDTH, height, SVG_WIDTH, height);
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
+            "height=\"%.0f\" "
+            "role=\"img\" aria-label=\"",
+            SVG_WIDTH, height, SVG_WIDTH, height);
     write_xml_text(file, title);
-    fprintf(file, "\">\n%s<rect width=\"%d\" height=\"%.0f\" style=\"fill:var(--bg)\"/>\n", style, SVG_WIDTH, height);
+    fprintf(file, "\">\n%s<rect width=\"%d\" height=\"%.0f\" style=\"fill:var(--bg)\"/>\n", style,
+            SVG_WIDTH, height);
     svg_text(file, 10, 22, "title", "start", title);
     svg_text(file, 10, 39, "note", "start", subtitle);
 }
@@ -69,7 +87,8 @@ static double place(const struct panel *panel, double time) {
 }
 
 void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) {
-    const double step = tick_step((double)(panel->end - panel->begin), (int)((panel->right - panel->left) / 80) + 1);
+    const double step = tick_step((double)(panel->end - panel->begin),
+                                  (int)((panel->right - panel->left) / 80) + 1);
     for (double t = ceil((double)panel->begin / step) * step; t <= (double)panel->end; t += step) {
         const double x = place(panel, t);
         char text[32];
@@ -79,26 +98,29 @@ void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) 
     }
 }
 
-static void draw_span(FILE *file, const struct span *span, const char *class, double x, double width, double y,
-                      double height, bool number) {
-    fprintf(file, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n", class, x, y,
-            width, height);
+static void draw_span(FILE *file, const struct span *span, const char *class, double x,
+                      double width, double y, double height, bool number) {
+    fprintf(file, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n",
+            class, x, y, width, height);
     if (span->inferred && width > 2 && height > 5)
-        fprintf(file, "<rect fill=\"url(#hatch)\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n", x,
-                y, width, height);
+        fprintf(
+            file,
+            "<rect fill=\"url(#hatch)\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>\n",
+            x, y, width, height);
     if (!number || span->k_tile < 0) return;
     char text[16];
     const int digits = snprintf(text, sizeof text, "%d", span->k_tile);
     if (width < 5.4 * digits + 3) return;
     const bool pale = span->kind == SPAN_HELD || span->kind == SPAN_ACQUIRE;
-    fprintf(file, "<text class=\"in%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", pale ? " dark" : "", x + width / 2,
-            y + height / 2 + 3.2, text);
+    fprintf(file, "<text class=\"in%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", pale ? " dark" : "",
+            x + width / 2, y + height / 2 + 3.2, text);
 }
 
-void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y, double height,
-              bool numbers) {
+void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y,
+              double height, bool numbers) {
     fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-            track->kind == TRACK_TENSOR_CORE ? "idle" : "lane", panel->left, y, panel->right - panel->left, height);
+            track->kind == TRACK_TENSOR_CORE ? "idle" : "lane", panel->left, y,
+            panel->right - panel->left, height);
     const char *pending = NULL; /* what is too fine to be drawn alone */
     double from = 0, to = 0;
     for (int i = 0; i < track->count; ++i) {
@@ -106,9 +128,11 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
         if (span->end <= panel->begin || span->begin >= panel->end) continue;
         double x = place(panel, (double)(span->begin > panel->begin ? span->begin : panel->begin));
         const double end = place(panel, (double)(span->end < panel->end ? span->end : panel->end));
-        const char *class = span->kind == SPAN_MMA && span->role == TRACE_CONSUMER_1 ? "mma1" : classes[span->kind];
+        const char *class =
+            span->kind == SPAN_MMA && span->role == TRACE_CONSUMER_1 ? "mma1" : classes[span->kind];
         if (pending && (pending != class || x - to > FINEST || end - from > 4)) {
-            draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height, false);
+            draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height,
+                      false);
             pending = NULL;
         }
         if (end - x < FINEST) {
@@ -121,7 +145,8 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
         if (end - x > 4) x += 0.5;
         draw_span(file, span, class, x, end - x, y, height, numbers);
     }
-    if (pending) draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height, false);
+    if (pending)
+        draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height, false);
 }
 
 /* Places the legend's entries; draws them if `file` is not NULL. */
@@ -131,18 +156,25 @@ static double legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool in
     for (int kind = 0; kind < SPAN_KINDS + 2; ++kind) {
         const bool idle = kind == SPAN_KINDS, hatch = kind == SPAN_KINDS + 1;
         if (hatch ? !inferred : !idle && !kinds[kind]) continue;
-        const char *text = idle ? "Tensor Core idle" : hatch ? "hatched: inferred, not recorded" : timeline_span_name(kind);
+        const char *text = idle    ? "Tensor Core idle"
+                           : hatch ? "hatched: inferred, not recorded"
+                                   : timeline_span_name(kind);
         double width = 24;
-        for (const char *c = text; *c; ++c) width += 6.4;
+        for (const char *c = text; *c; ++c)
+            width += 6.4;
         if (x + width > SVG_RIGHT) {
             x = 10;
             y += 17;
         }
         if (file) {
             const char *class = idle ? "idle" : hatch ? "load" : classes[kind];
-            fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n", class, x, y);
+            fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n",
+                    class, x, y);
             if (hatch)
-                fprintf(file, "<rect fill=\"url(#hatch)\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n", x, y);
+                fprintf(file,
+                        "<rect fill=\"url(#hatch)\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
+                        "height=\"10\"/>\n",
+                        x, y);
             svg_text(file, x + 16, y + 9, "note", "start", text);
         }
         x += width;

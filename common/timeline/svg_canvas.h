@@ -21,10 +21,11 @@ void svg_end(FILE *file);
 /* Grid lines from `top` to `bottom`, and the cycles below. */
 void svg_axis(FILE *file, const struct panel *panel, double top, double bottom);
 /* The lane of a track; `numbers`: k-tile numbers where they fit. */
-void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y, double height,
-              bool numbers);
+void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y,
+              double height, bool numbers);
 /* Text in a class of the style ("label", "name", "note"); anchor "start" or "end". */
-void svg_text(FILE *file, double x, double y, const char *class, const char *anchor, const char *text);
+void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
+              const char *text);
 /* What the colours mean, for the kinds of spans in the timelines; returns its height. */
 double svg_legend_height(const bool kinds[SPAN_KINDS]);
 void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred);

@@ -1,8 +1,9 @@
 /*
  * tensor_core.c: when the Tensor Core worked on what.
  *
- * The simulator reports it. On the card nobody does, and it is inferred: work starts when it is issued and what was issued
- * before is done, takes the time that the Tensor Core needs for it at its full rate, and has ended when a wait says so.
+ * The simulator reports it. On the card nobody does, and it is inferred: work starts when it is
+ * issued and what was issued before is done, takes the time that the Tensor Core needs for it at
+ * its full rate, and has ended when a wait says so.
  */
 #include "timeline/tensor_core.h"
 
@@ -11,7 +12,8 @@
 /* Dense 16-bit FLOPs per clock and SM, H100 and H200: 989 TFLOPS at 1.83 GHz on 132 SMs. */
 static const double TENSOR_CORE_RATE = 4096;
 
-/* mma.syncs of different warps interleave with gaps of a few cycles, which a timeline cannot show. */
+/* mma.syncs of different warps interleave with gaps of a few cycles, which a timeline cannot show.
+ */
 enum { VISIBLE_GAP = 8 };
 
 static int by_issue(const void *a, const void *b) {
@@ -33,28 +35,38 @@ static void collect(const struct marks *marks, int role, struct multiplications 
         while (!asynchronous && waiting < out->count && timeline_ends_mma(mark.event))
             out->at[waiting++].done = mark.time;
         switch (mark.event) {
-        case TRACE_TILE: tile = mark.argument; break;
+        case TRACE_TILE:
+            tile = mark.argument;
+            break;
         case TRACE_MMA_BEGIN:
             timeline_grow((void **)&out->at, out->count, &out->capacity, sizeof *out->at);
-            out->at[out->count++] = (struct multiplication){.issue = mark.time, .done = -1,
-                                                            .k_tile = mark.argument, .tile = tile, .role = role,
+            out->at[out->count++] = (struct multiplication){.issue = mark.time,
+                                                            .done = -1,
+                                                            .k_tile = mark.argument,
+                                                            .tile = tile,
+                                                            .role = role,
                                                             .inferred = asynchronous};
             break;
         case TRACE_MMA_DONE: { /* they complete in order: this one and all before it */
             int last = out->count - 1;
-            while (last >= waiting && out->at[last].k_tile != mark.argument) --last;
-            while (waiting <= last) out->at[waiting++].done = mark.time;
+            while (last >= waiting && out->at[last].k_tile != mark.argument)
+                --last;
+            while (waiting <= last)
+                out->at[waiting++].done = mark.time;
             break;
         }
         case TRACE_EPILOGUE_BEGIN: /* it uses the accumulators */
-            while (waiting < out->count) out->at[waiting++].done = mark.time;
+            while (waiting < out->count)
+                out->at[waiting++].done = mark.time;
             break;
-        default: break;
+        default:
+            break;
         }
     }
     /* The marks may have been cut off in the middle of a tile. */
     const int64_t end = marks->closed && marks->dropped == 0 ? marks->close : -1;
-    while (waiting < out->count && end >= 0) out->at[waiting++].done = end;
+    while (waiting < out->count && end >= 0)
+        out->at[waiting++].done = end;
     out->count = waiting;
     for (int i = first; i < out->count; ++i) {
         out->at[i].begin = out->at[i].issue;
@@ -62,13 +74,15 @@ static void collect(const struct marks *marks, int role, struct multiplications 
     }
 }
 
-/* The full-rate duration of one multiplication: the CTA's work per k-tile, shared by the multiplications it is split into. */
+/* The full-rate duration of one multiplication: the CTA's work per k-tile, shared by the
+ * multiplications it is split into. */
 static double duration(const struct timeline *timeline, const struct multiplications *work) {
     int ordinals = 0; /* pairs (tile, k-tile), counted through the first of each role's runs */
     for (int i = 0; i < work->count; ++i) {
         bool first = true;
         for (int j = i - 1; j >= 0 && j >= i - 64 && first; --j)
-            first = work->at[j].tile != work->at[i].tile || work->at[j].k_tile != work->at[i].k_tile;
+            first =
+                work->at[j].tile != work->at[i].tile || work->at[j].k_tile != work->at[i].k_tile;
         ordinals += first;
     }
     const double flops = 2.0 * timeline->tile_m * timeline->tile_n * timeline->tile_k;
@@ -102,8 +116,10 @@ static int by_begin(const void *a, const void *b) {
 static void observe(const struct cta_record *cta, int role, struct multiplications *work) {
     const struct intervals *busy = &cta->busy[UNIT_WGMMA];
     int wgmmas = 0, multiplications = 0;
-    for (int i = 0; i < busy->count; ++i) wgmmas += busy->at[i].warp / 4 == cta->role[role].warp / 4;
-    for (int i = 0; i < work->count; ++i) multiplications += work->at[i].role == role;
+    for (int i = 0; i < busy->count; ++i)
+        wgmmas += busy->at[i].warp / 4 == cta->role[role].warp / 4;
+    for (int i = 0; i < work->count; ++i)
+        multiplications += work->at[i].role == role;
     if (wgmmas == 0 || multiplications == 0 || wgmmas % multiplications) return;
     const int each = wgmmas / multiplications;
     int next = 0, taken = 0;
@@ -123,7 +139,8 @@ void timeline_multiplications(const struct timeline *timeline, struct cta_record
                               struct multiplications *out) {
     for (int role = 0; role < TRACE_ROLES; ++role) {
         const struct marks *marks = &cta->role[role];
-        for (int i = 0; i < marks->count; ++i) out->asynchronous[role] |= marks->at[i].event == TRACE_MMA_DONE;
+        for (int i = 0; i < marks->count; ++i)
+            out->asynchronous[role] |= marks->at[i].event == TRACE_MMA_DONE;
         collect(marks, role, out);
     }
     if (out->count == 0) return;
@@ -131,13 +148,15 @@ void timeline_multiplications(const struct timeline *timeline, struct cta_record
     struct intervals *busy = &cta->busy[UNIT_WGMMA];
     if (busy->count) {
         qsort(busy->at, (size_t)busy->count, sizeof *busy->at, by_begin);
-        for (int role = 0; role < TRACE_ROLES; ++role) observe(cta, role, out);
+        for (int role = 0; role < TRACE_ROLES; ++role)
+            observe(cta, role, out);
     }
     infer(timeline, out);
 }
 
 /* What a wgmma belongs to: the multiplication of its warpgroup that covers it. */
-static const struct multiplication *owner(const struct cta_record *cta, const struct multiplications *work,
+static const struct multiplication *owner(const struct cta_record *cta,
+                                          const struct multiplications *work,
                                           const struct interval *busy, int hint) {
     for (int i = hint; i < work->count; ++i) {
         const struct multiplication *one = &work->at[i];
@@ -149,27 +168,36 @@ static const struct multiplication *owner(const struct cta_record *cta, const st
     return NULL;
 }
 
-void timeline_tensor_core(struct cta_record *cta, const struct multiplications *work, struct track *track,
-                          void (*add)(struct track *, struct span)) {
+void timeline_tensor_core(struct cta_record *cta, const struct multiplications *work,
+                          struct track *track, void (*add)(struct track *, struct span)) {
     struct intervals *wgmma = &cta->busy[UNIT_WGMMA], *mma = &cta->busy[UNIT_MMA];
-    struct span span = {.kind = SPAN_MMA, .role = -1, .k_tile = -1, .tile = -1, .begin = 0, .end = -1};
+    struct span span = {
+        .kind = SPAN_MMA, .role = -1, .k_tile = -1, .tile = -1, .begin = 0, .end = -1};
     int hint = 0;
     for (int i = 0; i < wgmma->count; ++i) {
-        while (hint < work->count && work->at[hint].end <= wgmma->at[i].begin) ++hint;
+        while (hint < work->count && work->at[hint].end <= wgmma->at[i].begin)
+            ++hint;
         const struct multiplication *of = owner(cta, work, &wgmma->at[i], hint);
-        const int role = of ? of->role : -1, k_tile = of ? of->k_tile : -1, tile = of ? of->tile : -1;
-        if (span.end == wgmma->at[i].begin && span.role == role && span.k_tile == k_tile && span.tile == tile) {
+        const int role = of ? of->role : -1, k_tile = of ? of->k_tile : -1,
+                  tile = of ? of->tile : -1;
+        if (span.end == wgmma->at[i].begin && span.role == role && span.k_tile == k_tile &&
+            span.tile == tile) {
             span.end = wgmma->at[i].end;
             continue;
         }
         add(track, span);
-        span = (struct span){.kind = SPAN_MMA, .role = (int8_t)role, .k_tile = k_tile, .tile = tile,
-                             .begin = wgmma->at[i].begin, .end = wgmma->at[i].end};
+        span = (struct span){.kind = SPAN_MMA,
+                             .role = (int8_t)role,
+                             .k_tile = k_tile,
+                             .tile = tile,
+                             .begin = wgmma->at[i].begin,
+                             .end = wgmma->at[i].end};
     }
     add(track, span);
     if (wgmma->count) return;
 
-    span = (struct span){.kind = SPAN_MMA, .role = -1, .k_tile = -1, .tile = -1, .begin = 0, .end = -1};
+    span = (struct span){
+        .kind = SPAN_MMA, .role = -1, .k_tile = -1, .tile = -1, .begin = 0, .end = -1};
     if (mma->count) qsort(mma->at, (size_t)mma->count, sizeof *mma->at, by_begin);
     for (int i = 0; i < mma->count; ++i) {
         if (span.end >= 0 && mma->at[i].begin <= span.end + VISIBLE_GAP) {
@@ -185,7 +213,72 @@ void timeline_tensor_core(struct cta_record *cta, const struct multiplications *
 
     for (int i = 0; i < work->count; ++i) {
         const struct multiplication *one = &work->at[i];
-        add(track, (struct span){.kind = SPAN_MMA, .inferred = true, .role = (int8_t)one->role,
-                                 .k_tile = one->k_tile, .tile = one->tile, .begin = one->begin, .end = one->end});
+        add(track, (struct span){.kind = SPAN_MMA,
+                                 .inferred = true,
+                                 .role = (int8_t)one->role,
+                                 .k_tile = one->k_tile,
+                                 .tile = one->tile,
+                                 .begin = one->begin,
+                                 .end = one->end});
     }
+}
+
+static int by_span(const void *a, const void *b) {
+    const struct span *x = a, *y = b;
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The parts of [begin, end) that none of the first `own` spans of the track covers; `from`: where
+ * to begin looking. */
+static void add_uncovered(struct track *track, int own, int *from, int64_t begin, int64_t end,
+                          void (*add)(struct track *, struct span)) {
+    struct span part = {.kind = SPAN_OTHER, .role = -1, .k_tile = -1, .tile = -1, .begin = begin};
+    while (*from < own && track->at[*from].end <= begin)
+        ++*from;
+    for (int i = *from; i < own && track->at[i].begin < end; ++i) {
+        const struct span mine = track->at[i]; /* a copy: the track may move as it grows */
+        part.end = mine.begin;
+        add(track, part);
+        part.begin = mine.end;
+    }
+    part.end = end;
+    add(track, part);
+}
+
+void timeline_share_tensor_core(struct timeline *timeline,
+                                void (*add)(struct track *, struct span)) {
+    struct track *others = calloc(1, sizeof *others);
+    int *own = calloc((size_t)timeline->tracks + 1, sizeof *own);
+    if (!others || !own) abort();
+    for (int i = 0; i < timeline->tracks; ++i)
+        own[i] = timeline->track[i].count;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        struct track *track = &timeline->track[i];
+        if (track->kind != TRACK_TENSOR_CORE) continue;
+        others->count = 0;
+        for (int j = 0; j < timeline->tracks; ++j) {
+            const struct track *other = &timeline->track[j];
+            if (j == i || other->kind != TRACK_TENSOR_CORE || other->sm != track->sm) continue;
+            for (int k = 0; k < own[j]; ++k)
+                if (other->at[k].kind != SPAN_OTHER) add(others, other->at[k]);
+        }
+        if (others->count == 0) continue;
+        qsort(others->at, (size_t)others->count, sizeof *others->at, by_span);
+        int64_t done = INT64_MIN;
+        int from = 0;
+        for (int k = 0; k < others->count; ++k) {
+            const int64_t begin = others->at[k].begin > done ? others->at[k].begin : done;
+            if (others->at[k].end <= begin) continue;
+            done = others->at[k].end;
+            add_uncovered(track, own[i], &from, begin, done, add);
+        }
+    }
+    /* Only now, because the tracks' own spans stood first. */
+    for (int i = 0; i < timeline->tracks; ++i)
+        if (timeline->track[i].kind == TRACK_TENSOR_CORE && timeline->track[i].count)
+            qsort(timeline->track[i].at, (size_t)timeline->track[i].count, sizeof(struct span),
+                  by_span);
+    free(others->at);
+    free(others);
+    free(own);
 }

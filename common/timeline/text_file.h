@@ -1,5 +1,6 @@
 /*
- * text_file.h: files that appear under their name only when they are whole, and text quoted for JSON and XML.
+ * text_file.h: files that appear under their name only when they are whole, and text quoted for
+ * JSON and XML.
  */
 #ifndef TIMELINE_TEXT_FILE_H
 #define TIMELINE_TEXT_FILE_H
@@ -14,7 +15,8 @@ struct text_file {
 
 /* Opens a temporary file beside `path`. False, with a line on stderr, if that cannot be done. */
 bool output_begin(struct text_file *output, const char *path);
-/* Closes it and gives it its name. False, with a line on stderr, if anything could not be written. */
+/* Closes it and gives it its name. False, with a line on stderr, if anything could not be written.
+ */
 bool output_end(struct text_file *output);
 
 /* A quoted string. '<' is escaped, too, so that JSON may stand inside a <script>. */

@@ -14,17 +14,20 @@ void timeline_grow(void **array, int count, int *capacity, size_t size) {
     *capacity = *capacity ? 2 * *capacity : 16;
     *array = realloc(*array, (size_t)*capacity * size);
     if (*array) return;
-    fprintf(stderr, "timeline: no memory for %d records of %zu bytes; trace a smaller problem\n", *capacity,
-            size);
+    fprintf(stderr, "timeline: no memory for %d records of %zu bytes; trace a smaller problem\n",
+            *capacity, size);
     exit(3);
 }
 
 static void free_timeline(struct timeline *timeline) {
     for (int i = 0; i < timeline->ctas; ++i) {
-        for (int role = 0; role < TRACE_ROLES; ++role) free(timeline->cta[i].role[role].at);
-        for (int unit = 0; unit < TIMELINE_UNITS; ++unit) free(timeline->cta[i].busy[unit].at);
+        for (int role = 0; role < TRACE_ROLES; ++role)
+            free(timeline->cta[i].role[role].at);
+        for (int unit = 0; unit < TIMELINE_UNITS; ++unit)
+            free(timeline->cta[i].busy[unit].at);
     }
-    for (int i = 0; i < timeline->tracks; ++i) free(timeline->track[i].at);
+    for (int i = 0; i < timeline->tracks; ++i)
+        free(timeline->track[i].at);
     free(timeline->cta);
     free(timeline->track);
     free(timeline->barrier);
@@ -39,8 +42,10 @@ struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_
         exit(3);
     }
     snprintf(timeline->name, sizeof timeline->name, "%s", stage->name);
-    snprintf(timeline->variant, sizeof timeline->variant, "%s", stage->variant ? stage->variant : "");
-    snprintf(timeline->technique, sizeof timeline->technique, "%s", stage->technique ? stage->technique : "");
+    snprintf(timeline->variant, sizeof timeline->variant, "%s",
+             stage->variant ? stage->variant : "");
+    snprintf(timeline->technique, sizeof timeline->technique, "%s",
+             stage->technique ? stage->technique : "");
     timeline->simulated = simulated;
     timeline->timed = true;
     timeline->tile_m = stage->tile_m;
@@ -56,7 +61,8 @@ struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_
 
     /* Takes the place of an earlier run of the same, otherwise the end of the list. */
     struct timeline **place = &timeline_list;
-    while (*place && (strcmp((*place)->name, timeline->name) || strcmp((*place)->variant, timeline->variant)))
+    while (*place &&
+           (strcmp((*place)->name, timeline->name) || strcmp((*place)->variant, timeline->variant)))
         place = &(*place)->next;
     if (*place) {
         timeline->next = (*place)->next;
@@ -76,17 +82,20 @@ void timeline_free_all(void) {
 
 int timeline_count(void) {
     int count = 0;
-    for (const struct timeline *t = timeline_list; t; t = t->next) ++count;
+    for (const struct timeline *t = timeline_list; t; t = t->next)
+        ++count;
     return count;
 }
 
 struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm) {
     for (int i = timeline->ctas; i-- > 0;) /* the latest first: it is the likely one */
         if (timeline->cta[i].cta == cta) return &timeline->cta[i];
-    timeline_grow((void **)&timeline->cta, timeline->ctas, &timeline->cta_capacity, sizeof *timeline->cta);
+    timeline_grow((void **)&timeline->cta, timeline->ctas, &timeline->cta_capacity,
+                  sizeof *timeline->cta);
     struct cta_record *record = &timeline->cta[timeline->ctas++];
     *record = (struct cta_record){.cta = cta, .sm = sm};
-    for (int role = 0; role < TRACE_ROLES; ++role) record->role[role].warp = -1;
+    for (int role = 0; role < TRACE_ROLES; ++role)
+        record->role[role].warp = -1;
     return record;
 }
 
@@ -96,11 +105,13 @@ void timeline_add_mark(struct marks *marks, int64_t time, int event, int argumen
 }
 
 void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp) {
-    timeline_grow((void **)&intervals->at, intervals->count, &intervals->capacity, sizeof *intervals->at);
+    timeline_grow((void **)&intervals->at, intervals->count, &intervals->capacity,
+                  sizeof *intervals->at);
     intervals->at[intervals->count++] = (struct interval){begin, end, warp};
 }
 
-struct timeline *timeline_begin(const struct gemm_stage *stage, const struct gemm_problem *problem) {
+struct timeline *timeline_begin(const struct gemm_stage *stage,
+                                const struct gemm_problem *problem) {
     return timeline_new(stage, problem, true);
 }
 
@@ -124,8 +135,8 @@ void timeline_busy(struct timeline *timeline, int cta, int sm, enum timeline_uni
     if (cta >= TRACE_CTAS || end <= begin) return;
     struct intervals *busy = &timeline_cta(timeline, cta, sm)->busy[unit];
     if (unit == UNIT_MMA) {
-        /* Thousands of them follow one another in a warp; a k-tile's worth is what one can see. Of the last few
-         * intervals one is likely this warp's. */
+        /* Thousands of them follow one another in a warp; a k-tile's worth is what one can see. Of
+         * the last few intervals one is likely this warp's. */
         for (int i = busy->count - 1; i >= 0 && i >= busy->count - 16; --i) {
             struct interval *last = &busy->at[i];
             if (last->warp != warp) continue;
@@ -173,18 +184,16 @@ const char *timeline_span_name(int kind) {
         [SPAN_FMA] = "CUDA-core arithmetic",
         [SPAN_EPILOGUE] = "epilogue",
         [SPAN_STORE] = "store",
+        [SPAN_OTHER] = "multiply for another CTA of the SM",
     };
     return names[kind];
 }
 
 const char *timeline_barrier_name(int kind) {
     static const char *const names[BARRIER_EVENT_KINDS] = {
-        [BARRIER_INIT] = "init",
-        [BARRIER_ARRIVE] = "arrive",
-        [BARRIER_EXPECT_TX] = "expect_tx",
-        [BARRIER_COMPLETE_TX] = "complete_tx",
-        [BARRIER_FLIP] = "flip",
-        [BARRIER_WAIT_BEGIN] = "wait",
+        [BARRIER_INIT] = "init",           [BARRIER_ARRIVE] = "arrive",
+        [BARRIER_EXPECT_TX] = "expect_tx", [BARRIER_COMPLETE_TX] = "complete_tx",
+        [BARRIER_FLIP] = "flip",           [BARRIER_WAIT_BEGIN] = "wait",
         [BARRIER_WAIT_END] = "pass",
     };
     return names[kind];
@@ -196,7 +205,8 @@ bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
     /* timeline_build has sorted the CTAs. */
     for (int i = 0; i < timeline->ctas && count < sms; ++i) {
         int j = 0;
-        while (j < count && seen[j] != timeline->cta[i].sm) ++j;
+        while (j < count && seen[j] != timeline->cta[i].sm)
+            ++j;
         if (j == count) seen[count++] = timeline->cta[i].sm;
     }
     for (int j = 0; j < count; ++j)

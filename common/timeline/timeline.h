@@ -2,12 +2,15 @@
  * timeline.h: what happened when, in one run of one kernel.
  *
  * A timeline is filled in one of two ways: from the records that a traced kernel wrote on the card
- * (timeline_add_device_records), or by the simulator, which calls timeline_begin, then the hooks for marks, busy units
- * and mbarriers, then timeline_end. Both end in the same tracks of spans. The timelines of a process are kept until
- * timeline_free_all; a second run of the same stage and variant replaces the first.
+ * (timeline_add_device_records), or by the simulator, which calls timeline_begin, then the hooks
+ * for marks, busy units and mbarriers, then timeline_end. Both end in the same tracks of spans. The
+ * timelines of a process are kept until timeline_free_all; a second run of the same stage and
+ * variant replaces the first.
  *
- * Times are SM clock cycles since the start of the kernel. On the card the clocks of the SMs are lined up by the
- * (%globaltimer, %clock64) pairs of the trace, which is good to some 60 cycles between SMs and exact within one.
+ * Times are SM clock cycles since the start of the kernel. On the card the clocks of the SMs are
+ * lined up by the
+ * (%globaltimer, %clock64) pairs of the trace, which is good to some 60 cycles between SMs and
+ * exact within one.
  *
  * The host thread calls everything here.
  */
@@ -27,23 +30,27 @@ struct timeline;
 /* Size of the buffer for gemm_problem.trace; the caller zeroes it before the traced launch. */
 size_t trace_buffer_bytes(void);
 
-/* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the SM clock if it is known,
- * or 0: then it is taken from the records. False, with a line on stderr, if the buffer holds no usable record. */
+/* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the
+ * SM clock if it is known, or 0: then it is taken from the records. False, with a line on stderr,
+ * if the buffer holds no usable record. */
 bool timeline_add_device_records(const struct gemm_stage *stage, const struct gemm_problem *problem,
                                  const void *buffer, size_t bytes, double clock_mhz);
 
 /* ---- recording: the simulator ---- */
 
-/* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL. */
+/* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL.
+ */
 struct timeline *timeline_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
 
-/* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the role's trace. */
+/* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
+ * role's trace. */
 void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,
                    int event, uint32_t argument);
 
 enum timeline_unit {
     UNIT_MMA,   /* the Tensor Core, at an mma.sync of warp `warp` */
-    UNIT_WGMMA, /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call per instruction */
+    UNIT_WGMMA, /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call
+                   per instruction */
     UNIT_COPY,  /* a load on its way to shared memory; `warp` issued it at `begin` */
     TIMELINE_UNITS
 };
@@ -66,17 +73,19 @@ enum barrier_event_kind {
 /* One step of an mbarrier's life, and its state after that step. */
 struct barrier_event {
     uint64_t cycle;
-    uint8_t kind;     /* enum barrier_event_kind */
-    int cta;          /* whose shared memory holds the barrier */
-    uint32_t offset;  /* of the barrier in that shared memory: with cta, its identity */
-    int by_cta;       /* who did it, in which CTA ... */
-    int by_thread;    /* ... -1: an asynchronous unit (the TMA) */
+    uint8_t kind;    /* enum barrier_event_kind */
+    int cta;         /* whose shared memory holds the barrier */
+    uint32_t offset; /* of the barrier in that shared memory: with cta, its identity */
+    int by_cta;      /* who did it, in which CTA ... */
+    int by_thread;   /* ... -1: an asynchronous unit (the TMA) */
     uint32_t amount;
-    uint32_t phase;   /* phases completed since init; its lowest bit is the parity that is under way */
-    int pending;      /* arrivals still missing */
-    int expected;     /* arrivals of a whole phase */
-    int32_t tx;       /* bytes still missing; negative: they came before they were expected */
-    const char *name; /* how the kernel calls the barrier ("shared->full[stage]"), or NULL; not copied */
+    uint32_t
+        phase;    /* phases completed since init; its lowest bit is the parity that is under way */
+    int pending;  /* arrivals still missing */
+    int expected; /* arrivals of a whole phase */
+    int32_t tx;   /* bytes still missing; negative: they came before they were expected */
+    const char
+        *name; /* how the kernel calls the barrier ("shared->full[stage]"), or NULL; not copied */
     const char *file; /* the chapter's line, or NULL; not copied */
     int line;
 };
@@ -84,8 +93,8 @@ struct barrier_event {
 /* Events of one barrier come in the order in which they took effect. */
 void timeline_barrier(struct timeline *timeline, const struct barrier_event *event);
 
-/* Ends the run: `cycles` is its length in simulated cycles, or negative if the schedule keeps no time (the cycles given to the
- * hooks are then only an order). Builds the tracks. */
+/* Ends the run: `cycles` is its length in simulated cycles, or negative if the schedule keeps no
+ * time (the cycles given to the hooks are then only an order). Builds the tracks. */
 void timeline_end(struct timeline *timeline, double cycles);
 
 /* ---- output ---- */
@@ -96,11 +105,11 @@ struct report_row {
     const char *variant;   /* NULL: the chapter's own kernel, or a baseline */
     const char *technique; /* NULL for a baseline */
     bool baseline;
-    bool verified;         /* of a stage */
+    bool verified; /* of a stage */
     double burst_ms, burst_tflops, burst_clock_mhz, burst_spread;
     double sustained_ms, sustained_tflops, sustained_clock_mhz, sustained_spread, power_w;
-    double cycles;         /* simulated cycles, or SM cycles per multiplication as measured in a burst */
-    double utilization;    /* of the Tensor Core, 0..1 */
+    double cycles; /* simulated cycles, or SM cycles per multiplication as measured in a burst */
+    double utilization; /* of the Tensor Core, 0..1 */
     int registers;
     size_t smem_bytes;
 };
@@ -120,27 +129,33 @@ struct report_info {
 /* How many timelines there are. */
 int timeline_count(void);
 
-/* What can be read off a timeline, from the first recorded CTA; cycles. What it does not show is 0. */
+/* What can be read off a timeline, from the first recorded CTA; cycles. What it does not show is 0.
+ */
 struct timeline_figures {
     const char *name, *variant;
     bool simulated;
-    double k_tile_period;     /* median distance from one k-tile's multiplications to the next, within an output tile */
-    double tensor_core_busy;  /* share of the time from the first multiplication to the last, 0..1 */
-    double prologue;          /* from the first mark to the first multiplication */
-    double loads_in_flight;   /* mean number of k-tiles on their way between the first and the last multiplication */
-    double fragment_overlap;  /* share of the fragment loads' time during which the same warp multiplies */
-    double epilogue_overlap;  /* share of the epilogues' time during which the Tensor Core is busy */
+    double k_tile_period; /* median distance from one k-tile's multiplications to the next, within
+                             an output tile */
+    double tensor_core_busy; /* share of the time from the first multiplication to the last, 0..1;
+                                for any CTA */
+    double prologue;         /* from the first mark to the first multiplication */
+    double loads_in_flight;  /* mean number of k-tiles on their way between the first and the last
+                                multiplication */
+    double fragment_overlap; /* share of the fragment loads' time during which the same warp
+                                multiplies */
+    double epilogue_overlap; /* share of the epilogues' time during which the Tensor Core is busy */
 };
 struct timeline_figures timeline_figures(int index);
 
-/* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name only when it is whole.
- * False, with a line on stderr, if it cannot be written. */
+/* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name
+ * only when it is whole. False, with a line on stderr, if it cannot be written. */
 bool timeline_write_trace(const char *path);
 
-/* Writes into the directory `dir`, which is made if it is not there: index.html (the page), timeline_<stage>.svg for each
- * timeline, timelines.svg (all of them on one axis) and trace.json. False as above. */
-bool timeline_write_report(const char *dir, const struct report_info *info, const struct report_row *rows,
-                           int count);
+/* Writes into the directory `dir`, which is made if it is not there: index.html (the page),
+ * timeline_<stage>.svg for each timeline, timelines.svg (all of them on one axis) and trace.json.
+ * False as above. */
+bool timeline_write_report(const char *dir, const struct report_info *info,
+                           const struct report_row *rows, int count);
 
 /* Forgets all timelines. */
 void timeline_free_all(void);

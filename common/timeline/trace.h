@@ -1,8 +1,8 @@
 /*
  * trace.h: the marks in a kernel from which its timeline is drawn.
  *
- * A role (a producer warp, a consumer warpgroup, or all threads of a simple kernel) opens its trace once,
- * drops a mark at each turn of its story, and closes it:
+ * A role (a producer warp, a consumer warpgroup, or all threads of a simple kernel) opens its trace
+ * once, drops a mark at each turn of its story, and closes it:
  *
  *     struct trace trace = trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
  *     for (k_tile ...) {
@@ -18,10 +18,11 @@
  *     ...
  *     trace_close(&trace);
  *
- * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where none follows at once.
- * Functions that the role is made of take a `struct trace *`. On the card all this compiles to nothing unless the file is
- * compiled with TRACE=1; then one thread of the role writes 16 bytes per mark, predicated, so that no branch appears between
- * two wgmma instructions. In the simulator the marks are always there and cost nothing while nobody records.
+ * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where
+ * none follows at once. Functions that the role is made of take a `struct trace *`. On the card all
+ * this compiles to nothing unless the file is compiled with TRACE=1; then one thread of the role
+ * writes 16 bytes per mark, predicated, so that no branch appears between two wgmma instructions.
+ * In the simulator the marks are always there and cost nothing while nobody records.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H
@@ -41,19 +42,19 @@ enum trace_role {
 
 /* The argument is a k-tile's index within its output tile unless said otherwise. */
 enum trace_event {
-    TRACE_NONE,           /* no record */
-    TRACE_TILE,           /* begins work on output tile `argument`, in each role; where a CTA has several */
-    TRACE_LOAD,           /* is about to issue the loads of a k-tile */
+    TRACE_NONE, /* no record */
+    TRACE_TILE, /* begins work on output tile `argument`, in each role; where a CTA has several */
+    TRACE_LOAD, /* is about to issue the loads of a k-tile */
     TRACE_LOAD_MULTICAST, /* the same, and they go to all CTAs of the cluster */
     TRACE_WAIT_BEGIN,     /* begins to wait for the k-tile's data, however it does that */
     TRACE_WAIT_END,
-    TRACE_ACQUIRE_BEGIN,  /* begins to wait for a free stage to load the k-tile into */
+    TRACE_ACQUIRE_BEGIN, /* begins to wait for a free stage to load the k-tile into */
     TRACE_ACQUIRE_END,
-    TRACE_FRAGMENTS,      /* begins to load fragments; the n-th belongs to the n-th TRACE_MMA_BEGIN */
-    TRACE_MMA_BEGIN,      /* begins to issue multiplications */
-    TRACE_MMA_END,        /* has issued them */
-    TRACE_MMA_DONE,       /* a wait has shown that the k-tile's wgmmas are complete; none with mma.sync */
-    TRACE_FMA_BEGIN,      /* begins arithmetic on the CUDA cores */
+    TRACE_FRAGMENTS, /* begins to load fragments; the n-th belongs to the n-th TRACE_MMA_BEGIN */
+    TRACE_MMA_BEGIN, /* begins to issue multiplications */
+    TRACE_MMA_END,   /* has issued them */
+    TRACE_MMA_DONE, /* a wait has shown that the k-tile's wgmmas are complete; none with mma.sync */
+    TRACE_FMA_BEGIN, /* begins arithmetic on the CUDA cores */
     TRACE_FMA_END,
     TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
     TRACE_STORE,          /* the first stores to D are issued */
@@ -63,14 +64,15 @@ enum trace_event {
 
 /* One mark, 16 bytes. */
 struct trace_record {
-    uint64_t clock;    /* %clock64 of the SM; simulated cycles */
-    uint16_t event;    /* enum trace_event */
-    uint16_t role;     /* enum trace_role */
+    uint64_t clock; /* %clock64 of the SM; simulated cycles */
+    uint16_t event; /* enum trace_event */
+    uint16_t role;  /* enum trace_role */
     uint32_t argument;
 };
 
-/* The buffer: for CTA c < TRACE_CTAS and role r one region of TRACE_REGION records at index (c * TRACE_ROLES + r) *
- * TRACE_REGION. It must be zero before the launch. The first TRACE_HEADER records of a region are this: */
+/* The buffer: for CTA c < TRACE_CTAS and role r one region of TRACE_REGION records at index (c *
+ * TRACE_ROLES + r) * TRACE_REGION. It must be zero before the launch. The first TRACE_HEADER
+ * records of a region are this: */
 struct trace_header {
     uint64_t open_clock, open_time;   /* %clock64 and %globaltimer (ns) at trace_open ... */
     uint64_t close_clock, close_time; /* ... and at trace_close */
@@ -80,18 +82,18 @@ struct trace_header {
     uint32_t state;                   /* 0 never opened, 1 opened, 2 closed */
 };
 enum {
-    TRACE_CTAS = 264,     /* two waves of one CTA per SM */
-    TRACE_REGION = 4096,  /* records */
-    TRACE_HEADER = 3,     /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
+    TRACE_CTAS = 264,    /* two waves of one CTA per SM */
+    TRACE_REGION = 4096, /* records */
+    TRACE_HEADER = 3,    /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
     TRACE_MARKS = TRACE_REGION - TRACE_HEADER,
 };
 static_assert(sizeof(struct trace_record) == 16 && sizeof(struct trace_header) == TRACE_HEADER * 16,
               "the recorder's format");
 
 /*
- * trace_open: opens the trace of `role` in one CTA. `recorder` is true in the one thread that records; every thread of the role
- * may call, here and below. `buffer` (gemm_args.trace) may be NULL: nothing is recorded then.
- * trace_mark: one mark. trace_close: the last one.
+ * trace_open: opens the trace of `role` in one CTA. `recorder` is true in the one thread that
+ * records; every thread of the role may call, here and below. `buffer` (gemm_args.trace) may be
+ * NULL: nothing is recorded then. trace_mark: one mark. trace_close: the last one.
  */
 
 #if !defined(__CUDACC__)
@@ -120,7 +122,8 @@ DEVICE void trace_close(struct trace *trace) {
 struct trace {
     struct trace_record *buffer; /* a kernel's parameter: takes no register */
     uint32_t role;               /* nor does this constant */
-    uint32_t cursor;             /* the region above, the marks made so far below; all ones below: does not record */
+    uint32_t
+        cursor; /* the region above, the marks made so far below; all ones below: does not record */
 };
 
 enum { TRACE_COUNT_BITS = 21, TRACE_COUNT_MASK = (1 << TRACE_COUNT_BITS) - 1 };
@@ -154,11 +157,13 @@ DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool 
     return trace;
 }
 
-/* One statement of assembly, so that the store is predicated and not branched around: the compiler would
- * serialize wgmmas that stand on both sides of a branch. Marks beyond the region's end are counted only. */
+/* One statement of assembly, so that the store is predicated and not branched around: the compiler
+ * would serialize wgmmas that stand on both sides of a branch. Marks beyond the region's end are
+ * counted only. */
 DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t argument) {
     const uint32_t count = trace->cursor & TRACE_COUNT_MASK;
-    const uint32_t record = (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
+    const uint32_t record =
+        (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
     asm volatile("{\n"
                  ".reg .pred p;\n"
                  ".reg .b64 clock, payload;\n"
@@ -166,8 +171,8 @@ DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t arg
                  "mov.b64 payload, {%3, %4};\n"
                  "mov.u64 clock, %%clock64;\n"
                  "@p st.global.v2.b64 [%0], {clock, payload};\n"
-                 "}" ::"l"(trace->buffer + record), "r"(count), "n"((int)TRACE_MARKS),
-                 "r"(event | trace->role << 16), "r"(argument));
+                 "}" ::"l"(trace->buffer + record),
+                 "r"(count), "n"((int)TRACE_MARKS), "r"(event | trace->role << 16), "r"(argument));
     trace->cursor += count != TRACE_COUNT_MASK;
 }
 

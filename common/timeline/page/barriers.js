@@ -2,16 +2,22 @@
 
 const EVENTS = ["init", "arrive", "expect_tx", "complete_tx", "flip", "wait", "pass"];
 const [INIT, ARRIVE, EXPECT_TX, COMPLETE_TX, FLIP, WAIT, PASS] = EVENTS.keys();
-const EVENT_FIELDS = 10; /* cycle, kind, by CTA, by thread, amount, phase, pending, expected, tx, line */
+const EVENT_FIELDS =
+  10;              /* cycle, kind, by CTA, by thread, amount, phase, pending, expected, tx, line */
 const LISTED = 17; /* events in the table around the current one */
 
-const barrier = { stage: null, which: null, at: 0, waiting: [] };
+const barrier = {
+  stage: null,
+  which: null,
+  at: 0,
+  waiting: []
+};
 
 /* Event i of a barrier as an object. */
 function eventOf(which, i) {
   const [cycle, kind, byCta, byThread, amount, phase, pending, expected, tx, line] =
     which.events.slice(i * EVENT_FIELDS, (i + 1) * EVENT_FIELDS);
-  return { cycle, kind, byCta, byThread, amount, phase, pending, expected, tx, line };
+  return {cycle, kind, byCta, byThread, amount, phase, pending, expected, tx, line};
 }
 
 const eventCount = which => which.events.length / EVENT_FIELDS;
@@ -46,7 +52,9 @@ function waitingAt(which, at) {
       waiting.get(key).add(event.byThread);
     } else {
       for (const [key, threads] of waiting)
-        if (key.startsWith(event.byCta + " ") && threads.delete(event.byThread) && threads.size === 0) waiting.delete(key);
+        if (key.startsWith(event.byCta + " ") && threads.delete(event.byThread) &&
+            threads.size === 0)
+          waiting.delete(key);
     }
   }
   return waiting;
@@ -55,16 +63,26 @@ function waitingAt(which, at) {
 function sentence(event, before, own) {
   const by = who(event, own), bytes = `${whole(event.amount)} bytes`;
   switch (event.kind) {
-  case INIT: return `${by} initializes the barrier: a phase takes ${event.amount} arrival${event.amount === 1 ? "" : "s"}.`;
-  case ARRIVE: return `${by} arrives: ${event.pending} still pending.`;
-  case EXPECT_TX: return `${by} announces ${bytes}: the phase cannot complete before they have come.`;
-  case COMPLETE_TX: return event.tx < 0 ? `${by} delivers ${bytes}, before they were announced.`
-    : `${by} delivers ${bytes}: ${event.tx ? whole(event.tx) + " to come" : "all are there"}.`;
-  case FLIP: return `Nothing is missing: phase ${event.phase - 1} is complete, phase ${event.phase} begins, ` +
-    `and those who waited for parity ${(event.phase - 1) & 1} may pass.`;
-  case WAIT: return `${by} begins to wait for parity ${event.amount}` +
-    ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
-  default: return `${by} has seen the phase complete and goes on.`;
+    case INIT:
+      return `${by} initializes the barrier: a phase takes ${event.amount} arrival${
+        event.amount === 1 ? "" : "s"}.`;
+    case ARRIVE:
+      return `${by} arrives: ${event.pending} still pending.`;
+    case EXPECT_TX:
+      return `${by} announces ${bytes}: the phase cannot complete before they have come.`;
+    case COMPLETE_TX:
+      return event.tx < 0 ? `${by} delivers ${bytes}, before they were announced.` :
+                            `${by} delivers ${bytes}: ${
+                              event.tx ? whole(event.tx) + " to come" : "all are there"}.`;
+    case FLIP:
+      return `Nothing is missing: phase ${event.phase - 1} is complete, phase ${
+               event.phase} begins, ` +
+             `and those who waited for parity ${(event.phase - 1) & 1} may pass.`;
+    case WAIT:
+      return `${by} begins to wait for parity ${event.amount}` +
+             ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
+    default:
+      return `${by} has seen the phase complete and goes on.`;
   }
 }
 
@@ -76,19 +94,24 @@ function setState(id, text, changed) {
 
 function largestTx(which) {
   let most = 1;
-  for (let i = 0; i < eventCount(which); ++i) most = Math.max(most, Math.abs(which.events[i * EVENT_FIELDS + 8]));
+  for (let i = 0; i < eventCount(which); ++i)
+    most = Math.max(most, Math.abs(which.events[i * EVENT_FIELDS + 8]));
   return most;
 }
 
 function listEvents() {
-  const { which, at } = barrier, count = eventCount(which), body = byId("barrier-events").tBodies[0];
+  const {which, at} = barrier, count = eventCount(which), body = byId("barrier-events").tBodies[0];
   const first = Math.max(0, Math.min(at - (LISTED >> 1), count - LISTED));
   body.replaceChildren();
   for (let i = first; i < Math.min(count, first + LISTED); ++i) {
     const event = eventOf(which, i), row = body.insertRow();
-    const amount = event.kind === FLIP || event.kind === PASS ? "" : event.kind === WAIT ? "parity " + event.amount : whole(event.amount);
-    for (const text of [whole(event.cycle), EVENTS[event.kind], event.kind === FLIP ? "" : who(event, which.cta), amount,
-      event.phase, event.pending, whole(event.tx), event.line || ""]) row.insertCell().textContent = text;
+    const amount = event.kind === FLIP || event.kind === PASS ? "" :
+                   event.kind === WAIT                        ? "parity " + event.amount :
+                                                                whole(event.amount);
+    for (const text of [whole(event.cycle), EVENTS[event.kind],
+           event.kind === FLIP ? "" : who(event, which.cta), amount, event.phase, event.pending,
+           whole(event.tx), event.line || ""])
+      row.insertCell().textContent = text;
     if (event.kind === FLIP) row.className = "flip";
     if (i === at) row.setAttribute("aria-current", "step");
     row.addEventListener("click", () => goTo(i));
@@ -96,29 +119,35 @@ function listEvents() {
 }
 
 function goTo(at) {
-  const { which } = barrier;
+  const {which} = barrier;
   if (!which) return;
   const count = eventCount(which);
   barrier.at = at = Math.max(0, Math.min(count - 1, at));
   const event = eventOf(which, at), before = at > 0 ? eventOf(which, at - 1) : event;
   byId("barrier-slider").value = at;
   byId("barrier-position").textContent = `event ${at + 1} of ${count}, cycle ${whole(event.cycle)}`;
-  byId("barrier-sentence").textContent = sentence(event, before, which.cta).replace(/^./, letter => letter.toUpperCase());
-  setState("state-phase", `${event.phase}, parity ${event.phase & 1}`, event.phase !== before.phase);
-  setState("state-pending", `${event.pending} of ${event.expected}`, event.pending !== before.pending);
+  byId("barrier-sentence").textContent =
+    sentence(event, before, which.cta).replace(/^./, letter => letter.toUpperCase());
+  setState(
+    "state-phase", `${event.phase}, parity ${event.phase & 1}`, event.phase !== before.phase);
+  setState(
+    "state-pending", `${event.pending} of ${event.expected}`, event.pending !== before.pending);
   setState("state-tx", whole(event.tx), event.tx !== before.tx);
   const arrived = event.expected - event.pending;
-  byId("dots").textContent = event.expected <= 32 ? "\u25CF".repeat(Math.max(0, arrived)) + "\u25CB".repeat(Math.max(0, event.pending)) : "";
+  byId("dots").textContent = event.expected <= 32 ? "\u25CF".repeat(Math.max(0, arrived)) +
+                                                      "\u25CB".repeat(Math.max(0, event.pending)) :
+                                                    "";
   byId("tx-bar").firstChild.style.width = 100 * Math.abs(event.tx) / barrier.largestTx + "%";
   const waiting = [...waitingAt(which, at)].map(([key, threads]) => {
     const [cta, parity] = key.split(" ").map(Number);
     return `${cta !== which.cta ? `CTA ${cta}: ` : ""}${ranges(threads)} for parity ${parity}`;
   });
   byId("state-waiting").textContent = waiting.join("; ") || "none";
-  for (const [id, end] of [["step-back", at === 0], ["phase-back", at === 0], ["step", at === count - 1], ["phase", at === count - 1]])
+  for (const [id, end] of [["step-back", at === 0], ["phase-back", at === 0],
+         ["step", at === count - 1], ["phase", at === count - 1]])
     byId(id).disabled = end;
   listEvents();
-  view.cursor = { time: event.cycle };
+  view.cursor = {time: event.cycle};
   redraw();
 }
 
@@ -127,7 +156,9 @@ const stepBy = by => goTo(barrier.at + by);
 /* To the flip before or after the current event; to the end if there is none. */
 function stepPhase(direction) {
   let at = barrier.at + direction;
-  while (at > 0 && at < eventCount(barrier.which) - 1 && barrier.which.events[at * EVENT_FIELDS + 1] !== FLIP) at += direction;
+  while (at > 0 && at < eventCount(barrier.which) - 1 &&
+         barrier.which.events[at * EVENT_FIELDS + 1] !== FLIP)
+    at += direction;
   goTo(at);
 }
 
@@ -143,15 +174,25 @@ function chooseBarrierStage(index) {
   const select = byId("barrier-which");
   select.replaceChildren();
   barrier.stage.timeline.barriers.forEach((which, i) => {
-    select.append(element("option", { value: i }, `CTA ${which.cta}: ${which.name}, ${eventCount(which)} events`));
+    select.append(element(
+      "option", {value: i}, `CTA ${which.cta}: ${which.name}, ${eventCount(which)} events`));
   });
   chooseBarrier(0);
 }
 
 function barrierKey(event) {
-  const actions = { j: () => stepBy(-1), k: () => stepBy(1), ArrowLeft: () => stepBy(-1), ArrowRight: () => stepBy(1),
-    ArrowUp: () => stepBy(-1), ArrowDown: () => stepBy(1), n: () => stepPhase(1), p: () => stepPhase(-1),
-    Home: () => goTo(0), End: () => goTo(Infinity) };
+  const actions = {
+    j: () => stepBy(-1),
+    k: () => stepBy(1),
+    ArrowLeft: () => stepBy(-1),
+    ArrowRight: () => stepBy(1),
+    ArrowUp: () => stepBy(-1),
+    ArrowDown: () => stepBy(1),
+    n: () => stepPhase(1),
+    p: () => stepPhase(-1),
+    Home: () => goTo(0),
+    End: () => goTo(Infinity)
+  };
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey || event.altKey || !actions[name]) return;
   actions[name]();
@@ -163,9 +204,12 @@ function startBarriers() {
   byId("no-barriers").hidden = stages.length > 0;
   byId("barrier-view").hidden = stages.length === 0;
   if (stages.length === 0) return;
-  for (const stage of stages) byId("barrier-stage").append(element("option", { value: stage.index }, stage.name));
-  byId("barrier-stage").addEventListener("change", event => chooseBarrierStage(Number(event.target.value)));
-  byId("barrier-which").addEventListener("change", event => chooseBarrier(Number(event.target.value)));
+  for (const stage of stages)
+    byId("barrier-stage").append(element("option", {value: stage.index}, stage.name));
+  byId("barrier-stage")
+    .addEventListener("change", event => chooseBarrierStage(Number(event.target.value)));
+  byId("barrier-which")
+    .addEventListener("change", event => chooseBarrier(Number(event.target.value)));
   byId("barrier-slider").addEventListener("input", event => goTo(Number(event.target.value)));
   byId("step").addEventListener("click", () => stepBy(1));
   byId("step-back").addEventListener("click", () => stepBy(-1));

@@ -1,9 +1,14 @@
 /* model.js: the tracks in columns, and questions about them. */
 
-const KINDS = ["load in flight", "multicast load in flight", "data held", "wait for a free stage", "wait for data",
-  "fragment loads", "issue wgmma", "multiply", "CUDA-core arithmetic", "epilogue", "store"];
-const KIND_COLORS = ["load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
-  "store"];
+const KINDS = [
+  "load in flight", "multicast load in flight", "data held", "wait for a free stage",
+  "wait for data", "fragment loads", "issue wgmma", "multiply", "CUDA-core arithmetic", "epilogue",
+  "store", "multiply for another CTA of the SM"
+];
+const KIND_COLORS = [
+  "load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
+  "store", "other"
+];
 const [SPAN_HELD, SPAN_ACQUIRE, SPAN_MMA] = [2, 3, 7];
 const [TRACK_SLOT, TRACK_TENSOR_CORE] = [0, 4];
 const SECOND_CONSUMER = 2;
@@ -12,10 +17,22 @@ const SPAN_FIELDS = 7; /* begin, end, kind, inferred, role, k-tile, output tile 
 /* Turns a track's flat list into columns. covered[i]: cycles covered by the spans before span i. */
 function columnsOf(track) {
   const count = track.spans.length / SPAN_FIELDS;
-  const lane = { name: track.name, kind: track.kind, cta: track.cta, sm: track.sm, count,
-    begin: new Float64Array(count), end: new Float64Array(count), covered: new Float64Array(count + 1),
-    type: new Uint8Array(count), inferred: new Uint8Array(count), color: new Uint8Array(count),
-    role: new Int8Array(count), kTile: new Int32Array(count), tile: new Int32Array(count) };
+  const lane = {
+    name: track.name,
+    kind: track.kind,
+    cta: track.cta,
+    sm: track.sm,
+    count,
+    begin: new Float64Array(count),
+    end: new Float64Array(count),
+    covered: new Float64Array(count + 1),
+    type: new Uint8Array(count),
+    inferred: new Uint8Array(count),
+    color: new Uint8Array(count),
+    role: new Int8Array(count),
+    kTile: new Int32Array(count),
+    tile: new Int32Array(count)
+  };
   for (let i = 0, at = 0; i < count; ++i, at += SPAN_FIELDS) {
     const spans = track.spans;
     lane.begin[i] = spans[at];
@@ -27,7 +44,8 @@ function columnsOf(track) {
     lane.tile[i] = spans[at + 6];
     lane.covered[i + 1] = lane.covered[i] + lane.end[i] - lane.begin[i];
     /* The two consumers' multiplications have two greens. */
-    lane.color[i] = lane.type[i] === SPAN_MMA && lane.role[i] === SECOND_CONSUMER ? KINDS.length : lane.type[i];
+    lane.color[i] =
+      lane.type[i] === SPAN_MMA && lane.role[i] === SECOND_CONSUMER ? KINDS.length : lane.type[i];
   }
   return lane;
 }
@@ -37,8 +55,10 @@ function firstAfter(lane, time, low = 0) {
   let high = lane.count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (lane.end[middle] <= time) low = middle + 1;
-    else high = middle;
+    if (lane.end[middle] <= time)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -51,15 +71,25 @@ function coveredBefore(lane, time, i) {
 
 function coverage(lane, from, to) {
   if (to <= from) return 0;
-  return (coveredBefore(lane, to, firstAfter(lane, to)) - coveredBefore(lane, from, firstAfter(lane, from))) / (to - from);
+  return (coveredBefore(lane, to, firstAfter(lane, to)) -
+           coveredBefore(lane, from, firstAfter(lane, from))) /
+         (to - from);
 }
 
 function makeStages(timelines) {
   return timelines.map((timeline, index) => {
     const lanes = timeline.tracks.map(columnsOf);
     let end = 1;
-    for (const lane of lanes) if (lane.count) end = Math.max(end, lane.end[lane.count - 1]);
-    return { index, name: timeline.name + (timeline.variant ? " " + timeline.variant : ""), timeline, lanes, end,
-      ctas: [...new Set(lanes.map(lane => lane.cta))], visible: true };
+    for (const lane of lanes)
+      if (lane.count) end = Math.max(end, lane.end[lane.count - 1]);
+    return {
+      index,
+      name: timeline.name + (timeline.variant ? " " + timeline.variant : ""),
+      timeline,
+      lanes,
+      end,
+      ctas: [...new Set(lanes.map(lane => lane.cta))],
+      visible: true
+    };
   });
 }

@@ -27,7 +27,7 @@ function showRun() {
   if (info.power_limit_w) parts.push(`power limit ${info.power_limit_w} W`);
   if (info.driver) parts.push("driver " + info.driver);
   if (info.toolkit) parts.push("CUDA " + info.toolkit);
-  const badge = element("span", { class: "badge" }, info.simulated ? "simulated" : "measured");
+  const badge = element("span", {class: "badge"}, info.simulated ? "simulated" : "measured");
   byId("run").append(badge, parts.filter(Boolean).join(", "));
   if (info.command) byId("run").append(element("br"), element("code", {}, info.command));
 }
@@ -35,10 +35,11 @@ function showRun() {
 function bar(share) {
   const fill = element("i");
   fill.style.width = Math.max(0, Math.min(1, share)) * 100 + "%";
-  return element("span", { class: "bar", "aria-hidden": "true" }, fill);
+  return element("span", {class: "bar", "aria-hidden": "true"}, fill);
 }
 
-/* The columns that this run can fill: title, text of a row (null: not known), and the share that its bar shows. */
+/* The columns that this run can fill: title, text of a row (null: not known), and the share that
+ * its bar shows. */
 function resultColumns() {
   const rows = data.rows, most = key => Math.max(...rows.map(row => row[key] || 0));
   const cublas = rows.find(row => row.name === "cublas");
@@ -47,45 +48,59 @@ function resultColumns() {
   const speed = (mode, title) => {
     const tflops = mode + "_tflops", best = most(tflops);
     if (best === 0) return;
-    columns.push([title + ", ms", row => row[mode + "_ms"] ? row[mode + "_ms"].toPrecision(4) : null]);
-    columns.push([title + ", TFLOPS", row => row[tflops] ? row[tflops].toFixed(1) : null, row => row[tflops] / best]);
+    columns.push(
+      [title + ", ms", row => row[mode + "_ms"] ? row[mode + "_ms"].toPrecision(4) : null]);
+    columns.push([
+      title + ", TFLOPS", row => row[tflops] ? row[tflops].toFixed(1) : null,
+      row => row[tflops] / best
+    ]);
     if (cublas && cublas[tflops])
-      columns.push(["of cuBLAS", row => row[tflops] ? percent(row[tflops] / cublas[tflops]) : null]);
-    columns.push(["clock, MHz", row => row[mode + "_clock_mhz"] ? whole(row[mode + "_clock_mhz"]) : null]);
+      columns.push(
+        ["of cuBLAS", row => row[tflops] ? percent(row[tflops] / cublas[tflops]) : null]);
+    columns.push(
+      ["clock, MHz", row => row[mode + "_clock_mhz"] ? whole(row[mode + "_clock_mhz"]) : null]);
   };
   speed("burst", "burst");
   speed("sustained", "sustained");
-  if (most("power_w")) columns.push(["power, W", row => row.power_w ? row.power_w.toFixed(0) : null]);
+  if (most("power_w"))
+    columns.push(["power, W", row => row.power_w ? row.power_w.toFixed(0) : null]);
   if (most("cycles"))
-    columns.push([data.info.simulated ? "simulated cycles" : "SM cycles", row => row.cycles ? whole(row.cycles) : null,
-      data.info.simulated ? row => row.cycles ? fastest / row.cycles : 0 : undefined]);
+    columns.push([
+      data.info.simulated ? "simulated cycles" : "SM cycles",
+      row => row.cycles ? whole(row.cycles) : null,
+      data.info.simulated ? row => row.cycles ? fastest / row.cycles : 0 : undefined
+    ]);
   if (most("utilization"))
-    columns.push([data.info.simulated ? "simulated Tensor Core use" : "Tensor Core use",
-      row => row.utilization ? percent(row.utilization) : null, row => row.utilization]);
+    columns.push([
+      data.info.simulated ? "simulated Tensor Core use" : "Tensor Core use",
+      row => row.utilization ? percent(row.utilization) : null, row => row.utilization
+    ]);
   if (most("registers")) columns.push(["registers", row => row.registers || null]);
   if (most("smem_bytes"))
-    columns.push(["shared memory", row => row.smem_bytes ? (row.smem_bytes / 1024).toFixed(0) + " KB" : null]);
+    columns.push(
+      ["shared memory", row => row.smem_bytes ? (row.smem_bytes / 1024).toFixed(0) + " KB" : null]);
   return columns;
 }
 
 function showResults() {
   const table = byId("results"), columns = resultColumns();
   const head = element("tr", {}, element("th", {}, "stage"));
-  for (const [title] of columns) head.append(element("th", { class: "number" }, title));
+  for (const [title] of columns) head.append(element("th", {class: "number"}, title));
   head.append(element("th", {}, "result"));
   table.append(element("thead", {}, head));
   const body = table.appendChild(element("tbody"));
   for (const row of data.rows) {
     const name = element("td", {}, row.name + (row.variant ? " " + row.variant : ""));
-    if (row.technique) name.append(element("span", { class: "technique" }, row.technique));
-    const line = element("tr", row.baseline ? { class: "baseline" } : {}, name);
+    if (row.technique) name.append(element("span", {class: "technique"}, row.technique));
+    const line = element("tr", row.baseline ? {class: "baseline"} : {}, name);
     for (const [, text, share] of columns) {
-      const shown = text(row), cell = element("td", { class: "number" }, shown === null ? "\u2013" : String(shown));
+      const shown = text(row),
+            cell = element("td", {class: "number"}, shown === null ? "\u2013" : String(shown));
       if (share && shown !== null) cell.append(" ", bar(share(row)));
       line.append(cell);
     }
     const verified = row.baseline ? "" : row.verified ? "verified" : "not verified";
-    line.append(element("td", { class: row.baseline || row.verified ? "good" : "bad" }, verified));
+    line.append(element("td", {class: row.baseline || row.verified ? "good" : "bad"}, verified));
     body.append(line);
   }
 }

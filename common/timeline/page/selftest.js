@@ -1,6 +1,8 @@
-/* selftest.js: with #selftest in the address, the page checks itself and writes what it found into the document.
+/* selftest.js: with #selftest in the address, the page checks itself and writes what it found into
+ * the document.
  *
- * All of it runs before the load event, so that a browser that dumps the document sees the outcome. */
+ * All of it runs before the load event, so that a browser that dumps the document sees the outcome.
+ */
 
 function selfTest() {
   const lines = [];
@@ -10,40 +12,56 @@ function selfTest() {
     lines.push(`${good ? "ok" : "FAILED"}: ${what}${detail ? " (" + detail + ")" : ""}`);
   };
 
+  byId("timeline").scrollIntoView();
   /* The stages are there, and can be hidden and shown with the keyboard. */
-  const key = (id, name) => byId(id).dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  const key = (id, name) => byId(id).dispatchEvent(
+    new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));
   check("nine stages are shown", view.headings.length === 9, `${view.headings.length}`);
   check("every stage has a Tensor Core track", view.headings.every(heading => heading.core));
   key("timeline", "3");
-  check("key 3 hides the third stage", view.headings.length === 8 && !view.headings.some(h => h.stage.index === 2));
+  check("key 3 hides the third stage",
+    view.headings.length === 8 && !view.headings.some(h => h.stage.index === 2));
   key("timeline", "3");
   check("key 3 shows it again", view.headings.length === 9);
-  check("the table has a row for each result", byId("results").tBodies[0].rows.length === data.rows.length);
+  check("the table has a row for each result",
+    byId("results").tBodies[0].rows.length === data.rows.length);
 
   /* Zoom and pan. */
   key("timeline", "0");
   const all = view.to - view.from;
   key("timeline", "+");
-  check("+ zooms in by 1.5", Math.abs(all / (view.to - view.from) - 1.5) < 0.01, `${all} to ${view.to - view.from}`);
+  check("+ zooms in by 1.5", Math.abs(all / (view.to - view.from) - 1.5) < 0.01,
+    `${all} to ${view.to - view.from}`);
   byId("timeline").focus();
   const center = LABELS + plotWidth() / 4, under = timeAt(center);
-  byId("lanes").dispatchEvent(Object.assign(new WheelEvent("wheel", { deltaY: -100, ctrlKey: true, bubbles: true,
-    cancelable: true, clientX: byId("lanes").getBoundingClientRect().left + center })));
-  check("the wheel zooms around the pointer", view.to - view.from < all / 1.5 && Math.abs(timeAt(center) - under) < all / 100);
+  byId("lanes").dispatchEvent(Object.assign(new WheelEvent("wheel", {
+    deltaY: -100,
+    ctrlKey: true,
+    bubbles: true,
+    cancelable: true,
+    clientX: byId("lanes").getBoundingClientRect().left + center
+  })));
+  check("the wheel zooms around the pointer",
+    view.to - view.from < all / 1.5 && Math.abs(timeAt(center) - under) < all / 100);
   const from = view.from;
   key("timeline", "ArrowRight");
   check("the right arrow pans", view.from > from);
 
   /* A span is found under the pointer and described. */
   fit();
-  const row = view.rows.find(candidate => candidate.lane.kind === TRACK_TENSOR_CORE && candidate.lane.count > 0);
+  const row = view.rows.find(
+    candidate => candidate.lane.kind === TRACK_TENSOR_CORE && candidate.lane.count > 0);
   const span = row.lane.count >> 1, middle = (row.lane.begin[span] + row.lane.end[span]) / 2;
   show(row.lane.begin[span] - 50, row.lane.end[span] + 50);
   const text = describe(spanAt(placeOf(middle), row.y + 4));
-  check("hovering names the span", text.startsWith("multiply") && text.includes(row.stage.name), text.replace(/\n/g, "; "));
+  check("hovering names the span", text.startsWith("multiply") && text.includes(row.stage.name),
+    text.replace(/\n/g, "; "));
   draw();
-  const pixel = byId("lanes").getContext("2d").getImageData(Math.round(placeOf(middle) * devicePixelRatio),
-    Math.round((row.y + 2) * devicePixelRatio), 1, 1).data;
+  const pixel = byId(
+    "lanes").getContext("2d")
+                  .getImageData(Math.round(placeOf(middle) * devicePixelRatio),
+                    Math.round((row.y + 2) * devicePixelRatio), 1, 1)
+                  .data;
   check("and it is green there", pixel[1] > pixel[0] && pixel[1] > pixel[2], [...pixel].join(" "));
 
   selfTestBarriers(check, key);
@@ -54,15 +72,16 @@ function selfTest() {
   byId("selftest").textContent = lines.join("\n");
 }
 
-/* Steps the first barrier that sees bytes through whole phases, with the rules of the PTX ISA as the measure, and what the
- * page shows against them. */
+/* Steps the first barrier that sees bytes through whole phases, with the rules of the PTX ISA as
+ * the measure, and what the page shows against them. */
 function selfTestBarriers(check, key) {
   let stageIndex = -1, index = -1;
   for (const stage of view.stages) {
     if (index >= 0) break;
     stageIndex = stage.index;
     index = stage.timeline.barriers.findIndex(which => {
-      for (let i = 0; i < eventCount(which); ++i) if (which.events[i * EVENT_FIELDS + 1] === COMPLETE_TX) return true;
+      for (let i = 0; i < eventCount(which); ++i)
+        if (which.events[i * EVENT_FIELDS + 1] === COMPLETE_TX) return true;
       return false;
     });
   }
@@ -74,39 +93,53 @@ function selfTestBarriers(check, key) {
   for (let i = 0; i < eventCount(barrier.which) && flips < 3; ++i) {
     if (i > 0) key("barrier", "k");
     const event = eventOf(barrier.which, i);
-    if (i === 0) model = { phase: event.phase, pending: event.pending, tx: event.tx };
-    else if (event.kind === ARRIVE) model.pending -= event.amount;
-    else if (event.kind === EXPECT_TX) model.tx += event.amount;
-    else if (event.kind === COMPLETE_TX) model.tx -= event.amount;
+    if (i === 0)
+      model = {phase: event.phase, pending: event.pending, tx: event.tx};
+    else if (event.kind === ARRIVE)
+      model.pending -= event.amount;
+    else if (event.kind === EXPECT_TX)
+      model.tx += event.amount;
+    else if (event.kind === COMPLETE_TX)
+      model.tx -= event.amount;
     else if (event.kind === FLIP) {
-      if (model.pending !== 0 || model.tx !== 0) wrong = wrong || `event ${i}: flips with ${model.pending} pending, tx ${model.tx}`;
-      model = { phase: model.phase + 1, pending: event.expected, tx: 0 };
+      if (model.pending !== 0 || model.tx !== 0)
+        wrong = wrong || `event ${i}: flips with ${model.pending} pending, tx ${model.tx}`;
+      model = {phase: model.phase + 1, pending: event.expected, tx: 0};
       ++flips;
     }
-    const shown = byId("state-phase").textContent + " | " + byId("state-pending").textContent + " | " + byId("state-tx").textContent;
-    const right = `${model.phase}, parity ${model.phase & 1} | ${model.pending} of ${event.expected} | ${whole(model.tx)}`;
+    const shown = byId("state-phase").textContent + " | " + byId("state-pending").textContent +
+                  " | " + byId("state-tx").textContent;
+    const right = `${model.phase}, parity ${model.phase & 1} | ${model.pending} of ${
+      event.expected} | ${whole(model.tx)}`;
     if (shown !== right) wrong = wrong || `event ${i}: shows ${shown}, should be ${right}`;
     waited = waited || byId("state-waiting").textContent !== "none";
   }
-  check("a barrier steps through a whole phase with the right values", flips >= 1 && !wrong, wrong || `${flips} phases`);
+  check("a barrier steps through a whole phase with the right values", flips >= 1 && !wrong,
+    wrong || `${flips} phases`);
   check("waiting threads are shown", waited);
   goTo(0);
   key("barrier", "n");
   check("N goes to the flip", eventOf(barrier.which, barrier.at).kind === FLIP);
 }
 
-/* 100,000 spans: the recorded ones, repeated one after another. A frame counts when its pixels can be read back. */
+/* 100,000 spans: the recorded ones, repeated one after another. A frame counts when its pixels can
+ * be read back. */
 function selfTestSpeed(check) {
   const EVENTS_WANTED = 100000, FRAMES = 40, FRAME_MS = 1000 / 30;
-  const count = () => view.stages.reduce((sum, stage) => sum + stage.lanes.reduce((spans, lane) => spans + lane.count, 0), 0);
+  const count = () => view.stages.reduce(
+    (sum, stage) => sum + stage.lanes.reduce((spans, lane) => spans + lane.count, 0), 0);
   const recorded = view.stages, copies = Math.ceil(EVENTS_WANTED / Math.max(1, count()));
-  const repeated = data.timelines.map(timeline => ({ ...timeline, tracks: timeline.tracks.map(track => {
-    const spans = [], end = recorded.find(stage => stage.timeline === timeline).end;
-    for (let copy = 0; copy < copies; ++copy)
-      for (let i = 0; i < track.spans.length; i += SPAN_FIELDS)
-        spans.push(track.spans[i] + copy * end, track.spans[i + 1] + copy * end, ...track.spans.slice(i + 2, i + SPAN_FIELDS));
-    return { ...track, spans };
-  }) }));
+  const repeated = data.timelines.map(timeline => ({
+    ...timeline,
+    tracks: timeline.tracks.map(track => {
+      const spans = [], end = recorded.find(stage => stage.timeline === timeline).end;
+      for (let copy = 0; copy < copies; ++copy)
+        for (let i = 0; i < track.spans.length; i += SPAN_FIELDS)
+          spans.push(track.spans[i] + copy * end, track.spans[i + 1] + copy * end,
+            ...track.spans.slice(i + 2, i + SPAN_FIELDS));
+      return {...track, spans};
+    })
+  }));
   view.stages = makeStages(repeated);
   view.ctas = "all";
   relayOut();
@@ -114,7 +147,8 @@ function selfTestSpeed(check) {
   let slowest = 0, total = 0;
   for (let frame = 0; frame < FRAMES; ++frame) {
     /* From everything down to a thousandth of it, and across. */
-    const length = view.end * 1000 ** (-frame / FRAMES), start = (view.end - length) * (frame % 7) / 7;
+    const length = view.end * 1000 ** (-frame / FRAMES),
+          start = (view.end - length) * (frame % 7) / 7;
     view.from = start;
     view.to = start + length;
     const before = performance.now();
@@ -124,8 +158,10 @@ function selfTestSpeed(check) {
     total += time;
     slowest = Math.max(slowest, frame > 2 ? time : 0);
   }
-  check("30 frames a second with 100,000 events", spans >= EVENTS_WANTED && total / FRAMES < FRAME_MS,
-    `${spans} spans, ${(1000 * FRAMES / total).toFixed(0)} frames a second, slowest frame ${slowest.toFixed(1)} ms`);
+  check("30 frames a second with 100,000 events",
+    spans >= EVENTS_WANTED && total / FRAMES < FRAME_MS,
+    `${spans} spans, ${(1000 * FRAMES / total).toFixed(0)} frames a second, slowest frame ${
+      slowest.toFixed(1)} ms`);
   view.stages = recorded;
   view.ctas = "1";
   relayOut();
