@@ -17,7 +17,8 @@ profile=$(mktemp -d) || exit 1
 trap 'rm -rf "$profile"' EXIT
 # Root (in a container) may run it only without its sandbox; the page is our own and has no network.
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --no-first-run \
-  --user-data-dir="$profile" --window-size=1366,768 --enable-logging=stderr --dump-dom "file://$page#selftest" \
+  --user-data-dir="$profile" --window-size=1366,768 --enable-logging=stderr \
+  --dump-dom "file://$page#selftest" \
   >"$profile/dom" 2>"$profile/log"
 sed -n '/<pre id="selftest">/,/<\/pre>/p' "$profile/dom" | sed 's/<[^>]*>//g'
 if ! grep -q 'selftest: passed' "$profile/dom"; then
@@ -25,8 +26,8 @@ if ! grep -q 'selftest: passed' "$profile/dom"; then
   cat "$profile/log"
   exit 1
 fi
-# On the console there is nothing but Chromium's advice about reading pixels, which only the self-test
-# does.
+# On the console there is nothing but Chromium's advice about reading pixels, which only the
+# self-test does.
 if grep CONSOLE "$profile/log" | grep -v 'willReadFrequently'; then
   echo "the page writes to the console"
   exit 1

@@ -1,11 +1,11 @@
-# Puts the page (page/*) into the timeline library: as a script it makes one C file of it, included it
-# declares the step.
+# Puts the page (page/*) into the timeline library: as a script it makes one C file of it,
+# included it declares the step.
 #
 #   cmake -DPAGE=<page directory> -DOUTPUT=<file.c> -P embed.cmake
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  # Everything is handled as hexadecimal digits: CMake's lists and strings would change semicolons and
-  # brackets.
+  # Everything is handled as hexadecimal digits: CMake's lists and strings would change
+  # semicolons and brackets.
   file(READ ${PAGE}/index.html html HEX)
   file(READ ${PAGE}/style.css style HEX)
   set(script "")
