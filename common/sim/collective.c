@@ -97,9 +97,9 @@ void sim_warp_collective(const char *name, void *operand, sim_warp_execute *exec
         sim_block(&warp->waiters, describe_warp, warp);
         return;
     }
+    timing_drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
-    timing_settle(warp);
     finish(warp, execute(warp, warp->operand));
 }
 
@@ -174,9 +174,9 @@ void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_exe
         sim_block(&warp->waiters, describe_warp, warp);
         return;
     }
+    timing_drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
-    timing_settle(warp);
     call = (struct warpgroup_call){name, execute};
     finish(warp, gather_warps(warp, warp->operand));
 }

@@ -38,6 +38,8 @@ void scheduler_complete_jobs(const struct sim_cluster *cluster);
 /* Makes a thread ready to run. */
 void scheduler_ready(struct sim_thread *thread, uint64_t time);
 
+/* Adds to the warp's clock what its lanes have been charged. */
+void scheduler_advance_warp(struct sim_warp *warp);
 /* Back to the scheduler, ready to go on. From a fiber. */
 void scheduler_yield(void);
 
@@ -83,18 +85,24 @@ void timing_begin(int sms); /* a run begins: caches are cold */
 void timing_end(void);
 /* One lane's access. `address` is a global address or an offset in shared memory. */
 void timing_access(struct sim_thread *thread, enum timing_op op, uint64_t address, unsigned bytes);
-/* Charges what the lanes of the warp have logged: before anything that all lanes do together, and
- * when none can go on. */
-void timing_settle(struct sim_warp *warp);
+/* Charges the warp for what its lanes have logged, until its clock passes the horizon. True if
+ * something is left. */
+bool timing_settle(struct sim_warp *warp, uint64_t horizon);
+/* The running thread lets others go on until its warp's log is settled: before anything that all
+ * lanes do together. */
+void timing_drain(struct sim_warp *warp);
 /* A warp-wide access to shared memory of `rows` 16-byte rows at these offsets; returns extra passes
  * over the banks. */
 unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows);
-/* mma.sync by a warp. */
-void timing_mma(struct sim_warp *warp, const float *d, const uint32_t *a, const uint32_t *b);
+/* Before an mma.sync, by each lane: the warp waits for the registers it takes and for its Tensor
+ * Core. */
+void timing_operands(struct sim_thread *thread, const float *d, const uint32_t *a,
+                     const uint32_t *b);
+/* mma.sync by a warp, into d. */
+void timing_mma(struct sim_warp *warp, const float *d);
 /* ldmatrix: the registers at r are ready when the rows have come. */
 void timing_fragments(struct sim_warp *warp, const uint32_t *r);
 void timing_warp_begin(struct sim_warp *warp, uint64_t time);
-void timing_warp_end(struct sim_warp *warp);
 /* When a copy of up to 16 bytes from this address, issued by the thread now, will have landed. */
 uint64_t timing_copy(struct sim_thread *thread, const void *global);
 

@@ -132,6 +132,7 @@ struct sim_thread {
     bool touched_registers; /* a wrapper has packed, converted or stored registers since the last
                                wgmma.fence */
     bool polled;            /* its last atomic added nothing: it polls a word of global memory */
+    uint32_t cycles; /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async;
     struct bulk_state *bulk; /* tma.c: allocate on first use with sim_arena_alloc */
     struct sim_exit_call *at_exit;
@@ -148,6 +149,8 @@ struct sim_warp {
     uint32_t ready; /* can run */
     uint32_t exited;
     uint64_t clock; /* cycles, SCHEDULE_TIME */
+    bool advanced;  /* some lane's `cycles` are not yet in the clock */
+    bool backlog;   /* its lanes have logged accesses that timing.c has not charged yet */
     /* the collective its lanes are gathering at */
     const char *collective; /* NULL: none */
     const char *collective_file;
@@ -260,7 +263,8 @@ void sim_maybe_yield(void);
  * schedules than SCHEDULE_TIME: the number of the scheduling step, so that it still orders events.
  */
 uint64_t sim_now(void);
-/* Charges the warp of the running thread. No effect except under SCHEDULE_TIME. */
+/* Charges the running thread. Its warp is charged what the slowest of its lanes was: they run at the
+ * same time. No effect except under SCHEDULE_TIME. */
 void sim_advance(uint64_t cycles);
 
 /* ---- jobs: what async units have under way (scheduler.c) ---- */

@@ -156,10 +156,11 @@ static void thread_main(void *argument) {
     make_exit_calls(&thread->at_exit);
     cp_async_thread_exit(thread);
     collective_thread_exit(thread);
+    if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes)
+        timing_drain(thread->warp);
     thread->state = THREAD_DONE;
     thread->warp->ready &= ~(1u << thread->lane);
     thread->warp->exited |= 1u << thread->lane;
-    if (thread->warp->exited == thread->warp->lanes) timing_warp_end(thread->warp);
     if (--cta->live == 0) {
         make_exit_calls(&cta->at_exit);
         cta->exited = true;
@@ -223,7 +224,8 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
 
 int launch_ctas_per_sm(const struct gemm_launch *launch) {
     int by_threads = MAX_SM_THREADS / launch->threads;
-    /* How many registers a thread uses is the compiler's secret; that this many CTAs fit is its promise. */
+    /* How many registers a thread uses is the compiler's secret; that this many CTAs fit is its
+     * promise. */
     int by_registers = sim_launch_bounds_ctas(launch->kernel);
     int by_shared = (int)(SM_SHARED_BYTES / (launch->smem_bytes + RESERVED_SHARED_BYTES));
     int ctas = MAX_SM_CTAS;

@@ -131,13 +131,13 @@ static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
             o->d[2 + half] = d[g + 8][t + half];
         }
     }
-    const struct mma *first = operand[0];
-    timing_mma(warp, first->d, first->a, first->b);
+    timing_mma(warp, ((const struct mma *)operand[0])->d);
     return true;
 }
 
 void sim_mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2], int bf16) {
     require_whole_warp("mma.sync");
+    timing_operands(sim_thread(), d, a, b);
     struct mma o = {d, a, b, bf16};
     sim_warp_collective("mma.sync", &o, mma);
 }

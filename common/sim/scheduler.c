@@ -43,11 +43,26 @@ bool sim_chance(unsigned one_in) {
 uint64_t sim_now(void) {
     if (!sim_timed()) return sim.steps;
     if (in_job) return job_time;
-    return sim_self ? sim_thread()->warp->clock : sim.cycles;
+    return sim_self ? sim_thread()->warp->clock + sim_thread()->cycles : sim.cycles;
 }
 
 void sim_advance(uint64_t cycles) {
-    if (sim_timed()) sim_thread()->warp->clock += cycles;
+    if (!sim_timed()) return;
+    sim_thread()->cycles += (uint32_t)cycles;
+    sim_thread()->warp->advanced = true;
+}
+
+void scheduler_advance_warp(struct sim_warp *warp) {
+    if (!warp->advanced) return;
+    uint32_t most = 0;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        struct sim_thread *thread = warp->thread[lane];
+        if (!thread) continue;
+        if (most < thread->cycles) most = thread->cycles;
+        thread->cycles = 0;
+    }
+    warp->clock += most;
+    warp->advanced = false;
 }
 
 void scheduler_ready(struct sim_thread *thread, uint64_t time) {
@@ -345,22 +360,35 @@ static bool step_random(void) {
 }
 
 static bool step_time(void) {
+    /* Running a warp a little past the next one's clock saves looking for the smallest each time.
+     */
+    enum { SLACK = 32 };
     struct sim_warp *next = NULL;
+    uint64_t horizon = UINT64_MAX; /* the clock of the warp after it */
     for (int i = 0; i < resident_warp_count; ++i) {
         struct sim_warp *warp = resident_warps[i];
-        if (warp->ready && (!next || warp->clock < next->clock)) next = warp;
+        if (!warp->ready && !warp->backlog) continue;
+        if (!next || warp->clock < next->clock) {
+            if (next) horizon = next->clock;
+            next = warp;
+        } else if (warp->clock < horizon) {
+            horizon = warp->clock;
+        }
     }
     if (heap_size && (!next || heap[0]->time <= next->clock)) {
         complete_next_job();
         return true;
     }
     if (!next) return false;
+    if (heap_size && heap[0]->time < horizon) horizon = heap[0]->time;
+    if (next->backlog && timing_settle(next, horizon == UINT64_MAX ? horizon : horizon + SLACK))
+        return true;
     for (uint32_t turn = next->ready; turn; turn &= turn - 1) {
         int before_run = resident_warp_count;
         run_thread(next->thread[lowest(turn)]);
         if (resident_warp_count != before_run) return true; /* the warp is gone */
     }
-    timing_settle(next);
+    scheduler_advance_warp(next);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bandwidth.h"
 #include "core.h"
 #include "timing_model.h"
 
@@ -19,7 +20,6 @@ enum {
     READY_ENTRIES = 256,  /* registers whose arrival is remembered, per warp */
     L1_SECTORS = 1 << 12, /* 128 KiB in sectors */
     L2_SECTORS = 1 << 21, /* 64 MiB */
-    FRACTION = 256        /* bandwidth is booked in fractions of a cycle */
 };
 
 /* One instruction of the warp, as far as its lanes have come. */
@@ -31,7 +31,7 @@ struct row {
 };
 
 struct warp_timing {
-    int rows;
+    int rows, settled; /* of the log below */
     uint16_t logged[WARP_SIZE];
     uint64_t load_done[LOADS_IN_FLIGHT]; /* a ring */
     int next_load;
@@ -49,28 +49,30 @@ struct sm {
 };
 
 static struct sm *sms;
-static uint32_t *l2;                /* tags */
-static uint64_t l2_free, dram_free; /* in fractions */
-static uint64_t l2_rate, dram_rate; /* bytes per cycle of the simulated part of the chip */
+static uint32_t *l2;                                    /* tags */
+static struct bandwidth *l2_bandwidth, *dram_bandwidth; /* of the simulated part of the chip */
 
 void timing_begin(int sm_count) {
     timing_end();
     if (!sim_timed()) return;
     sms = calloc(sm_count, sizeof *sms);
     l2 = calloc(L2_SECTORS, sizeof *l2);
-    if (!sms || !l2) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
-    l2_free = dram_free = 0;
-    l2_rate = (uint64_t)L2_BYTES_PER_CYCLE * sm_count / CHIP_SMS;
-    dram_rate = (uint64_t)DRAM_BYTES_PER_CYCLE * sm_count / CHIP_SMS;
-    if (!l2_rate) l2_rate = 1;
-    if (!dram_rate) dram_rate = 1;
+    l2_bandwidth = malloc(sizeof *l2_bandwidth);
+    dram_bandwidth = malloc(sizeof *dram_bandwidth);
+    if (!sms || !l2 || !l2_bandwidth || !dram_bandwidth)
+        sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    bandwidth_begin(l2_bandwidth, (uint64_t)L2_BYTES_PER_CYCLE * sm_count / CHIP_SMS);
+    bandwidth_begin(dram_bandwidth, (uint64_t)DRAM_BYTES_PER_CYCLE * sm_count / CHIP_SMS);
 }
 
 void timing_end(void) {
     free(sms);
     free(l2);
+    free(l2_bandwidth);
+    free(dram_bandwidth);
     sms = NULL;
     l2 = NULL;
+    l2_bandwidth = dram_bandwidth = NULL;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -87,13 +89,8 @@ uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t
     return sim_timed() ? book(&sms[sm].server[server], time, cycles) : time;
 }
 
-static uint64_t book_bytes(uint64_t *server, uint64_t time, uint64_t bytes, uint64_t rate) {
-    return (book(server, time * FRACTION, bytes * FRACTION / rate) + bytes * FRACTION / rate) /
-           FRACTION;
-}
-
 uint64_t sim_l2_book(uint64_t time, uint64_t bytes) {
-    return sim_timed() ? book_bytes(&l2_free, time, bytes, l2_rate) : time;
+    return sim_timed() ? bandwidth_book(l2_bandwidth, time, bytes) : time;
 }
 
 /* ---- global memory ---- */
@@ -105,15 +102,16 @@ static bool tag_hit(uint32_t *tags, unsigned count, uint64_t sector) {
     return false;
 }
 
-static uint64_t fetch_sectors(uint64_t time, uint64_t first, uint64_t count) {
+/* `bytes`: what the L2 moves for it; half sectors count as half, because a neighbouring lane takes
+ * the other one with the same request. */
+static uint64_t fetch_sectors(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes) {
     uint64_t missing = 0;
     for (uint64_t i = 0; i < count; ++i)
         missing += !tag_hit(l2, L2_SECTORS, first + i);
-    uint64_t arrival =
-        book_bytes(&l2_free, time, count * GLOBAL_SECTOR_BYTES, l2_rate) + L2_LATENCY;
+    uint64_t arrival = bandwidth_book(l2_bandwidth, time, bytes) + L2_LATENCY;
     if (missing)
         arrival =
-            later(arrival, book_bytes(&dram_free, time, missing * GLOBAL_SECTOR_BYTES, dram_rate) +
+            later(arrival, bandwidth_book(dram_bandwidth, time, missing * GLOBAL_SECTOR_BYTES) +
                                DRAM_LATENCY);
     return arrival;
 }
@@ -122,12 +120,13 @@ uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes) {
     if (!sim_timed() || !bytes) return time;
     uint64_t first = (uintptr_t)address / GLOBAL_SECTOR_BYTES;
     uint64_t last = ((uintptr_t)address + bytes - 1) / GLOBAL_SECTOR_BYTES;
-    return fetch_sectors(time, first, last - first + 1);
+    return fetch_sectors(time, first, last - first + 1, bytes);
 }
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    return fetch_sectors(thread->warp->clock + behind, (uintptr_t)global / GLOBAL_SECTOR_BYTES, 1) +
+    return fetch_sectors(thread->warp->clock + behind, (uintptr_t)global / GLOBAL_SECTOR_BYTES, 1,
+                         16) +
            SHARED_LATENCY;
 }
 
@@ -151,18 +150,21 @@ static int sectors_of(const struct row *row, uint64_t sector[WARP_SIZE]) {
     return count;
 }
 
-static void stall_for_loads(struct sim_warp *warp) {
-    for (int i = 0; i < LOADS_IN_FLIGHT; ++i)
-        warp->clock = later(warp->clock, warp->timing->load_done[i]);
+/* When a warp may issue this: with too many loads in flight it stalls for the oldest, and what it
+ * stores to shared memory it has loaded before. */
+static uint64_t stall_of(const struct warp_timing *t, enum timing_op op) {
+    if (op == TIMING_LD_GLOBAL || op == TIMING_LD_SHARED)
+        return t->load_done[t->next_load % LOADS_IN_FLIGHT];
+    uint64_t latest = 0;
+    if (op == TIMING_ST_SHARED)
+        for (int i = 0; i < LOADS_IN_FLIGHT; ++i)
+            latest = later(latest, t->load_done[i]);
+    return latest;
 }
 
-/* A load's registers arrive at `time`; a warp with too many loads in flight stalls for the oldest.
- */
 static void load_in_flight(struct sim_warp *warp, uint64_t time) {
     struct warp_timing *t = warp->timing;
-    uint64_t *oldest = &t->load_done[t->next_load++ % LOADS_IN_FLIGHT];
-    warp->clock = later(warp->clock, *oldest);
-    *oldest = time;
+    t->load_done[t->next_load++ % LOADS_IN_FLIGHT] = time;
 }
 
 static void charge_global(struct sim_warp *warp, const struct row *row) {
@@ -180,7 +182,7 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
     uint64_t arrival = begin + L1_LATENCY;
     for (int i = 0; i < count; ++i) {
         if (row->op == TIMING_LD_GLOBAL && tag_hit(sm->l1, L1_SECTORS, sector[i])) continue;
-        arrival = later(arrival, fetch_sectors(begin, sector[i], 1));
+        arrival = later(arrival, fetch_sectors(begin, sector[i], 1, GLOBAL_SECTOR_BYTES));
     }
     if (row->op == TIMING_ATOMIC)
         warp->clock = arrival; /* its result decides what comes next */
@@ -233,7 +235,6 @@ static void charge_shared(struct sim_warp *warp, const struct row *row) {
     unsigned passes;
     const unsigned extra = charge_port(warp, row->address, row->lanes, row->bytes, &passes);
     uint64_t *port = &sms[warp->cta->sm].server[SERVER_SHARED_PORT];
-    if (row->op == TIMING_ST_SHARED) stall_for_loads(warp); /* what is stored was loaded before */
     const uint64_t begin = book(port, warp->clock, passes);
     switch (row->op) {
     case TIMING_LD_SHARED:
@@ -286,15 +287,13 @@ void timing_fragments(struct sim_warp *warp, const uint32_t *r) {
         *ready_entry(warp->timing, r + 2 * half, true) = warp->rows_done + SHARED_LATENCY;
 }
 
-void timing_mma(struct sim_warp *warp, const float *d, const uint32_t *a, const uint32_t *b) {
+void timing_mma(struct sim_warp *warp, const float *d) {
     if (!sim_timed()) return;
-    struct warp_timing *t = warp->timing;
     struct sm *sm = &sms[warp->cta->sm];
     const int sub = warp->index % SUB_PARTITIONS;
-    uint64_t operands = later(ready_time(t, a), later(ready_time(t, b), ready_time(t, d)));
-    uint64_t issue = book(&sm->issue[sub], later(warp->clock, operands), ISSUE_CYCLES);
-    uint64_t begin = book(&sm->mma[sub], issue, MMA_INTERVAL);
-    *ready_entry(t, d, true) = begin + MMA_LATENCY;
+    const uint64_t issue = book(&sm->issue[sub], warp->clock, ISSUE_CYCLES);
+    const uint64_t begin = book(&sm->mma[sub], issue, MMA_INTERVAL);
+    *ready_entry(warp->timing, d, true) = begin + MMA_LATENCY;
     warp->clock = begin + ISSUE_CYCLES;
     if (sim_recording())
         sim_event_hook(&(struct sim_event){.kind = SIM_EVENT_MMA,
@@ -312,14 +311,13 @@ void timing_warp_begin(struct sim_warp *warp, uint64_t time) {
     if (sim_timed()) warp->timing = sim_arena_alloc(warp->cta->cluster, sizeof *warp->timing);
 }
 
-void timing_warp_end(struct sim_warp *warp) { timing_settle(warp); }
-
 void timing_access(struct sim_thread *thread, enum timing_op op, uint64_t address, unsigned bytes) {
     struct warp_timing *t = thread->warp->timing;
     const int lane = thread->lane;
     struct row *row = &t->row[t->logged[lane]];
     if (t->logged[lane] == t->rows) {
         ++t->rows;
+        thread->warp->backlog = true;
         row->op = op;
         row->bytes = bytes;
         row->lanes = 0;
@@ -329,12 +327,14 @@ void timing_access(struct sim_thread *thread, enum timing_op op, uint64_t addres
     if (++t->logged[lane] == LOG_LANES_AHEAD) scheduler_yield();
 }
 
-void timing_settle(struct sim_warp *warp) {
-    if (!sim_timed() || !warp->timing->rows) return;
+bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
     struct warp_timing *t = warp->timing;
     uint64_t *issue = &sms[warp->cta->sm].issue[warp->index % SUB_PARTITIONS];
-    for (int i = 0; i < t->rows; ++i) {
-        const struct row *row = &t->row[i];
+    while (t->settled < t->rows) {
+        const struct row *row = &t->row[t->settled];
+        /* Stall first and book later: a server booked ahead of time would keep others waiting. */
+        warp->clock = later(warp->clock, stall_of(t, row->op));
+        if (warp->clock > horizon) return true;
         const uint64_t cycles = ISSUE_CYCLES + (row->bytes < BANK_BYTES ? SCALAR_OVERHEAD : 0);
         warp->clock = book(issue, warp->clock, cycles) + cycles;
         if (row->op == TIMING_LD_SHARED || row->op == TIMING_ST_SHARED ||
@@ -342,7 +342,30 @@ void timing_settle(struct sim_warp *warp) {
             charge_shared(warp, row);
         else
             charge_global(warp, row);
+        ++t->settled;
     }
-    t->rows = 0;
+    t->rows = t->settled = 0;
+    warp->backlog = false;
     memset(t->logged, 0, sizeof t->logged);
+    return false;
+}
+
+void timing_drain(struct sim_warp *warp) {
+    if (!sim_timed()) return;
+    while (warp->backlog)
+        scheduler_yield();
+    scheduler_advance_warp(warp);
+}
+
+void timing_operands(struct sim_thread *thread, const float *d, const uint32_t *a,
+                     const uint32_t *b) {
+    if (!sim_timed() || thread->lane) return;
+    struct sim_warp *warp = thread->warp;
+    struct warp_timing *t = warp->timing;
+    const uint64_t ready = later(ready_time(t, a), later(ready_time(t, b), ready_time(t, d)));
+    const uint64_t busy = sms[warp->cta->sm].mma[warp->index % SUB_PARTITIONS];
+    const uint64_t begin = later(ready, busy);
+    if (begin <= warp->clock) return;
+    warp->clock = begin;
+    scheduler_yield();
 }
