@@ -1,9 +1,10 @@
 /*
  * element_codec.h: fp16 and bf16 on the host, exactly.
  *
- * Both types are the top of a wider one: bf16 is the upper half of an fp32; fp16 has 5 bits of exponent and 10 of mantissa.
- * Conversion to 16 bits rounds to nearest, ties to even, overflows to infinity, keeps subnormals, and makes every
- * NaN quiet. Conversion from 16 bits is exact. IEEE 754-2019, sections 3.4 and 4.3.
+ * Both types are the top of a wider one: bf16 is the upper half of an fp32; fp16 has 5 bits of
+ * exponent and 10 of mantissa. Conversion to 16 bits rounds to nearest, ties to even, overflows to
+ * infinity, keeps subnormals, and makes every NaN quiet. Conversion from 16 bits is exact. IEEE
+ * 754-2019, sections 3.4 and 4.3.
  */
 #ifndef ELEMENT_CODEC_H
 #define ELEMENT_CODEC_H
@@ -63,7 +64,8 @@ static inline uint16_t encode_element(float f, enum gemm_type type) {
     return type == GEMM_FP16 ? float_to_fp16(f) : float_to_bf16(f);
 }
 
-/* Bits of the mantissa, the hidden one included: half a unit in the last place of x is 2^(exponent of x - this). */
+/* Bits of the mantissa, the hidden one included: half a unit in the last place of x is 2^(exponent
+ * of x - this). */
 static inline int element_precision(enum gemm_type type) { return type == GEMM_FP16 ? 11 : 8; }
 
 /* Neither infinite nor NaN. */

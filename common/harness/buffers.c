@@ -45,7 +45,8 @@ static uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *s
 }
 
 /* One matrix in every place of the slab, a NaN everywhere else. */
-static bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host) {
+static bool slab_fill(const struct buffers *buffers, const struct slab *slab,
+                      const uint16_t *host) {
     const size_t bytes = (size_t)slab->elements * sizeof *host;
     if (slab->total != slab->elements &&
         !backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total))
@@ -84,7 +85,12 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
         return EXIT_NO_DEVICE; /* the backend has said why */
     for (int set = 0; set < sets; ++set)
         buffers->problems[set] = (struct gemm_problem){
-            .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd,
+            .m = o->m,
+            .n = o->n,
+            .k = o->k,
+            .lda = o->lda,
+            .ldb = o->ldb,
+            .ldd = o->ldd,
             .a = (const element_t *)slab_matrix(buffers, &buffers->a, set),
             .b = (const element_t *)slab_matrix(buffers, &buffers->b, set),
             .d = buffers_output(buffers, 0, set),
@@ -97,7 +103,8 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
 void buffers_close(struct buffers *buffers) {
     if (buffers->a.memory) backend_free(buffers->a.memory);
     if (buffers->b.memory) backend_free(buffers->b.memory);
-    for (int i = 0; i < buffers->output_count; ++i) backend_free(buffers->outputs[i].memory);
+    for (int i = 0; i < buffers->output_count; ++i)
+        backend_free(buffers->outputs[i].memory);
     if (buffers->workspace) backend_free(buffers->workspace);
     if (buffers->tile_counters) backend_free(buffers->tile_counters);
     free(buffers->problems);
@@ -126,7 +133,8 @@ bool buffers_poison(const struct buffers *buffers, int output) {
         !backend_fill(buffers->workspace, OUTPUT_POISON, buffers->workspace_bytes / 2))
         return false;
     for (int set = 0; set < buffers->sets; ++set)
-        if (!backend_copy_in(buffers->problems[set].tile_counter, zeros, sizeof zeros)) return false;
+        if (!backend_copy_in(buffers->problems[set].tile_counter, zeros, sizeof zeros))
+            return false;
     return true;
 }
 
@@ -142,11 +150,12 @@ bool buffers_read(const struct buffers *buffers, int output, int set, uint16_t *
 
 bool buffers_counters_zero(const struct buffers *buffers, int set, const char *what) {
     uint32_t counters[TILE_COUNTERS];
-    if (!backend_copy_out(counters, buffers->problems[set].tile_counter, sizeof counters)) return false;
+    if (!backend_copy_out(counters, buffers->problems[set].tile_counter, sizeof counters))
+        return false;
     for (int i = 0; i < TILE_COUNTERS; ++i)
         if (counters[i] != 0) {
-            complain("%s: left word %d of the tile counter at %u; the next launch needs zero", what, i,
-                     counters[i]);
+            complain("%s: left word %d of the tile counter at %u; the next launch needs zero", what,
+                     i, counters[i]);
             return false;
         }
     return true;

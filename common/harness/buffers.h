@@ -1,12 +1,12 @@
 /*
  * buffers.h: the problem in the backend's memory.
  *
- * Operands rotate among `sets` copies, which together exceed twice the L2, so that a timed run finds the cache as a large
- * program would leave it. Every contender has outputs of its own, one for each set: after a timed rotation it is still
- * known who wrote what.
+ * Operands rotate among `sets` copies, which together exceed twice the L2, so that a timed run
+ * finds the cache as a large program would leave it. Every contender has outputs of its own, one
+ * for each set: after a timed rotation it is still known who wrote what.
  *
- * The matrices of one kind lie in one allocation, a guard before, between and after them; where the backend checks
- * bounds itself there is one set and no guard.
+ * The matrices of one kind lie in one allocation, a guard before, between and after them; where the
+ * backend checks bounds itself there is one set and no guard.
  */
 #ifndef HARNESS_BUFFERS_H
 #define HARNESS_BUFFERS_H
@@ -26,13 +26,13 @@ enum { MAX_OUTPUTS = 160 };
 
 struct buffers {
     int sets;
-    int64_t guard; /* elements */
+    int64_t guard;                /* elements */
     int64_t rows, columns_padded; /* of D */
     struct slab a, b, outputs[MAX_OUTPUTS];
     int output_count;
     void *workspace;
     size_t workspace_bytes;
-    uint32_t *tile_counters; /* [sets][TILE_COUNTERS] */
+    uint32_t *tile_counters;       /* [sets][TILE_COUNTERS] */
     struct gemm_problem *problems; /* [sets]; d is that of output 0 */
 };
 
@@ -41,7 +41,8 @@ enum { TILE_COUNTERS = 64 };
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
 int buffers_sets(const struct operands *operands, const struct device_info *device, int outputs);
 
-/* Puts the operands into memory and makes output 0. EXIT_NO_DEVICE after a complaint if the memory cannot be had. */
+/* Puts the operands into memory and makes output 0. EXIT_NO_DEVICE after a complaint if the memory
+ * cannot be had. */
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *operands,
                             const struct device_info *device, int sets, size_t workspace_bytes);
 void buffers_close(struct buffers *buffers);

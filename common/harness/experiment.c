@@ -39,13 +39,14 @@ static bool memory_suffices(struct problem_size size, const struct device_info *
     const double available = host_memory_available();
     if (available > 0 && host > available) {
         complain("%d x %d x %d needs %.1f GB of host memory, and %.1f GB are free; choose smaller "
-                 "sizes", size.m, size.n, size.k, host * 1e-9, available * 1e-9);
+                 "sizes",
+                 size.m, size.n, size.k, host * 1e-9, available * 1e-9);
         return false;
     }
     if (!simulated && device->memory_bytes > 0 && matrices > (double)device->memory_bytes) {
         complain("%d x %d x %d needs %.1f GB of the device's memory, and %.1f GB are free; choose "
-                 "smaller sizes", size.m, size.n, size.k, matrices * 1e-9,
-                 (double)device->memory_bytes * 1e-9);
+                 "smaller sizes",
+                 size.m, size.n, size.k, matrices * 1e-9, (double)device->memory_bytes * 1e-9);
         return false;
     }
     return true;
@@ -53,8 +54,8 @@ static bool memory_suffices(struct problem_size size, const struct device_info *
 
 static size_t workspace_needed(const struct operands *o, const struct gemm_stage *const *stages,
                                int count) {
-    const struct gemm_problem problem = {.m = o->m, .n = o->n, .k = o->k,
-                                         .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
+    const struct gemm_problem problem = {
+        .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
         const size_t bytes = stages[i]->workspace_bytes ? stages[i]->workspace_bytes(&problem) : 0;
@@ -64,9 +65,9 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_stage
 }
 
 enum exit_code experiment_open(struct experiment *e, const struct device_info *device,
-                               struct problem_size size, enum gemm_type type,
-                               enum input_kind kind, uint64_t seed,
-                               const struct gemm_stage *const *stages, int count, bool timed) {
+                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               uint64_t seed, const struct gemm_stage *const *stages, int count,
+                               bool timed) {
     memset(e, 0, sizeof *e);
     e->device = device;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
@@ -161,7 +162,7 @@ void experiment_verify(struct experiment *e, const struct gemm_stage *stage,
 struct timed_contender {
     const struct contender *inner;
     const struct buffers *buffers;
-    struct stage_result *result;    /* NULL: a baseline */
+    struct stage_result *result; /* NULL: a baseline */
     int output;
     bool *launched; /* [sets] */
 };
@@ -170,7 +171,8 @@ static enum gemm_status enqueue_timed(const struct contender *self,
                                       const struct gemm_problem *problem, void *stream) {
     const struct timed_contender *timed = self->state;
     int set = 0;
-    while (timed->buffers->problems[set].a != problem->a) ++set;
+    while (timed->buffers->problems[set].a != problem->a)
+        ++set;
     struct gemm_problem own = *problem;
     own.d = buffers_output(timed->buffers, timed->output, set);
     timed->launched[set] = true;
@@ -218,8 +220,10 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
         if (result && result->code != EXIT_VERIFIED) continue;
         const int c = contenders++;
         inner[c] = result ? contender_of_stage(result->stage) : e->baselines[i - count].contender;
-        timed[c] = (struct timed_contender){.inner = &inner[c], .buffers = &e->buffers,
-                                            .result = result, .output = c,
+        timed[c] = (struct timed_contender){.inner = &inner[c],
+                                            .buffers = &e->buffers,
+                                            .result = result,
+                                            .output = c,
                                             .launched = launched + c * e->buffers.sets};
         outer[c] = inner[c];
         outer[c].enqueue = enqueue_timed;
@@ -258,7 +262,8 @@ bool experiment_record(struct experiment *e, const struct gemm_stage *traced) {
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? device : NULL;
-        good = buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
+        good =
+            buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
     good = good && backend_copy_out(host, device, bytes) &&
            timeline_add_device_records(traced, &problem, host, bytes, 0);

@@ -16,11 +16,11 @@ struct problem_size {
 struct stage_result {
     const struct gemm_stage *stage;
     struct stage_info info;
-    enum exit_code code;    /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
-    bool compared;          /* the run got so far that `verdict` means something */
+    enum exit_code code; /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
+    bool compared;       /* the run got so far that `verdict` means something */
     struct verdict verdict;
-    double cycles;          /* simulated; < 0: not known */
-    struct timing timing;   /* all zero: not timed */
+    double cycles;        /* simulated; < 0: not known */
+    struct timing timing; /* all zero: not timed */
 };
 
 struct baseline_result {
@@ -41,23 +41,25 @@ struct experiment {
     int baseline_count;
 };
 
-/* Makes inputs, reference and buffers for `count` stages. `timed`: they will be timed, so operands rotate.
- * EXIT_NO_DEVICE after a complaint if there is too little memory. */
+/* Makes inputs, reference and buffers for `count` stages. `timed`: they will be timed, so operands
+ * rotate. EXIT_NO_DEVICE after a complaint if there is too little memory. */
 enum exit_code experiment_open(struct experiment *experiment, const struct device_info *device,
-                               struct problem_size size, enum gemm_type type,
-                               enum input_kind kind, uint64_t seed,
-                               const struct gemm_stage *const *stages, int count, bool timed);
+                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               uint64_t seed, const struct gemm_stage *const *stages, int count,
+                               bool timed);
 void experiment_close(struct experiment *experiment);
 
-/* Asks the backend for baselines, and keeps cuBLAS's result for verification if it agrees with the reference. */
+/* Asks the backend for baselines, and keeps cuBLAS's result for verification if it agrees with the
+ * reference. */
 enum exit_code experiment_add_baselines(struct experiment *experiment);
 
 /* Runs a stage once and verifies the result; fills in all of `result` but its timing. */
 void experiment_verify(struct experiment *experiment, const struct gemm_stage *stage,
                        struct stage_result *result);
 
-/* Times the stages that have been verified, and the baselines, in one rotation, and verifies every buffer that
- * the timed runs wrote. A stage that fails that loses its speeds. False if a launch failed. */
+/* Times the stages that have been verified, and the baselines, in one rotation, and verifies every
+ * buffer that the timed runs wrote. A stage that fails that loses its speeds. False if a launch
+ * failed. */
 bool experiment_time(struct experiment *experiment, const struct timing_options *options,
                      struct stage_result *results, int count, FILE *csv);
 

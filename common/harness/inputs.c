@@ -6,7 +6,8 @@
 
 const char *const input_names[INPUT_KINDS] = {"uniform", "normal", "integer", "zeros"};
 
-/* The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
+/* The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * 2014). */
 static inline uint64_t mix(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -31,7 +32,8 @@ int input_integer_limit(int k, enum gemm_type type) {
     return limit;
 }
 
-/* The x with P(X <= x) = p for a normal X, by Newton's method from a neighbour's x; 0.5 <= p < 1. */
+/* The x with P(X <= x) = p for a normal X, by Newton's method from a neighbour's x; 0.5 <= p < 1.
+ */
 static double normal_quantile(double p, double start) {
     double x = start;
     for (int i = 0; i < 20; ++i) {
@@ -53,10 +55,17 @@ void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_
     for (int i = 0; i < HALF; ++i) {
         double value = 0;
         switch (kind) {
-        case INPUT_UNIFORM: value = (i + 0.5) / HALF; break;
-        case INPUT_NORMAL: value = x = normal_quantile(0.5 + (i + 0.5) / COUNT, x); break;
-        case INPUT_INTEGER: value = floor((i + 0.5) / HALF * (limit + 0.5) + 0.5); break;
-        default: break;
+        case INPUT_UNIFORM:
+            value = (i + 0.5) / HALF;
+            break;
+        case INPUT_NORMAL:
+            value = x = normal_quantile(0.5 + (i + 0.5) / COUNT, x);
+            break;
+        case INPUT_INTEGER:
+            value = floor((i + 0.5) / HALF * (limit + 0.5) + 0.5);
+            break;
+        default:
+            break;
         }
         source->element[HALF + i] = encode_element((float)value, type);
         source->element[HALF - 1 - i] = encode_element(value == 0 ? 0.0f : (float)-value, type);
@@ -71,6 +80,7 @@ void input_fill_row(const struct input_source *source, char matrix, int row, uin
     for (int column = 0; column < columns; column += 4) {
         uint64_t random = mix(key + (uint64_t)(column / 4) * golden);
         const int end = column + 4 < columns ? column + 4 : columns;
-        for (int c = column; c < end; ++c, random >>= 16) elements[c] = source->element[random & 0xffff];
+        for (int c = column; c < end; ++c, random >>= 16)
+            elements[c] = source->element[random & 0xffff];
     }
 }

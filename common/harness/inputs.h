@@ -1,8 +1,9 @@
 /*
  * inputs.h: what A and B are filled with.
  *
- * An element depends on the seed, the matrix, its row and its column alone: not on the leading dimension, not on the
- * order of filling. Every kind is symmetric around zero, which verification builds on (see reference.h).
+ * An element depends on the seed, the matrix, its row and its column alone: not on the leading
+ * dimension, not on the order of filling. Every kind is symmetric around zero, which verification
+ * builds on (see reference.h).
  */
 #ifndef HARNESS_INPUTS_H
 #define HARNESS_INPUTS_H
@@ -18,8 +19,9 @@ enum input_kind {
 };
 extern const char *const input_names[INPUT_KINDS];
 
-/* The largest |value| of integer input: with L = limit, k * L * L <= 2^24, and L <= 256, so that bf16 holds it, too; for fp16
- * also so small that no sum comes near 65504. 0 if k is too large for any. */
+/* The largest |value| of integer input: with L = limit, k * L * L <= 2^24, and L <= 256, so that
+ * bf16 holds it, too; for fp16 also so small that no sum comes near 65504. 0 if k is too large for
+ * any. */
 int input_integer_limit(int k, enum gemm_type type);
 
 /* What one kind of input draws from: 65536 equally likely elements. */

@@ -1,5 +1,6 @@
 /*
- * main.c: the main of every program. Reads the command line, runs and verifies the stages, times them, reports.
+ * main.c: the main of every program. Reads the command line, runs and verifies the stages, times
+ * them, reports.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,8 @@ static enum exit_code record_all(struct experiment *e, const struct selection *s
         if (results[i].code != EXIT_VERIFIED) continue;
         progress("[%d/%d] recording %s", i + 1, s->count, s->stages[i]->name);
         if (!s->traced[i])
-            complain("%s has no timeline: it was not compiled with the recorder", s->stages[i]->name);
+            complain("%s has no timeline: it was not compiled with the recorder",
+                     s->stages[i]->name);
         else if (!experiment_record(e, s->traced[i]))
             return EXIT_WRONG;
     }
@@ -83,13 +85,15 @@ static enum exit_code time_all(struct experiment *e, const struct options *optio
     }
     if (csv.stream && !output_commit(&csv)) return EXIT_USAGE;
     enum exit_code code = EXIT_VERIFIED;
-    for (int i = 0; i < count; ++i) code = worse(code, results[i].code);
+    for (int i = 0; i < count; ++i)
+        code = worse(code, results[i].code);
     return code;
 }
 
 static char *command_line(int argc, char **argv) {
     size_t length = 1;
-    for (int i = 0; i < argc; ++i) length += strlen(argv[i]) + 1;
+    for (int i = 0; i < argc; ++i)
+        length += strlen(argv[i]) + 1;
     char *line = calloc(length, 1);
     if (!line) abort();
     for (int i = 0; i < argc; ++i) {
@@ -100,17 +104,24 @@ static char *command_line(int argc, char **argv) {
 }
 
 static bool write_page(const struct options *options, const struct report *report, char *command) {
-    struct report_row *rows = calloc((size_t)(report->count + report->baseline_count + 1), sizeof *rows);
+    struct report_row *rows =
+        calloc((size_t)(report->count + report->baseline_count + 1), sizeof *rows);
     if (!rows) abort();
     const struct device_info *device = report->device;
-    const struct report_info info = {
-        .simulated = strcmp(device->backend, "sim") == 0, .device = device->name,
-        .dtype = type_names[options->backend.type], .input = input_names[options->input],
-        .m = options->m, .n = options->n, .k = options->k, .sms = device->sm_count,
-        .power_limit_w = device->power_limit_w,
-        .driver = *device->driver ? device->driver : NULL,
-        .toolkit = *device->toolkit ? device->toolkit : NULL, .command = command};
-    const bool good = timeline_write_report(options->report, &info, rows, report_rows(report, rows));
+    const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
+                                     .device = device->name,
+                                     .dtype = type_names[options->backend.type],
+                                     .input = input_names[options->input],
+                                     .m = options->m,
+                                     .n = options->n,
+                                     .k = options->k,
+                                     .sms = device->sm_count,
+                                     .power_limit_w = device->power_limit_w,
+                                     .driver = *device->driver ? device->driver : NULL,
+                                     .toolkit = *device->toolkit ? device->toolkit : NULL,
+                                     .command = command};
+    const bool good =
+        timeline_write_report(options->report, &info, rows, report_rows(report, rows));
     free(rows);
     return good;
 }
@@ -122,7 +133,8 @@ static enum exit_code run(const struct options *options, const struct device_inf
     const struct problem_size size = {options->m, options->n, options->k};
     enum exit_code code = experiment_open(&e, device, size, options->backend.type, options->input,
                                           options->seed, s->stages, s->count, options->timing != 0);
-    /* The libraries are asked for their speed, or where the reference alone does not cover every element. */
+    /* The libraries are asked for their speed, or where the reference alone does not cover every
+     * element. */
     if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
         code = experiment_add_baselines(&e);
     if (code == EXIT_VERIFIED) {
@@ -131,12 +143,19 @@ static enum exit_code run(const struct options *options, const struct device_inf
             code = worse(code, record_all(&e, s, results));
         if (options->timing) code = worse(code, time_all(&e, options, results, s->count));
         progress_clear();
-        const struct report report = {
-            .device = device, .size = size, .type = options->backend.type, .input = options->input,
-            .timing = options->timing, .results = results, .count = s->count,
-            .baselines = e.baselines, .baseline_count = e.baseline_count};
-        if (options->json) report_json(&report, stdout);
-        else report_table(&report, stdout);
+        const struct report report = {.device = device,
+                                      .size = size,
+                                      .type = options->backend.type,
+                                      .input = options->input,
+                                      .timing = options->timing,
+                                      .results = results,
+                                      .count = s->count,
+                                      .baselines = e.baselines,
+                                      .baseline_count = e.baseline_count};
+        if (options->json)
+            report_json(&report, stdout);
+        else
+            report_table(&report, stdout);
         if (options->trace && !timeline_write_trace(options->trace)) code = worse(code, EXIT_USAGE);
         if (options->report && !write_page(options, &report, command))
             code = worse(code, EXIT_USAGE);
@@ -172,9 +191,13 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a reader that went away shows as an error of the stream */
     struct options options;
     switch (options_read(&options, argc, argv)) {
-    case OPTIONS_HELP: print_help(); return close_stdout(EXIT_VERIFIED);
-    case OPTIONS_BAD: return EXIT_USAGE;
-    case OPTIONS_RUN: break;
+    case OPTIONS_HELP:
+        print_help();
+        return close_stdout(EXIT_VERIFIED);
+    case OPTIONS_BAD:
+        return EXIT_USAGE;
+    case OPTIONS_RUN:
+        break;
     }
     struct selection selection = select_stages(&options);
     struct device_info device = {0};

@@ -46,8 +46,8 @@ int chapter_of_stage(const struct gemm_stage *stage) {
 static bool read_whole(const char *name, const char *text, uint64_t low, uint64_t high,
                        uint64_t *value) {
     if (parse_whole(text, low, high, value)) return true;
-    complain("%s: '%s' is not a whole number from %llu to %llu", name, text, (unsigned long long)low,
-             (unsigned long long)high);
+    complain("%s: '%s' is not a whole number from %llu to %llu", name, text,
+             (unsigned long long)low, (unsigned long long)high);
     return false;
 }
 
@@ -107,7 +107,8 @@ static bool read_chapters(const char *text, uint32_t *chapters) {
         }
         for (int chapter = first; chapter <= last; ++chapter) {
             if (chapter > 31 || !(known >> chapter & 1)) {
-                complain("--stages: there is no chapter %d here; --help lists the chapters", chapter);
+                complain("--stages: there is no chapter %d here; --help lists the chapters",
+                         chapter);
                 return false;
             }
             *chapters |= 1u << chapter;
@@ -147,7 +148,8 @@ static bool apply(struct options *options, const char *name, const char *value) 
         return true;
     }
     if (!strcmp(name, "--iters")) return read_int(name, value, MOST_ROUNDS, &options->iterations);
-    if (!strcmp(name, "--sms")) return read_int(name, value, LARGEST_SM_COUNT, &options->backend.sms);
+    if (!strcmp(name, "--sms"))
+        return read_int(name, value, LARGEST_SM_COUNT, &options->backend.sms);
     if (!strcmp(name, "--seed")) return read_whole(name, value, 0, UINT64_MAX, &options->seed);
     if (!strcmp(name, "--schedule-seed"))
         return read_whole(name, value, 0, UINT64_MAX, &options->backend.schedule_seed);
@@ -194,12 +196,13 @@ static bool check_variant(const struct options *options) {
 }
 
 static bool check_size(const struct options *o) {
-    const double bytes = 2 * ((double)o->m * leading_dimension(o->k) +
-                              (double)o->n * leading_dimension(o->k) +
-                              (double)o->m * leading_dimension(o->n));
+    const double bytes =
+        2 * ((double)o->m * leading_dimension(o->k) + (double)o->n * leading_dimension(o->k) +
+             (double)o->m * leading_dimension(o->n));
     if (bytes > addressable_bytes) {
         complain("--m, --n, --k: %d x %d x %d takes %.3g bytes, more than can be addressed; choose "
-                 "smaller sizes", o->m, o->n, o->k, bytes);
+                 "smaller sizes",
+                 o->m, o->n, o->k, bytes);
         return false;
     }
     if (o->input == INPUT_INTEGER && input_integer_limit(o->k, o->backend.type) == 0) {
@@ -221,13 +224,18 @@ static bool check_outputs(const struct options *options) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m", "--n", "--k", "--size", "--input", "--seed", "--timing", "--iters", "--dtype",
-        "--variant", "--trace", "--csv", "--sms", "--schedule", "--schedule-seed", "--stages",
-        "--report"};
+        "--m",      "--n",      "--k",     "--size",     "--input",
+        "--seed",   "--timing", "--iters", "--dtype",    "--variant",
+        "--trace",  "--csv",    "--sms",   "--schedule", "--schedule-seed",
+        "--stages", "--report"};
     const bool card = backend_can_time();
     const int size = card ? 8192 : 512;
     *options = (struct options){
-        .m = size, .n = size, .k = size, .seed = 1, .timing = card ? TIMING_BURST : 0,
+        .m = size,
+        .n = size,
+        .k = size,
+        .seed = 1,
+        .timing = card ? TIMING_BURST : 0,
         .chapters = ~0u,
         .backend = {.type = GEMM_BF16, .sms = 4, .schedule = SCHEDULE_TIME, .schedule_seed = 1}};
     for (int i = 1; i < argc; ++i) {
@@ -252,5 +260,5 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report;
     return check_variant(options) && check_size(options) && check_outputs(options) ? OPTIONS_RUN
-                                                                                    : OPTIONS_BAD;
+                                                                                   : OPTIONS_BAD;
 }

@@ -11,8 +11,8 @@ struct options {
     int m, n, k;
     enum input_kind input;
     uint64_t seed;
-    int timing;       /* TIMING_ flags */
-    int iterations;   /* rounds of each timing mode; 0: the default */
+    int timing;          /* TIMING_ flags */
+    int iterations;      /* rounds of each timing mode; 0: the default */
     const char *variant; /* NULL: the chapter's own kernel */
     uint32_t chapters;   /* tour: bit c for chapter c */
     bool json;
@@ -22,7 +22,8 @@ struct options {
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
 
-/* Reads the command line; complains once if it is bad. The files and directories named in it have been tried. */
+/* Reads the command line; complains once if it is bad. The files and directories named in it have
+ * been tried. */
 enum options_outcome options_read(struct options *options, int argc, char **argv);
 
 /* The chapter's number: 6 of "06_wgmma"; 0 if the name begins with none. */

@@ -5,7 +5,8 @@
 
 #include "element_codec.h"
 
-/* Multiplications and additions that a complete reference may take, and about what a sampled one takes. */
+/* Multiplications and additions that a complete reference may take, and about what a sampled one
+ * takes. */
 static const double complete_limit = 0x1p28;
 
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
@@ -17,7 +18,8 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
     for (int row = 0; row < rows; ++row) {
         uint16_t *elements = matrix + row * ld;
         input_fill_row(source, name, row, elements, columns);
-        for (int64_t column = columns; column < ld; ++column) elements[column] = OPERAND_PADDING;
+        for (int64_t column = columns; column < ld; ++column)
+            elements[column] = OPERAND_PADDING;
     }
     return matrix;
 }
@@ -53,19 +55,23 @@ double half_ulp(double magnitude, enum gemm_type type) {
 
 static void decode_row(const uint16_t *elements, int count, enum gemm_type type, float *values) {
     if (type == GEMM_BF16)
-        for (int i = 0; i < count; ++i) values[i] = bf16_to_float(elements[i]);
+        for (int i = 0; i < count; ++i)
+            values[i] = bf16_to_float(elements[i]);
     else
-        for (int i = 0; i < count; ++i) values[i] = fp16_to_float(elements[i]);
+        for (int i = 0; i < count; ++i)
+            values[i] = fp16_to_float(elements[i]);
 }
 
-/* The products of 16-bit numbers are exact in fp64, and 2^28 additions leave an error far below any bound here. Eight partial
- * sums, so that the additions need not wait for one another. */
+/* The products of 16-bit numbers are exact in fp64, and 2^28 additions leave an error far below any
+ * bound here. Eight partial sums, so that the additions need not wait for one another. */
 static double dot(const float *a, const float *b, int count) {
     double sum[8] = {0};
     int i = 0;
     for (; i + 8 <= count; i += 8)
-        for (int j = 0; j < 8; ++j) sum[j] += (double)a[i + j] * b[i + j];
-    for (; i < count; ++i) sum[0] += (double)a[i] * b[i];
+        for (int j = 0; j < 8; ++j)
+            sum[j] += (double)a[i + j] * b[i + j];
+    for (; i < count; ++i)
+        sum[0] += (double)a[i] * b[i];
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
@@ -111,7 +117,8 @@ static bool make_complete(struct reference *reference, const struct operands *o,
 
 enum { LINES = 3, BLOCK = 128 };
 
-/* A row or column that would take too long is sampled in steps, odd so that they meet every position in a tile. */
+/* A row or column that would take too long is sampled in steps, odd so that they meet every
+ * position in a tile. */
 static int line_step(int length, int k) {
     const int step = (int)ceil((double)length * k / complete_limit);
     return step <= 1 ? 1 : step | 1;
@@ -140,7 +147,8 @@ static void make_samples(struct reference *reference, const struct operands *o, 
             add_sample(reference, (int)row, columns[i], dot(moving, fixed, o->k));
         }
     }
-    /* Thinned out where blocks are so many or so deep that they would take longer than the rows and columns. */
+    /* Thinned out where blocks are so many or so deep that they would take longer than the rows and
+     * columns. */
     const double blocks = ceil((double)o->m / BLOCK) * ceil((double)o->n / BLOCK);
     const double affordable = fmax(256, 2 * complete_limit / o->k);
     const int stride = blocks > affordable ? (int)ceil(blocks / affordable) : 1;
@@ -162,9 +170,8 @@ static void make_samples(struct reference *reference, const struct operands *o, 
 bool reference_make(struct reference *reference, const struct operands *o) {
     *reference = (struct reference){.complete = reference_is_complete(o->m, o->n, o->k)};
     const int64_t blocks = ((int64_t)o->m / BLOCK + 1) * ((int64_t)o->n / BLOCK + 1);
-    const int64_t room = reference->complete
-                             ? (int64_t)o->m * o->n
-                             : LINES * ((int64_t)o->m + o->n) + blocks;
+    const int64_t room =
+        reference->complete ? (int64_t)o->m * o->n : LINES * ((int64_t)o->m + o->n) + blocks;
     const double steps = 1.25 * o->k + 32;
     const double partial = fmin(8, sqrt(o->k));
     float *fixed = malloc((size_t)o->k * sizeof *fixed);
@@ -172,13 +179,14 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     bool good = fixed && moving && reference->samples;
     if (good) {
-        reference->row_norm =
-            fourth_norms(o->a, o->lda, o->m, o, steps * 0x1p-23 * partial, fixed);
+        reference->row_norm = fourth_norms(o->a, o->lda, o->m, o, steps * 0x1p-23 * partial, fixed);
         reference->column_norm = fourth_norms(o->b, o->ldb, o->n, o, 1, fixed);
         good = reference->row_norm && reference->column_norm;
     }
-    if (good && reference->complete) good = make_complete(reference, o, fixed);
-    else if (good) make_samples(reference, o, fixed, moving);
+    if (good && reference->complete)
+        good = make_complete(reference, o, fixed);
+    else if (good)
+        make_samples(reference, o, fixed, moving);
     free(fixed);
     free(moving);
     if (!good) reference_free(reference);

@@ -1,26 +1,32 @@
 /*
  * reference.h: what D must be, and how far from it a correct kernel may land.
  *
- * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the first, the last and a random
- * row and column, and one random element of every 128 x 128 block.
+ * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the
+ * first, the last and a random row and column, and one random element of every 128 x 128 block.
  *
- * The bound. A correct kernel adds the k exact products in fp32, in an order nobody specifies, and rounds the sum once to
- * 16 bits. Let q = sqrt(sum over i of (a_i * b_i)^2).
+ * The bound. A correct kernel adds the k exact products in fp32, in an order nobody specifies, and
+ * rounds the sum once to 16 bits. Let q be the root of the sum over i of (a_i * b_i)^2.
  *
- *  - Partial sums. The inputs are symmetric around zero, so given the magnitudes the signs of the products are
- *    independent coin flips: any sum of some of them exceeds 8 q with probability below 4 * exp(-32) = 5e-14 (Hoeffding, and Levy for the
- *    largest along the way). It never exceeds sqrt(k) * q (Cauchy-Schwarz). So |partial sum| <= min(8, sqrt(k)) * q.
- *  - Errors of the additions. fp32 on the CUDA cores rounds each of k additions by at most 2^-24 of the partial sum. The Tensor Core
- *    adds groups of products to the accumulator after aligning all to the largest and cutting off what lies
- *    below its last place: at most 2^-23 of the largest for each product and the accumulator, and again for the
- *    result; with groups of eight or more 5/4 k in all, and a few for the ends. So steps(k) = 5/4 k + 32 errors of at most 2^-23.
- *  - q^2 <= sqrt(sum a_i^4 * sum b_i^4) (Cauchy-Schwarz), which costs O(mk + nk) for all elements together.
+ * Partial sums: the inputs are symmetric around zero, so given the magnitudes the signs of the
+ * products are independent coin flips. Then the sums along the way exceed 8 q with a probability
+ * below 4 exp(-32) = 5e-14 (Hoeffding for one, Levy for the largest), and sqrt(k) q never (Cauchy
+ * and Schwarz). So take |partial sum| <= min(8, sqrt(k)) q.
  *
- *   accumulation(i, j) = steps(k) * 2^-23 * min(8, sqrt(k)) * |a_i|_4 * |b_j|_4      with |x|_4 = (sum x^4)^(1/4)
- *   bound(i, j) = accumulation + half a unit in the last place (16 bits) of |reference| + accumulation
+ * Errors of the additions: fp32 on the CUDA cores rounds each of k additions by at most 2^-24 of
+ * the partial sum. The Tensor Core aligns a group of products and the accumulator to the largest of
+ * them and cuts off what lies below its last place: at most 2^-23 of the largest for each, and once
+ * more for the result. With groups of eight or more these are 5/4 k errors; add a few for the ends.
+ * So there are steps(k) = 5/4 k + 32 errors of at most 2^-23 of the partial sum.
  *
- * It grows with k (as k^1.5 for random input) and with |A| * |B|; for zeros it is zero. Integer input has no bound: all sums are
- * exact, so D must be the reference rounded to nearest even, bit for bit. The signs of zeros are not compared.
+ * And q^2 <= sqrt(sum of a_i^4 * sum of b_i^4), which costs O(mk + nk) for all elements together.
+ * With |x|_4 = (sum of x^4)^(1/4):
+ *
+ *     accumulation(i, j) = steps(k) * 2^-23 * min(8, sqrt(k)) * |a_i|_4 * |b_j|_4
+ *     bound(i, j) = accumulation(i, j) + half_ulp(|reference(i, j)| + accumulation(i, j))
+ *
+ * It grows with k (as k^1.5 for random input) and with |A| * |B|; for zeros it is zero. Integer
+ * input has no bound: all sums are exact, so D must be the reference rounded to nearest even, bit
+ * for bit. The signs of zeros are not compared.
  */
 #ifndef HARNESS_REFERENCE_H
 #define HARNESS_REFERENCE_H

@@ -37,14 +37,20 @@ static void print_speed(FILE *out, const struct report *r, const struct speed *s
         return;
     }
     fprintf(out, " | %9.4f %6.1f", speed->ms, speed->tflops);
-    if (cublas && cublas->samples) fprintf(out, " %5.1f%%", 100 * speed->tflops / cublas->tflops);
-    else fprintf(out, " %6s", "-");
+    if (cublas && cublas->samples)
+        fprintf(out, " %5.1f%%", 100 * speed->tflops / cublas->tflops);
+    else
+        fprintf(out, " %6s", "-");
     const double used = tensor_core_utilization(r, speed->cycles);
-    if (used > 0) fprintf(out, " %4.1f%% %5.0f", 100 * used, speed->clock_mhz);
-    else fprintf(out, " %5s %5s", "-", "-");
+    if (used > 0)
+        fprintf(out, " %4.1f%% %5.0f", 100 * used, speed->clock_mhz);
+    else
+        fprintf(out, " %5s %5s", "-", "-");
     fprintf(out, " %4.1f%%", 100 * speed->spread);
-    if (sustained && speed->power_w > 0) fprintf(out, " %5.0f", speed->power_w);
-    else if (sustained) fprintf(out, " %5s", "-");
+    if (sustained && speed->power_w > 0)
+        fprintf(out, " %5.0f", speed->power_w);
+    else if (sustained)
+        fprintf(out, " %5s", "-");
 }
 
 static void print_timing(FILE *out, const struct report *r, const struct timing *timing) {
@@ -77,9 +83,12 @@ static void print_heading(FILE *out, const struct report *r, int width) {
 
 static const char *verdict_word(const struct stage_result *result) {
     switch (result->code) {
-    case EXIT_VERIFIED: return "yes";
-    case EXIT_HAZARD: return "HAZARD";
-    default: return result->compared ? "WRONG" : "FAILED";
+    case EXIT_VERIFIED:
+        return "yes";
+    case EXIT_HAZARD:
+        return "HAZARD";
+    default:
+        return result->compared ? "WRONG" : "FAILED";
     }
 }
 
@@ -99,7 +108,8 @@ void report_table(const struct report *r, FILE *out) {
         if (is_simulated(r) && result->cycles > 0)
             fprintf(out, " | %16.0f %14.1f%%", result->cycles,
                     100 * tensor_core_utilization(r, result->cycles));
-        else if (is_simulated(r)) fprintf(out, " | %16s %15s", "-", "-");
+        else if (is_simulated(r))
+            fprintf(out, " | %16s %15s", "-", "-");
         fprintf(out, " | %s\n", result->stage->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
@@ -108,11 +118,14 @@ void report_table(const struct report *r, FILE *out) {
         fputs(" |\n", out);
     }
     if (is_simulated(r))
-        fputs("\nsimulated TCore: simulated Tensor Core utilization; a model's prediction, nothing was "
-              "measured\n", out);
+        fputs("\nsimulated TCore: simulated Tensor Core utilization; a model's prediction, nothing "
+              "was "
+              "measured\n",
+              out);
     else if (r->timing)
         fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "
-              "quartile spread\n", out);
+              "quartile spread\n",
+              out);
 }
 
 /* ---- JSON ---- */
@@ -124,16 +137,21 @@ static void json_string(FILE *out, const char *text) {
     }
     fputc('"', out);
     for (const unsigned char *c = (const unsigned char *)text; *c; ++c)
-        if (*c == '"' || *c == '\\') fprintf(out, "\\%c", *c);
-        else if (*c < 0x20) fprintf(out, "\\u%04x", *c);
-        else fputc(*c, out);
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
     fputc('"', out);
 }
 
 /* JSON has no NaN and no infinity. */
 static void json_number(FILE *out, const char *key, double value, bool known) {
-    if (known && isfinite(value)) fprintf(out, "\"%s\": %.9g", key, value);
-    else fprintf(out, "\"%s\": null", key);
+    if (known && isfinite(value))
+        fprintf(out, "\"%s\": %.9g", key, value);
+    else
+        fprintf(out, "\"%s\": null", key);
 }
 
 static void json_speed(FILE *out, const char *key, const struct speed *speed, bool sustained) {
@@ -182,8 +200,10 @@ static void json_result(const struct report *r, const struct stage_result *resul
     fputs(", ", out);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", stage->smem_bytes);
-    if (stage->stages > 0) fprintf(out, "%d, ", stage->stages);
-    else fputs("null, ", out);
+    if (stage->stages > 0)
+        fprintf(out, "%d, ", stage->stages);
+    else
+        fputs("null, ", out);
     json_number(out, "cycles", cycles, cycles > 0);
     fputs(", ", out);
     json_number(out, "tensor_core_utilization", tensor_core_utilization(r, cycles), cycles > 0);
@@ -201,7 +221,8 @@ static void json_result(const struct report *r, const struct stage_result *resul
 }
 
 void report_json(const struct report *r, FILE *out) {
-    for (int i = 0; i < r->count; ++i) json_result(r, &r->results[i], out);
+    for (int i = 0; i < r->count; ++i)
+        json_result(r, &r->results[i], out);
 }
 
 /* ---- the page ---- */
@@ -224,7 +245,8 @@ int report_rows(const struct report *r, struct report_row *rows) {
         const struct stage_result *result = &r->results[i];
         const double cycles = result_cycles(result);
         rows[count] = (struct report_row){
-            .name = result->stage->name, .variant = result->stage->variant,
+            .name = result->stage->name,
+            .variant = result->stage->variant,
             .technique = result->stage->technique,
             .verified = result->code == EXIT_VERIFIED,
             .cycles = cycles > 0 ? cycles : 0,
@@ -235,10 +257,11 @@ int report_rows(const struct report *r, struct report_row *rows) {
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         const struct timing *timing = &r->baselines[i].timing;
-        rows[count] = (struct report_row){
-            .name = r->baselines[i].contender.name, .baseline = true,
-            .cycles = timing->burst.cycles,
-            .utilization = tensor_core_utilization(r, timing->burst.cycles)};
+        rows[count] =
+            (struct report_row){.name = r->baselines[i].contender.name,
+                                .baseline = true,
+                                .cycles = timing->burst.cycles,
+                                .utilization = tensor_core_utilization(r, timing->burst.cycles)};
         fill_timing(&rows[count++], timing);
     }
     return count;

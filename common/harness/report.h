@@ -25,7 +25,8 @@ void report_table(const struct report *report, FILE *out);
 /* One JSON object per stage and line; what is not known is null. Simulated cycles and their
  * utilization are told from measured ones by the field "backend". */
 void report_json(const struct report *report, FILE *out);
-/* The rows of the page's table: stages, then baselines. Returns how many; `rows` has room for all of them. */
+/* The rows of the page's table: stages, then baselines. Returns how many; `rows` has room for all
+ * of them. */
 int report_rows(const struct report *report, struct report_row *rows);
 
 /* Cycles of one multiplication: simulated, or as measured; <= 0: not known. */

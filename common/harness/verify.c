@@ -70,8 +70,7 @@ static void check_samples(struct check *check) {
         const double value = decode_element(got(check, s->row, s->column), o->type);
         if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) {
             /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
-            const double exact =
-                decode_element(encode_element((float)s->value, o->type), o->type);
+            const double exact = decode_element(encode_element((float)s->value, o->type), o->type);
             if (!(value == exact))
                 note(check, (struct mismatch){s->row, s->column, s->value, 0, "exact sum"});
             note_error(check, fabs(value - exact), 0);
@@ -96,8 +95,8 @@ static void check_library(struct check *check, const uint16_t *library) {
             if (value == other) continue;
             const double accumulation = accumulation_error(check, row, column);
             if (!exact && fabs(value - other) <= 2 * accumulation) continue;
-            /* Each of the two was rounded once. What was rounded is no larger than the library's result, its own
-             * rounding undone, and both errors of accumulation. */
+            /* Each of the two was rounded once. What was rounded is no larger than the library's
+             * result, its own rounding undone, and both errors of accumulation. */
             const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;
             const double bound = exact ? 0 : 2 * accumulation + 2 * half_ulp(largest, o->type);
             if (!(fabs(value - other) <= bound))
@@ -126,8 +125,8 @@ static void check_surroundings(struct check *check) {
     const int64_t guard = check->output->guard;
     check_poison(check, check->output->memory, guard, "guard before D", -1);
     for (int row = 0; row < o->m; ++row)
-        check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n, "padding after the last column",
-                     row);
+        check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n,
+                     "padding after the last column", row);
     check_poison(check, check->d + o->m * o->ldd, guard, "guard after D", -1);
 }
 
@@ -150,13 +149,14 @@ static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
     return count;
 }
 
-/* Where the element lies in the tile, and which register of which thread holds it in the layout that the accumulators
- * of wgmma have: rows 16 w .. 16 w + 15 of 64 belong to warp w; in 8 x 8 blocks lane 4 r + c / 2 holds row r, columns c and
- * c + 1; blocks to the right and the block below follow in the registers. PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16". */
+/* Where the element lies in the tile, and which register of which thread holds it in the layout
+ * that the accumulators of wgmma have: rows 16 w .. 16 w + 15 of 64 belong to warp w; in 8 x 8
+ * blocks lane 4 r + c / 2 holds row r, columns c and c + 1; blocks to the right and the block below
+ * follow in the registers. PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16". */
 static void explain_place(const struct gemm_stage *stage, int row, int column) {
     const int r = row % stage->tile_m, c = column % stage->tile_n;
-    fprintf(stderr, "    tile (%d, %d) of %d x %d: row %d, column %d in the tile", row / stage->tile_m,
-            column / stage->tile_n, stage->tile_m, stage->tile_n, r, c);
+    fprintf(stderr, "    tile (%d, %d) of %d x %d: row %d, column %d in the tile",
+            row / stage->tile_m, column / stage->tile_n, stage->tile_m, stage->tile_n, r, c);
     if (stage->tile_m % 64 == 0)
         fprintf(stderr, "; as an m64nN accumulator: rows %d..%d, warp %d, lane %d, register %d",
                 r / 64 * 64, r / 64 * 64 + 63, r % 64 / 16, r % 8 * 4 + c % 8 / 2,
@@ -177,12 +177,15 @@ static void explain_first(const struct check *check) {
     complain("%s: wrong result: %lld of %lld elements%s", check->output->what,
              (long long)check->wrong_elements, (long long)o->m * o->n, tiles);
     fprintf(stderr, "    first: row %d, column %d: ", first->row, first->column);
-    if (bits == OUTPUT_POISON) fprintf(stderr, "not written");
-    else fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, o->type), bits);
+    if (bits == OUTPUT_POISON)
+        fprintf(stderr, "not written");
+    else
+        fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, o->type), bits);
     /* A mismatch without an expectation can still be looked up if the reference is complete. */
-    const double expected = check->reference->complete
-        ? check->reference->samples[(int64_t)first->row * o->n + first->column].value
-        : first->expected;
+    const double expected =
+        check->reference->complete
+            ? check->reference->samples[(int64_t)first->row * o->n + first->column].value
+            : first->expected;
     if (!isnan(expected)) {
         const uint16_t rounded = encode_element((float)expected, o->type);
         fprintf(stderr, ", expected %.9g (0x%04x)", expected, rounded);
@@ -195,7 +198,9 @@ static void explain_first(const struct check *check) {
 
 struct verdict verify_output(const struct output_view *output, const struct operands *operands,
                              const struct reference *reference, const uint16_t *library) {
-    struct check check = {.output = output, .operands = operands, .reference = reference,
+    struct check check = {.output = output,
+                          .operands = operands,
+                          .reference = reference,
                           .d = output->memory + output->guard};
     check_written(&check);
     const bool finite = check.wrong_elements == 0;

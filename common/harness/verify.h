@@ -1,17 +1,18 @@
 /*
  * verify.h: is this output right?
  *
- * Before a run D, its padding and the guards around it are filled with a NaN. Afterwards every element must have been
- * written and agree with the reference (reference.h), and everything around must be as it was. On the card every element is
- * compared with the library's result, too: two results of which each may be off by its bound.
- * A NaN or an infinity never agrees with anything.
+ * Before a run D, its padding and the guards around it are filled with a NaN. Afterwards every
+ * element must have been written and agree with the reference (reference.h), and everything around
+ * must be as it was. On the card every element is compared with the library's result, too: two
+ * results of which each may be off by its bound. A NaN or an infinity never agrees with anything.
  */
 #ifndef HARNESS_VERIFY_H
 #define HARNESS_VERIFY_H
 
 #include "harness/reference.h"
 
-/* What D and its surroundings are filled with: a NaN in both types, and not the one that arithmetic makes. */
+/* What D and its surroundings are filled with: a NaN in both types, and not the one that arithmetic
+ * makes. */
 enum { OUTPUT_POISON = 0xffad };
 
 struct verdict {
@@ -23,13 +24,14 @@ struct verdict {
 
 /* One output on the host. */
 struct output_view {
-    const char *what;               /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
+    const char *what; /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
     const struct gemm_stage *stage; /* for its tile; NULL: a library */
     const uint16_t *memory;         /* guard, [m][ldd], guard */
     int64_t guard;                  /* elements */
 };
 
-/* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed this check itself, or NULL. */
+/* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed
+ * this check itself, or NULL. */
 struct verdict verify_output(const struct output_view *output, const struct operands *operands,
                              const struct reference *reference, const uint16_t *library);
 

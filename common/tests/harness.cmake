@@ -1,4 +1,5 @@
-# Tests of the harness that need neither a card nor the simulator: its programs made of fake kernels on the host.
+# Tests of the harness that need neither a card nor the simulator: programs made of its main and of
+# fake kernels on the host.
 set(harness_tests ${CMAKE_CURRENT_SOURCE_DIR})
 
 # One program of the harness's main and fake kernels: a chapter or a tour, on a card or simulated.
@@ -31,11 +32,18 @@ add_harness_test(harness_usage $<TARGET_FILE:harness_fake_card> $<TARGET_FILE:ha
                                $<TARGET_FILE:harness_fake_tour>
                                ${CMAKE_CURRENT_BINARY_DIR}/harness_files)
 
-# Sizes, inputs and schedules through one stage: build/sim/sweep. Its tests are one per chapter and variant.
+# Sizes, inputs and schedules through one stage: build/sim/sweep. Two tests for every chapter and
+# variant; a tenth of the runs under the sanitizers, which are that much slower.
 add_executable(sim_sweep ${harness_tests}/sweep.c)
 set_target_properties(sim_sweep PROPERTIES
   OUTPUT_NAME sweep RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
 target_link_libraries(sim_sweep PRIVATE sim_stages)
+set(triples 160)
+set(long_triples 32)
+if(HOPPER_SANITIZE)
+  set(triples 16)
+  set(long_triples 4)
+endif()
 get_property(swept GLOBAL PROPERTY HOPPER_STAGES)
 foreach(stage IN LISTS swept)
   string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${stage}")
@@ -45,8 +53,9 @@ foreach(stage IN LISTS swept)
     list(APPEND options --variant ${CMAKE_MATCH_2})
     string(APPEND name _${CMAKE_MATCH_2})
   endif()
-  add_test(NAME ${name} COMMAND sim_sweep ${options} --triples 160)
-  # A k that goes around the ring more than twice, and all CTAs one after the other on one SM, or one cluster's SMs.
-  add_test(NAME ${name}_long_k COMMAND sim_sweep ${options} --triples 32 --long-k --sms 2)
+  add_test(NAME ${name} COMMAND sim_sweep ${options} --triples ${triples})
+  # The second: a k that goes around the ring more than twice, and many tiles for one SM.
+  add_test(NAME ${name}_long_k
+    COMMAND sim_sweep ${options} --triples ${long_triples} --long-k --sms 1)
   set_tests_properties(${name} ${name}_long_k PROPERTIES LABELS "sim;sweep" TIMEOUT 600)
 endforeach()

@@ -36,7 +36,8 @@ void run_command(const char *command, struct outcome *outcome) {
 
 int count_lines(const char *text) {
     int lines = 0;
-    for (; *text; ++text) lines += *text == '\n';
+    for (; *text; ++text)
+        lines += *text == '\n';
     return lines;
 }
 

@@ -9,7 +9,7 @@
 enum { OUTPUT_ROOM = 65536 };
 
 struct outcome {
-    int code;                /* exit code; 128 + signal if it was killed */
+    int code; /* exit code; 128 + signal if it was killed */
     char out[OUTPUT_ROOM], err[OUTPUT_ROOM];
 };
 

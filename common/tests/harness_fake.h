@@ -1,7 +1,8 @@
 /*
  * harness_fake.h: kernels for the harness's own tests: host functions, one right and many broken.
  *
- * They are the variants of one chapter, so that a test names one with --variant. fake_backend runs them on host memory.
+ * They are the variants of one chapter, so that a test names one with --variant. fake_backend runs
+ * them on host memory.
  */
 #ifndef HARNESS_FAKE_H
 #define HARNESS_FAKE_H
@@ -11,7 +12,7 @@
 /* A defect of a fake kernel. */
 enum defect {
     DEFECT_NONE,
-    DEFECT_TRUNCATING,       /* none: adds as the Tensor Core does, cutting off */
+    DEFECT_TRUNCATING, /* none: adds as the Tensor Core does, cutting off */
     DEFECT_UNWRITTEN_TILE,
     DEFECT_NAN_OUTPUT,
     DEFECT_PAST_LAST_COLUMN,

@@ -1,7 +1,9 @@
 /*
- * harness_fake_backend.c: a backend whose device is the host, and a timeline that only writes its files.
+ * harness_fake_backend.c: a backend whose device is the host, and a timeline that only writes its
+ * files.
  *
- * FAKE_CARD=1: it can time, and has a library called cublas that computes; else it is like the simulator.
+ * FAKE_CARD=1: it can time, and has a library called cublas that computes; else it is like the
+ * simulator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +57,8 @@ bool backend_copy(void *to, const void *from, size_t bytes) {
 }
 
 bool backend_fill(void *device, uint16_t pattern, size_t elements) {
-    for (size_t i = 0; i < elements; ++i) ((uint16_t *)device)[i] = pattern;
+    for (size_t i = 0; i < elements; ++i)
+        ((uint16_t *)device)[i] = pattern;
     return true;
 }
 
@@ -70,8 +73,11 @@ static enum gemm_status enqueue_stage(const struct contender *self,
 }
 
 struct contender contender_of_stage(const struct gemm_stage *stage) {
-    return (struct contender){.name = stage->name, .variant = stage->variant, .stage = stage,
-                              .computes = true, .enqueue = enqueue_stage};
+    return (struct contender){.name = stage->name,
+                              .variant = stage->variant,
+                              .stage = stage,
+                              .computes = true,
+                              .enqueue = enqueue_stage};
 }
 
 static enum gemm_status enqueue_library(const struct contender *self,
@@ -102,7 +108,9 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
                   int launches, struct batch *out) {
     for (int i = 0; i < launches; ++i)
         if (contender->enqueue(contender, &problems[i % count], NULL) != GEMM_OK) return false;
-    *out = (struct batch){.launches = launches, .ms = 20.0 * launches, .sm_cycles = 2e7 * launches,
+    *out = (struct batch){.launches = launches,
+                          .ms = 20.0 * launches,
+                          .sm_cycles = 2e7 * launches,
                           .clock_mhz = 1000};
     return true;
 }
@@ -141,7 +149,8 @@ bool timeline_write_report(const char *dir, const struct report_info *info,
     FILE *file = fopen(path, "w");
     if (!file) return false;
     fprintf(file, "%s %d\n", info->device, count);
-    for (int i = 0; i < count; ++i) fprintf(file, "%s %d\n", rows[i].name, rows[i].verified);
+    for (int i = 0; i < count; ++i)
+        fprintf(file, "%s %d\n", rows[i].name, rows[i].verified);
     return fclose(file) == 0;
 }
 

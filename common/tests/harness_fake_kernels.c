@@ -1,5 +1,6 @@
 /*
- * harness_fake_kernels.c: the fake chapter and its registry. GEMM on the host, right or broken in one way.
+ * harness_fake_kernels.c: the fake chapter and its registry. GEMM on the host, right or broken in
+ * one way.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +13,11 @@
 enum { TILE_M = 64, TILE_N = 32 };
 
 const char *const defect_names[DEFECTS] = {
-    "none", "truncating", "unwritten-tile", "nan-output", "past-last-column", "guard-before",
-    "guard-after", "k-tail-unmasked", "k-tail-dropped", "swapped", "only-zeros", "only-square",
-    "one-element", "one-ulp", "hidden-element", "timed-wrong", "timed-silent", "transposed",
-    "wrong-type", "fp16-sum", "infinite", "counter", "launch-fails", "hazard"};
+    "none",         "truncating",   "unwritten-tile",  "nan-output",     "past-last-column",
+    "guard-before", "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
+    "only-zeros",   "only-square",  "one-element",     "one-ulp",        "hidden-element",
+    "timed-wrong",  "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
+    "infinite",     "counter",      "launch-fails",    "hazard"};
 
 /* Cuts a number to the 24 bits below the place of `largest`. */
 static double cut(double value, int exponent_of_largest) {
@@ -23,17 +25,20 @@ static double cut(double value, int exponent_of_largest) {
     return trunc(value / unit) * unit;
 }
 
-/* Sixteen products and the accumulator, aligned to the largest and cut off, then added and cut off again. */
+/* Sixteen products and the accumulator, aligned to the largest and cut off, then added and cut off
+ * again. */
 static float sum_truncating(const float *a, const float *b, int k) {
     double sum = 0;
     for (int i = 0; i < k; i += 16) {
         double largest = fabs(sum), total = 0;
         const int end = i + 16 < k ? i + 16 : k;
-        for (int j = i; j < end; ++j) largest = fmax(largest, fabs((double)a[j] * b[j]));
+        for (int j = i; j < end; ++j)
+            largest = fmax(largest, fabs((double)a[j] * b[j]));
         if (largest == 0) continue;
         int exponent;
         frexp(largest, &exponent);
-        for (int j = i; j < end; ++j) total += cut((double)a[j] * b[j], exponent);
+        for (int j = i; j < end; ++j)
+            total += cut((double)a[j] * b[j], exponent);
         total += cut(sum, exponent);
         frexp(total, &exponent);
         sum = cut(total, exponent);
@@ -43,13 +48,15 @@ static float sum_truncating(const float *a, const float *b, int k) {
 
 static float sum_plain(const float *a, const float *b, int k) {
     float part[4] = {0}; /* an order of its own, as kernels have */
-    for (int i = 0; i < k; ++i) part[i % 4] += a[i] * b[i];
+    for (int i = 0; i < k; ++i)
+        part[i % 4] += a[i] * b[i];
     return part[0] + part[1] + part[2] + part[3];
 }
 
 static float sum_fp16(const float *a, const float *b, int k) {
     float sum = 0;
-    for (int i = 0; i < k; ++i) sum = fp16_to_float(float_to_fp16(sum + a[i] * b[i]));
+    for (int i = 0; i < k; ++i)
+        sum = fp16_to_float(float_to_fp16(sum + a[i] * b[i]));
     return sum;
 }
 
@@ -70,8 +77,9 @@ static int used_k(const struct gemm_problem *p, enum defect defect) {
 }
 
 static void compute(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
-    const enum gemm_type read_as =
-        defect != DEFECT_WRONG_TYPE ? type : type == GEMM_FP16 ? GEMM_BF16 : GEMM_FP16;
+    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE ? type
+                                   : type == GEMM_FP16         ? GEMM_BF16
+                                                               : GEMM_FP16;
     const int k = used_k(p, defect);
     float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode(p->b, p->ldb, p->n, k, read_as);
     /* Taking the rows for as long as the other dimension is harmless only in square problems. */
@@ -108,19 +116,38 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
     compute(p, type, defect);
     element_t *const middle = &p->d[p->m / 2 * p->ldd + p->n / 2];
     switch (defect) {
-    case DEFECT_NAN_OUTPUT: middle->bits = 0x7fff; break;
-    case DEFECT_INFINITE: middle->bits = type == GEMM_FP16 ? 0x7c00 : 0x7f80; break;
-    case DEFECT_PAST_LAST_COLUMN: p->d[p->m / 2 * p->ldd + p->n].bits = 0; break;
-    case DEFECT_GUARD_BEFORE: p->d[-1].bits = 0; break;
-    case DEFECT_GUARD_AFTER: p->d[p->m * p->ldd].bits = 0; break;
-    case DEFECT_ONE_ELEMENT: middle->bits ^= 0x0100; break;
-    case DEFECT_ONE_ULP: middle->bits ^= 1; break;
-    case DEFECT_HIDDEN_ELEMENT: p->d[(p->m / 3 + 1) * p->ldd + p->n / 3 + 2].bits ^= 0x0400; break;
+    case DEFECT_NAN_OUTPUT:
+        middle->bits = 0x7fff;
+        break;
+    case DEFECT_INFINITE:
+        middle->bits = type == GEMM_FP16 ? 0x7c00 : 0x7f80;
+        break;
+    case DEFECT_PAST_LAST_COLUMN:
+        p->d[p->m / 2 * p->ldd + p->n].bits = 0;
+        break;
+    case DEFECT_GUARD_BEFORE:
+        p->d[-1].bits = 0;
+        break;
+    case DEFECT_GUARD_AFTER:
+        p->d[p->m * p->ldd].bits = 0;
+        break;
+    case DEFECT_ONE_ELEMENT:
+        middle->bits ^= 0x0100;
+        break;
+    case DEFECT_ONE_ULP:
+        middle->bits ^= 1;
+        break;
+    case DEFECT_HIDDEN_ELEMENT:
+        p->d[(p->m / 3 + 1) * p->ldd + p->n / 3 + 2].bits ^= 0x0400;
+        break;
     case DEFECT_TIMED_WRONG:
         if (!first) middle->bits ^= 0x0100;
         break;
-    case DEFECT_COUNTER: p->tile_counter[0]++; break;
-    default: break;
+    case DEFECT_COUNTER:
+        p->tile_counter[0]++;
+        break;
+    default:
+        break;
     }
     return GEMM_OK;
 }
@@ -131,7 +158,8 @@ enum defect fake_defect_of(const struct gemm_stage *stage) {
     return DEFECT_NONE;
 }
 
-/* A launch function carries no context: one per defect and type. The tour's registry uses only some. */
+/* A launch function carries no context: one per defect and type. The tour's registry uses only
+ * some. */
 #define LAUNCH(type, number)                                                                       \
     __attribute__((unused)) static enum gemm_status launch_##type##_##number(                      \
         const struct gemm_problem *problem, void *stream) {                                        \
@@ -141,8 +169,8 @@ enum defect fake_defect_of(const struct gemm_stage *stage) {
 #define BOTH(number) LAUNCH(FP16, number) LAUNCH(BF16, number)
 #define ALL(each)                                                                                  \
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
-    each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)      \
-    each(21) each(22) each(23)
+        each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
+            each(21) each(22) each(23)
 ALL(BOTH)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
@@ -154,35 +182,48 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 #define LAUNCH_NAME_(type, number) launch_##type##_##number
 
 #define STAGE(stage_name, stage_variant, type, number)                                             \
-    {.name = stage_name, .variant = stage_variant, .technique = "a \"fake\" kernel",                \
-     .tile_m = TILE_M, .tile_n = TILE_N, .tile_k = 32, .stages = 0, .threads = 128, .cluster = 1,  \
-     .launch = LAUNCH_NAME(type, number), .workspace_bytes = workspace_bytes},
+    {.name = stage_name,                                                                           \
+     .variant = stage_variant,                                                                     \
+     .technique = "a \"fake\" kernel",                                                             \
+     .tile_m = TILE_M,                                                                             \
+     .tile_n = TILE_N,                                                                             \
+     .tile_k = 32,                                                                                 \
+     .stages = 0,                                                                                  \
+     .threads = 128,                                                                               \
+     .cluster = 1,                                                                                 \
+     .launch = LAUNCH_NAME(type, number),                                                          \
+     .workspace_bytes = workspace_bytes},
 
 #if FAKE_TOUR
 static const struct gemm_stage stages_fp16[] = {
     STAGE("01_first", NULL, FP16, 0) STAGE("02_second", NULL, FP16, 0)
-    STAGE("03_third", NULL, FP16, FAKE_THIRD) STAGE("04_fourth", NULL, FP16, 1)};
+        STAGE("03_third", NULL, FP16, FAKE_THIRD) STAGE("04_fourth", NULL, FP16, 1)};
 static const struct gemm_stage stages_bf16[] = {
     STAGE("01_first", NULL, BF16, 0) STAGE("02_second", NULL, BF16, 0)
-    STAGE("03_third", NULL, BF16, FAKE_THIRD) STAGE("04_fourth", NULL, BF16, 1)};
+        STAGE("03_third", NULL, BF16, FAKE_THIRD) STAGE("04_fourth", NULL, BF16, 1)};
 #define ENTRIES(each) each(0) each(1) each(2) each(3)
 const int stage_registry_count = 4;
 const bool program_is_tour = true;
 #else
 /* The names stand in defect_names, too; a test compares them. */
 #define VARIANTS(type)                                                                             \
-    STAGE("01_fake", NULL, type, 0) STAGE("01_fake", "truncating", type, 1)                        \
-    STAGE("01_fake", "unwritten-tile", type, 2) STAGE("01_fake", "nan-output", type, 3)            \
-    STAGE("01_fake", "past-last-column", type, 4) STAGE("01_fake", "guard-before", type, 5)        \
-    STAGE("01_fake", "guard-after", type, 6) STAGE("01_fake", "k-tail-unmasked", type, 7)          \
-    STAGE("01_fake", "k-tail-dropped", type, 8) STAGE("01_fake", "swapped", type, 9)               \
-    STAGE("01_fake", "only-zeros", type, 10) STAGE("01_fake", "only-square", type, 11)             \
-    STAGE("01_fake", "one-element", type, 12) STAGE("01_fake", "one-ulp", type, 13)                \
-    STAGE("01_fake", "hidden-element", type, 14) STAGE("01_fake", "timed-wrong", type, 15)         \
-    STAGE("01_fake", "timed-silent", type, 16) STAGE("01_fake", "transposed", type, 17)            \
-    STAGE("01_fake", "wrong-type", type, 18) STAGE("01_fake", "fp16-sum", type, 19)                \
-    STAGE("01_fake", "infinite", type, 20) STAGE("01_fake", "counter", type, 21)                   \
-    STAGE("01_fake", "launch-fails", type, 22) STAGE("01_fake", "hazard", type, 23)
+    STAGE("01_fake", NULL, type, 0)                                                                \
+    STAGE("01_fake", "truncating", type, 1) STAGE("01_fake", "unwritten-tile", type, 2) STAGE(     \
+        "01_fake", "nan-output", type, 3) STAGE("01_fake", "past-last-column", type, 4)            \
+        STAGE("01_fake", "guard-before", type, 5) STAGE("01_fake", "guard-after", type, 6) STAGE(  \
+            "01_fake", "k-tail-unmasked", type, 7) STAGE("01_fake", "k-tail-dropped", type, 8)     \
+            STAGE("01_fake", "swapped", type, 9) STAGE("01_fake", "only-zeros", type, 10) STAGE(   \
+                "01_fake", "only-square", type, 11) STAGE("01_fake", "one-element", type, 12)      \
+                STAGE("01_fake", "one-ulp", type, 13) STAGE("01_fake", "hidden-element", type, 14) \
+                    STAGE("01_fake", "timed-wrong", type, 15)                                      \
+                        STAGE("01_fake", "timed-silent", type, 16)                                 \
+                            STAGE("01_fake", "transposed", type, 17)                               \
+                                STAGE("01_fake", "wrong-type", type, 18)                           \
+                                    STAGE("01_fake", "fp16-sum", type, 19)                         \
+                                        STAGE("01_fake", "infinite", type, 20)                     \
+                                            STAGE("01_fake", "counter", type, 21)                  \
+                                                STAGE("01_fake", "launch-fails", type, 22)         \
+                                                    STAGE("01_fake", "hazard", type, 23)
 static const struct gemm_stage stages_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_stage stages_bf16[] = {VARIANTS(BF16)};
 #define ENTRIES(each) ALL(each)

@@ -98,9 +98,11 @@ int main(int argc, char **argv) {
         run_command(command, &outcome);
         expect(outcome.code == t->code, "%s: exit code %d, expected %d; stderr: %s", command,
                outcome.code, t->code, outcome.err);
-        if (t->says) expect(strstr(outcome.err, t->says) != NULL, "%s: stderr does not say '%s': %s",
-                            command, t->says, outcome.err);
-        else expect(!*outcome.err, "%s: stderr is not empty: %s", command, outcome.err);
+        if (t->says)
+            expect(strstr(outcome.err, t->says) != NULL, "%s: stderr does not say '%s': %s",
+                   command, t->says, outcome.err);
+        else
+            expect(!*outcome.err, "%s: stderr is not empty: %s", command, outcome.err);
         for (int defect = 1; defect < DEFECTS; ++defect)
             if (t->variant && strcmp(t->variant, defect_names[defect]) == 0) tried[defect] = true;
     }
@@ -110,9 +112,10 @@ int main(int argc, char **argv) {
     /* One broken stage decides the tour's exit code; the others still run and are verified. */
     snprintf(command, sizeof command, "'%s' --timing none --size 70 --json", argv[2]);
     run_command(command, &outcome);
-    expect(outcome.code == 1 && count_lines(outcome.out) == 4, "%s: exit code %d, %d lines", command,
-           outcome.code, count_lines(outcome.out));
-    expect(strstr(outcome.out, "\"04_fourth\"") != NULL, "%s: stopped at the broken stage", command);
+    expect(outcome.code == 1 && count_lines(outcome.out) == 4, "%s: exit code %d, %d lines",
+           command, outcome.code, count_lines(outcome.out));
+    expect(strstr(outcome.out, "\"04_fourth\"") != NULL, "%s: stopped at the broken stage",
+           command);
     snprintf(command, sizeof command, "'%s' --timing none --size 70 --stages 1-2,4", argv[2]);
     run_command(command, &outcome);
     expect(outcome.code == 0, "%s: exit code %d: %s", command, outcome.code, outcome.err);

@@ -1,5 +1,6 @@
 /*
- * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, statistics, and the JSON reader of these tests.
+ * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, statistics, and the
+ * JSON reader of these tests.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -57,13 +58,17 @@ static void check_codecs(void) {
 #endif
         if (!half_nan && (bits & 0x7fff) < 0x7bff) { /* between this and the next */
             const uint32_t tie = float_bits((half + fp16_to_float(bits + 1)) / 2);
-            for (uint32_t b = tie - 2; b <= tie + 2; ++b) failures += codec_failures(b);
+            for (uint32_t b = tie - 2; b <= tie + 2; ++b)
+                failures += codec_failures(b);
         }
-        for (int64_t b = -2; b <= 2; ++b) failures += codec_failures((uint32_t)((e << 16 | 0x8000) + b));
+        for (int64_t b = -2; b <= 2; ++b)
+            failures += codec_failures((uint32_t)((e << 16 | 0x8000) + b));
     }
-    for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += 997) failures += codec_failures((uint32_t)bits);
+    for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += 997)
+        failures += codec_failures((uint32_t)bits);
     expect(failures == 0, "codecs: %d conversions are wrong", failures);
-    expect(float_to_fp16(65519.996f) == 0x7bff && float_to_fp16(65520.0f) == 0x7c00, "fp16 overflow");
+    expect(float_to_fp16(65519.996f) == 0x7bff && float_to_fp16(65520.0f) == 0x7c00,
+           "fp16 overflow");
     expect(float_to_fp16(0x1p-25f) == 0 && float_to_fp16(0x1.000002p-25f) == 1, "fp16 underflow");
 }
 
@@ -94,8 +99,8 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     expect(outside == 0, "%s: the padding is not NaN", input_names[kind]);
     expect(different == 0, "%s: an element depends on the matrix's size", input_names[kind]);
     if (kind == INPUT_INTEGER) {
-        expect(fractions == 0 && largest == limit && squares > 0, "integer: |%g| <= %d, %d fractions",
-               largest, limit, fractions);
+        expect(fractions == 0 && largest == limit && squares > 0,
+               "integer: |%g| <= %d, %d fractions", largest, limit, fractions);
         expect((double)k * limit * limit <= 0x1p24 && limit <= 256, "integer: limit %d", limit);
     } else if (kind == INPUT_ZEROS) {
         expect(squares == 0, "zeros: not zero");
@@ -110,7 +115,8 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     operands_free(&again);
 }
 
-/* The reference against plain sums, complete and sampled; fp32 sums stay within the bound, with room but not with worlds. */
+/* The reference against plain sums, complete and sampled; fp32 sums stay within the bound, with
+ * room but not with worlds. */
 static void check_reference(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
@@ -136,7 +142,8 @@ static void check_reference(int m, int n, int k, enum input_kind kind) {
         worst_ratio = fmax(worst_ratio, fabs(sum - s->value) / bound);
     }
     expect(worst < 1e-9, "%d x %d x %d: the reference is off by %g", m, n, k, worst);
-    expect(worst_ratio <= 1, "%d x %d x %d: an fp32 sum leaves the bound: %g", m, n, k, worst_ratio);
+    expect(worst_ratio <= 1, "%d x %d x %d: an fp32 sum leaves the bound: %g", m, n, k,
+           worst_ratio);
     expect(kind != INPUT_NORMAL || worst_ratio > 1e-5, "%d x %d x %d: bound too loose: %g", m, n, k,
            worst_ratio);
     reference_free(&r);
@@ -148,7 +155,8 @@ static void check_statistics(void) {
     expect(median(odd, 3) == 3 && median(even, 4) == 2.5 && median(one, 1) == 7, "median");
     expect(quantile(odd, 3, 0) == 1 && quantile(odd, 3, 1) == 5 && quantile(odd, 3, 0.25) == 2,
            "quantile");
-    expect(fabs(quartile_spread(even, 4) - 1.5 / 2.5) < 1e-12 && quartile_spread(one, 1) == 0, "spread");
+    expect(fabs(quartile_spread(even, 4) - 1.5 / 2.5) < 1e-12 && quartile_spread(one, 1) == 0,
+           "spread");
     expect(odd[0] == 5, "samples were changed");
     expect(half_ulp(1, GEMM_BF16) == 0x1p-8 && half_ulp(1.99, GEMM_BF16) == 0x1p-8 &&
                half_ulp(1, GEMM_FP16) == 0x1p-11 && half_ulp(1e-9, GEMM_FP16) == 0x1p-25 &&
@@ -166,11 +174,14 @@ static bool is_json(const char *text) {
 
 /* What judges the harness's output must itself be strict. */
 static void check_json_reader(void) {
-    static const char *const good[] = {"{}", "[1, -2.5e+3, null]", "{\"a\": {\"b\": [true, \"\\u00e9\"]}}"};
-    static const char *const bad[] = {"", "{", "{\"a\"}", "[1,]", "nan", "[01]", "{\"a\": 1} x", "\"\t\"",
-                                      "[1 2]", "inf"};
-    for (int i = 0; i < 3; ++i) expect(is_json(good[i]), "rejects %s", good[i]);
-    for (int i = 0; i < 10; ++i) expect(!is_json(bad[i]), "accepts %s", bad[i]);
+    static const char *const good[] = {"{}", "[1, -2.5e+3, null]",
+                                       "{\"a\": {\"b\": [true, \"\\u00e9\"]}}"};
+    static const char *const bad[] = {
+        "", "{", "{\"a\"}", "[1,]", "nan", "[01]", "{\"a\": 1} x", "\"\t\"", "[1 2]", "inf"};
+    for (int i = 0; i < 3; ++i)
+        expect(is_json(good[i]), "rejects %s", good[i]);
+    for (int i = 0; i < 10; ++i)
+        expect(!is_json(bad[i]), "accepts %s", bad[i]);
 }
 
 int main(void) {
@@ -180,7 +191,8 @@ int main(void) {
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 1001);
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 20000);
         }
-    expect(input_integer_limit(1, GEMM_BF16) == 256 && input_integer_limit(1 << 24, GEMM_BF16) == 1 &&
+    expect(input_integer_limit(1, GEMM_BF16) == 256 &&
+               input_integer_limit(1 << 24, GEMM_BF16) == 1 &&
                input_integer_limit((1 << 24) + 1, GEMM_BF16) == 0,
            "the limits of integers");
     check_reference(33, 65, 100, INPUT_NORMAL);

@@ -1,8 +1,9 @@
 /*
- * harness_usage.c: bad input is answered by one clear line on stderr and exit code 2, before anything was written; good input
- * gives what --help promises.
+ * harness_usage.c: bad input is answered by one clear line on stderr and exit code 2, before
+ * anything was written; good input gives what --help promises.
  *
- *     harness_usage CARD SIM TOUR DIRECTORY      the programs made of the fake kernels; an empty place for files
+ *     harness_usage CARD SIM TOUR DIRECTORY      the programs made of the fake kernels; an empty
+ * place for files
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static const struct usage usages[] = {
     {SIM, "--m 2000000000 --k 2000000000", 2, "--m, --n, --k"},
     {SIM, "--m 2000000 --n 8 --k 2000000", 3, "memory"},
     {CARD, "--m 2000000 --n 8 --k 2000000", 3, "memory"},
-    {SIM, "--input ones", 2, "--input: 'ones' is not known; choose uniform, normal, integer or zeros"},
+    {SIM, "--input ones", 2,
+     "--input: 'ones' is not known; choose uniform, normal, integer or zeros"},
     {SIM, "--input integer --m 1 --n 1 --k 16777217", 2, "--input: integer needs --k"},
     {SIM, "--dtype fp32", 2, "--dtype: 'fp32' is not known; choose fp16 or bf16"},
     {SIM, "--dtype FP16", 2, "--dtype"},
@@ -64,7 +66,8 @@ static const struct usage usages[] = {
     {CARD, "--csv /dev/full", 2, "--csv: '/dev/full' is not a regular file"},
     {SIM, "--trace DIR/absent/x.json", 2, "--trace: cannot write"},
     {SIM, "--trace DIR", 2, "--trace: "},
-    {SIM, "--variant none-such", 2, "--variant: there is no 'none-such' here; choose from: truncating"},
+    {SIM, "--variant none-such", 2,
+     "--variant: there is no 'none-such' here; choose from: truncating"},
     {SIM, "--stages 1", 2, "--stages: only the tour"},
     {SIM, "--report DIR", 2, "--report: only the tour"},
     {TOUR, "--variant truncating", 2, "--variant: the tour runs"},
@@ -134,8 +137,8 @@ static void check_usage(const struct usage *u) {
     expect(outcome.code == u->code, "%s: exit code %d, expected %d: %s", u->arguments, outcome.code,
            u->code, outcome.err);
     if (u->says) {
-        expect(strstr(outcome.err, u->says) != NULL, "%s: stderr does not say '%s': %s", u->arguments,
-               u->says, outcome.err);
+        expect(strstr(outcome.err, u->says) != NULL, "%s: stderr does not say '%s': %s",
+               u->arguments, u->says, outcome.err);
         expect(count_lines(outcome.err) == 1, "%s: stderr is not one line: %s", u->arguments,
                outcome.err);
         expect(!*outcome.out, "%s: wrote to stdout: %s", u->arguments, outcome.out);
@@ -163,15 +166,24 @@ static void check_json(int program, const char *arguments, int lines, const char
 
 static void check_outputs(void) {
     static const char *const simulated[] = {
-        "\"stage\": \"0", "\"variant\": null", "\"backend\": \"sim\"", "\"m\": 16, \"n\": 16, \"k\": 16",
-        "\"dtype\": \"fp16\"", "\"verified\": true", "\"mismatches\": 0", "\"max_error\": ",
-        "\"error_bound\": ", "\"registers\": null", "\"smem_bytes\": 0", "\"stages\": null",
-        "\"cycles\": 12345", "\"tensor_core_utilization\": ", "\"burst\": null",
-        "\"sustained\": null", "\"baselines\": []", NULL};
+        "\"stage\": \"0",       "\"variant\": null",
+        "\"backend\": \"sim\"", "\"m\": 16, \"n\": 16, \"k\": 16",
+        "\"dtype\": \"fp16\"",  "\"verified\": true",
+        "\"mismatches\": 0",    "\"max_error\": ",
+        "\"error_bound\": ",    "\"registers\": null",
+        "\"smem_bytes\": 0",    "\"stages\": null",
+        "\"cycles\": 12345",    "\"tensor_core_utilization\": ",
+        "\"burst\": null",      "\"sustained\": null",
+        "\"baselines\": []",    NULL};
     static const char *const measured[] = {
-        "\"variant\": \"truncating\"", "\"backend\": \"cuda\"", "\"dtype\": \"bf16\"",
-        "\"burst\": {\"ms\": 20, \"tflops\": ", "\"clock_mhz\": 1000", "\"power_w\": null",
-        "\"baselines\": [{\"name\": \"cublas\", \"burst\": {\"ms\": 20", NULL};
+        "\"variant\": \"truncating\"",
+        "\"backend\": \"cuda\"",
+        "\"dtype\": \"bf16\"",
+        "\"burst\": {\"ms\": 20, \"tflops\": ",
+        "\"clock_mhz\": 1000",
+        "\"power_w\": null",
+        "\"baselines\": [{\"name\": \"cublas\", \"burst\": {\"ms\": 20",
+        NULL};
     check_json(TOUR, SMALL "--dtype fp16 --json", 4, simulated);
     check_json(CARD, SMALL "--timing both --variant truncating --json", 1, measured);
 
@@ -214,13 +226,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: harness_usage CARD SIM TOUR DIRECTORY\n");
         return 2;
     }
-    for (int i = 0; i < 3; ++i) programs[i] = argv[i + 1];
+    for (int i = 0; i < 3; ++i)
+        programs[i] = argv[i + 1];
     directory = argv[4];
     char command[1024];
     snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", directory, directory);
     run_command(command, &outcome);
     expect(outcome.code == 0, "cannot make %s: %s", directory, outcome.err);
-    for (size_t i = 0; i < sizeof usages / sizeof *usages; ++i) check_usage(&usages[i]);
+    for (size_t i = 0; i < sizeof usages / sizeof *usages; ++i)
+        check_usage(&usages[i]);
     check_outputs();
     return expectations_met();
 }

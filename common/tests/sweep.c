@@ -1,10 +1,12 @@
 /*
- * sweep.c: many sizes, inputs and schedules through one stage, in one process, by the harness's own verification.
+ * sweep.c: many sizes, inputs and schedules through one stage, in one process, by the harness's own
+ * verification.
  *
  *     build/sim/sweep --stage 06_wgmma --triples 150 --schedule all --dtype both
  *
- * m, n and k are drawn from sizes around the tiles' and fragments' edges; --long-k draws a k that goes around every ring at
- * least twice, and enough rows and columns for several tiles. A failure prints the command that repeats it alone.
+ * m, n and k are drawn from sizes around the tiles' and fragments' edges; --long-k draws a k that
+ * goes around every ring at least twice, and enough rows and columns for several tiles. A failure
+ * prints the command that repeats it alone.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,19 +42,21 @@ static int draw(uint64_t *random, int count) {
 }
 
 static struct trial draw_trial(const struct sweep *sweep, const struct gemm_stage *stage, int i) {
-    static const int edges[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257};
+    static const int edges[] = {1,  2,  7,  8,   15,  16,  17,  31, 33,
+                                63, 64, 65, 127, 128, 129, 255, 257};
     static const int several[] = {1, 17, 65, 129, 257, 385, 520};
     static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
-                                            INPUT_UNIFORM, INPUT_NORMAL, INPUT_ZEROS};
+                                            INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS};
     enum { EDGES = sizeof edges / sizeof *edges, SEVERAL = sizeof several / sizeof *several };
     uint64_t random = input_hash(sweep->seed, (uint64_t)i);
-    struct trial trial = {
-        .seed = sweep->seed + (uint64_t)i,
-        .backend = {.type = sweep->type == ALL ? (enum gemm_type)(i & 1) : (enum gemm_type)sweep->type,
-                    .schedule = sweep->schedule == ALL ? (enum sim_schedule)(i / 2 % 4)
-                                                       : (enum sim_schedule)sweep->schedule,
-                    .sms = sweep->sms,
-                    .schedule_seed = sweep->seed + (uint64_t)i}};
+    struct trial trial = {.seed = sweep->seed + (uint64_t)i,
+                          .backend = {.type = sweep->type == ALL ? (enum gemm_type)(i & 1)
+                                                                 : (enum gemm_type)sweep->type,
+                                      .schedule = sweep->schedule == ALL
+                                                      ? (enum sim_schedule)(i / 2 % 4)
+                                                      : (enum sim_schedule)sweep->schedule,
+                                      .sms = sweep->sms > stage->cluster ? sweep->sms : stage->cluster,
+                                      .schedule_seed = sweep->seed + (uint64_t)i}};
     trial.input = kinds[draw(&random, 6)];
     if (!sweep->long_k) {
         trial.size.m = edges[draw(&random, EDGES)];
@@ -69,10 +73,10 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_stag
 
 static void print_command(const struct gemm_stage *stage, const struct trial *t) {
     printf("    build/sim/%s%s%s --m %d --n %d --k %d --input %s --seed %llu --dtype %s --sms %d "
-           "--schedule %s --schedule-seed %llu\n", stage->name, stage->variant ? " --variant " : "",
-           stage->variant ? stage->variant : "", t->size.m, t->size.n, t->size.k,
-           input_names[t->input], (unsigned long long)t->seed, type_names[t->backend.type],
-           t->backend.sms, schedule_names[t->backend.schedule],
+           "--schedule %s --schedule-seed %llu\n",
+           stage->name, stage->variant ? " --variant " : "", stage->variant ? stage->variant : "",
+           t->size.m, t->size.n, t->size.k, input_names[t->input], (unsigned long long)t->seed,
+           type_names[t->backend.type], t->backend.sms, schedule_names[t->backend.schedule],
            (unsigned long long)t->backend.schedule_seed);
     fflush(stdout);
 }
@@ -84,8 +88,8 @@ static enum exit_code run_trial(const struct stage_entry *entry, const struct tr
     struct experiment experiment;
     enum exit_code code = backend_open(&t->backend, &device);
     if (code != EXIT_VERIFIED) return code;
-    code = experiment_open(&experiment, &device, t->size, t->backend.type, t->input, t->seed, &stage,
-                           1, false);
+    code = experiment_open(&experiment, &device, t->size, t->backend.type, t->input, t->seed,
+                           &stage, 1, false);
     if (code == EXIT_VERIFIED) {
         struct stage_result result;
         experiment_verify(&experiment, stage, &result);
@@ -109,8 +113,10 @@ static void sweep_stage(const struct sweep *sweep, const struct stage_entry *ent
         if (code == EXIT_VERIFIED) continue;
         progress_clear();
         print_command(entry->bf16, &trial);
-        if (code == EXIT_HAZARD) ++hazardous;
-        else ++failed;
+        if (code == EXIT_HAZARD)
+            ++hazardous;
+        else
+            ++failed;
     }
     progress_clear();
     printf("%s: %d triples, %d failures, %d hazards\n", label, sweep->triples, failed, hazardous);
@@ -121,9 +127,12 @@ static void sweep_stage(const struct sweep *sweep, const struct stage_entry *ent
 
 static bool read_option(struct sweep *sweep, const char *name, const char *value) {
     uint64_t whole = 0;
-    if (!strcmp(name, "--stage")) sweep->stage = strcmp(value, "all") ? value : NULL;
-    else if (!strcmp(name, "--variant")) sweep->variant = value;
-    else if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &sweep->seed);
+    if (!strcmp(name, "--stage"))
+        sweep->stage = strcmp(value, "all") ? value : NULL;
+    else if (!strcmp(name, "--variant"))
+        sweep->variant = value;
+    else if (!strcmp(name, "--seed"))
+        return parse_whole(value, 0, UINT64_MAX, &sweep->seed);
     else if (!strcmp(name, "--triples")) {
         if (!parse_whole(value, 1, 100000000, &whole)) return false;
         sweep->triples = (int)whole;
@@ -136,14 +145,16 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
     } else if (!strcmp(name, "--dtype")) {
         sweep->type = find_name(value, type_names, 2);
         return sweep->type >= 0 || !strcmp(value, "both");
-    } else return false;
+    } else
+        return false;
     return true;
 }
 
 static bool selected(const struct sweep *sweep, const struct gemm_stage *stage) {
     if (sweep->stage && strcmp(sweep->stage, stage->name) != 0) return false;
     if (!sweep->variant) return !stage->variant;
-    return !strcmp(sweep->variant, "all") || (stage->variant && !strcmp(sweep->variant, stage->variant));
+    return !strcmp(sweep->variant, "all") ||
+           (stage->variant && !strcmp(sweep->variant, stage->variant));
 }
 
 int main(int argc, char **argv) {
