@@ -12,7 +12,7 @@ struct async_copy;
 /* An arrival that came from another CTA of the cluster: the newest of each issuing thread. */
 struct remote_arrival {
     const struct sim_thread *issuer;
-    uint32_t epoch;      /* of the issuer, when it issued */
+    uint32_t epoch; /* of the issuer, when it issued */
     bool landed;
     uint32_t landed_phase; /* completed phases by which its phase is over */
     const char *file;
@@ -25,7 +25,8 @@ struct mbarrier_record {
     struct mbarrier_state state;
     struct sim_cta *cta;
     size_t offset;
-    int slot; /* of the TMA loads that complete on it; epoch: the number of completed phases that covers them */
+    int slot; /* of the TMA loads that complete on it; epoch: the number of completed phases that
+                 covers them */
     int word_slot; /* of the st.asyncs, which are no operations of the async proxy; -1: none yet */
     struct sim_sync current;   /* released by all arrivals so far */
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
@@ -42,7 +43,8 @@ struct mbarrier_record {
     int copy_line;
 };
 
-/* A copy whose bytes an mbarrier counts, from issue until it has landed; embedded in a unit's job. */
+/* A copy whose bytes an mbarrier counts, from issue until it has landed; embedded in a unit's job.
+ */
 struct async_copy {
     struct mbarrier_record *record;
     uint32_t epoch;
@@ -53,12 +55,14 @@ struct async_copy {
     struct async_copy *next;
 };
 
-/* The barrier at a place; ends the launch if there is none. `operation` is what the running thread does with it. Checks
- * that its initialization is ordered before that, across CTAs with fence.mbarrier_init. */
+/* The barrier at a place; ends the launch if there is none. `operation` is what the running thread
+ * does with it. Checks that its initialization is ordered before that, across CTAs with
+ * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
 
 /* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
-void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy, struct sim_job *job);
+void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
+                          struct sim_job *job);
 /* It has landed: complete_tx. */
 void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes);
 /* The launch was abandoned. */

@@ -1,9 +1,11 @@
-/* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals, st.async.
+/* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals,
+ * st.async.
  *
- * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless it says .release.cluster,
- * and so has a wait unless it says .acquire.cluster; formally the first orders nothing across CTAs. The simulator lets the
- * default carry what it does carry on the card, the end of asynchronous reads and copies that the arriving thread has waited
- * for, and nothing that went through ld or st; it lets every wait acquire what was released.
+ * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
+ * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally the first
+ * orders nothing across CTAs. The simulator lets the default carry what it does carry on the card,
+ * the end of asynchronous reads and copies that the arriving thread has waited for, and nothing
+ * that went through ld or st; it lets every wait acquire what was released.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,8 @@ struct cluster_barrier {
     struct barrier_exit *exits; /* [threads of the cluster] */
 };
 
-static void describe_barrier(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+static void describe_barrier(const struct sim_thread *thread, const void *object, char *text,
+                             size_t size) {
     const struct cluster_barrier *const barrier = object;
     (void)thread;
     snprintf(text, size, "cluster_sync: %d of the cluster's %d threads have come", barrier->arrived,
@@ -55,7 +58,8 @@ static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
     if (cluster->barrier) return cluster->barrier;
     struct cluster_barrier *const barrier = sim_arena_alloc(cluster, sizeof *barrier);
     const int threads = cluster->cta[0].threads;
-    barrier->exits = sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->exits);
+    barrier->exits =
+        sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->exits);
     for (int i = 0; i < cluster->ctas * threads; ++i) {
         struct sim_thread *const thread = &cluster->cta[i / threads].thread[i % threads];
         if (thread->state == THREAD_DONE) continue;
@@ -101,10 +105,13 @@ static void arrival_lands(struct sim_job *job) {
 
 static void cancel(struct sim_job *job) { free(job); }
 
-/* Notes it for the check at the end of the target CTA: the newest of each thread stands for those before. */
-static struct remote_arrival *note(struct mbarrier_record *record, const struct sim_thread *thread) {
+/* Notes it for the check at the end of the target CTA: the newest of each thread stands for those
+ * before. */
+static struct remote_arrival *note(struct mbarrier_record *record,
+                                   const struct sim_thread *thread) {
     struct remote_arrival *noted = record->remote;
-    while (noted && noted->issuer != thread) noted = noted->next;
+    while (noted && noted->issuer != thread)
+        noted = noted->next;
     if (!noted) {
         noted = sim_arena_alloc(record->cta->cluster, sizeof *noted);
         noted->issuer = thread;
@@ -136,8 +143,9 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
     arrival->job.complete = arrival_lands;
     arrival->job.cancel = cancel;
     arrival->job.cluster = thread->cta->cluster;
-    /* With the scope of the CTA, only the end of asynchronous reads and copies that this thread knows of travels along. It
-     * is joined now, not when the arrival lands; no phase can complete in between unless the counts are wrong, too. */
+    /* With the scope of the CTA, only the end of asynchronous reads and copies that this thread
+     * knows of travels along. It is joined now, not when the arrival lands; no phase can complete
+     * in between unless the counts are wrong, too. */
     if (cluster_scope)
         sim_release(thread, &record->current);
     else
@@ -147,7 +155,9 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
     sim_maybe_yield();
 }
 
-void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) { arrive_remote(barrier, rank, false); }
+void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
+    arrive_remote(barrier, rank, false);
+}
 
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {
     arrive_remote(barrier, rank, true);

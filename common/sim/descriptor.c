@@ -1,4 +1,5 @@
-/* descriptor.c: decoding wgmma's matrix descriptors and walking the canonical layouts of 16-bit tiles. */
+/* descriptor.c: decoding wgmma's matrix descriptors and walking the canonical layouts of 16-bit
+ * tiles. */
 #include "descriptor.h"
 
 enum {
@@ -34,9 +35,10 @@ uint64_t descriptor_encode(const struct descriptor *fields) {
  * A core matrix is 8 lines of 16 bytes. The canonical layouts, for 16-bit elements:
  *
  *   K-major, none        lines 16 B apart,             8 lines: SBO, next 8 elements of k: LBO
- *   K-major, swizzled    lines one swizzle width apart, 8 lines: SBO, next 8 elements of k: 16 B (LBO unused)
- *   MN-major, none       lines 16 B apart,             8 lines: LBO, next 8 elements of mn: SBO
- *   MN-major, swizzled   lines one swizzle width apart, 8 lines: SBO, 16 B inside the width, then LBO
+ *   K-major, swizzled    lines one swizzle width apart, 8 lines: SBO, next 8 elements of k: 16 B
+ * (LBO unused) MN-major, none       lines 16 B apart,             8 lines: LBO, next 8 elements of
+ * mn: SBO MN-major, swizzled   lines one swizzle width apart, 8 lines: SBO, 16 B inside the width,
+ * then LBO
  */
 static uint32_t chunk_offset(const struct descriptor *d, bool mn_major, uint32_t line,
                              uint32_t chunk) {
@@ -53,7 +55,8 @@ static uint32_t chunk_offset(const struct descriptor *d, bool mn_major, uint32_t
 uint32_t descriptor_chunk(const struct descriptor *d, bool mn_major, int line, int chunk) {
     const uint32_t linear =
         (d->start + chunk_offset(d, mn_major, (uint32_t)line, (uint32_t)chunk)) & ADDRESS_MASK;
-    /* A pattern that starts `base_offset` rows of 128 bytes late is permuted as if it started at row 0. */
+    /* A pattern that starts `base_offset` rows of 128 bytes late is permuted as if it started at
+     * row 0. */
     const uint32_t pattern = linear - (d->base_offset << 7);
     return linear ^ (pattern ^ swizzle_address(pattern, d->swizzle));
 }

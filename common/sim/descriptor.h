@@ -1,16 +1,18 @@
 /*
- * descriptor.h: the 64-bit matrix descriptor of wgmma, decoded bit for bit, and the addresses it makes.
+ * descriptor.h: the 64-bit matrix descriptor of wgmma, decoded bit for bit, and the addresses it
+ * makes.
  *
- * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions": "Matrix Descriptor Format", "Strides", "Canonical layouts".
+ * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions": "Matrix Descriptor Format",
+ * "Strides", "Canonical layouts".
  */
 #ifndef SIM_DESCRIPTOR_H
 #define SIM_DESCRIPTOR_H
 
 #include "gemm.h"
 
-/* A shared-memory address permuted by a swizzle: bits 4.. are XORed with bits 7.., as many as the mode has
- * (128 B: 3, 64 B: 2, 32 B: 1, none: 0). Acts on the absolute address, so rows that repeat every 128 bytes get
- * another permutation of their 16-byte chunks each. It is its own inverse. */
+/* A shared-memory address permuted by a swizzle: bits 4.. are XORed with bits 7.., as many as the
+ * mode has (128 B: 3, 64 B: 2, 32 B: 1, none: 0). Acts on the absolute address, so rows that repeat
+ * every 128 bytes get another permutation of their 16-byte chunks each. It is its own inverse. */
 static inline uint32_t swizzle_address(uint32_t address, enum gemm_swizzle swizzle) {
     return address ^ ((address >> 3) & (((1u << swizzle) - 1) << 4));
 }

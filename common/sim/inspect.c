@@ -1,8 +1,10 @@
 /*
- * inspect.c: a tool that shows layouts: where a swizzle puts 16 bytes, what a wgmma descriptor means and addresses, which
- * banks a warp's ldmatrix touches, where the TMA puts each element of a box.
+ * inspect.c: a tool that shows layouts: where a swizzle puts 16 bytes, what a wgmma descriptor
+ * means and addresses, which banks a warp's ldmatrix touches, where the TMA puts each element of a
+ * box.
  *
- * It calls the functions with which the simulator itself computes addresses, so a figure made by it is what a kernel gets.
+ * It calls the functions with which the simulator itself computes addresses, so a figure made by it
+ * is what a kernel gets.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -104,7 +106,8 @@ static void finish(struct grid *g, const struct options *o) {
     grid_free(g);
 }
 
-/* Lines of 128 bytes, one column per 16 bytes: the four banks a cell occupies follow from its column alone. */
+/* Lines of 128 bytes, one column per 16 bytes: the four banks a cell occupies follow from its
+ * column alone. */
 static struct grid lines_of_shared_memory(const char *title, int lines, long first_address) {
     struct grid g = grid_new(title, "address", "banks", lines, LINE / CHUNK);
     for (int c = 0; c < g.columns; ++c)

@@ -60,7 +60,8 @@ void grid_print(const struct grid *g, FILE *out) {
     }
 }
 
-/* Hues far enough apart that neighbours differ also for the color blind; the labels carry the meaning anyway. */
+/* Hues far enough apart that neighbours differ also for the color blind; the labels carry the
+ * meaning anyway. */
 static const char *const palette[] = {"#8ecae6", "#ffb703", "#a7c957", "#f4a6c0",
                                       "#b8a4e3", "#f2cc8f", "#90be9d", "#e0afa0"};
 

@@ -1,5 +1,6 @@
 /*
- * inspect_grid.h: a table of labelled cells, as text and as an SVG, for the figures of the inspect tool.
+ * inspect_grid.h: a table of labelled cells, as text and as an SVG, for the figures of the inspect
+ * tool.
  */
 #ifndef SIM_INSPECT_GRID_H
 #define SIM_INSPECT_GRID_H

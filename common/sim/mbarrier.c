@@ -1,4 +1,5 @@
-/* mbarrier.c: mbarriers in shared memory: who releases what to whom, and everything that can go wrong with them. */
+/* mbarrier.c: mbarriers in shared memory: who releases what to whom, and everything that can go
+ * wrong with them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@ struct mbarrier_exit {
 
 /* ---- events and descriptions ---- */
 
-/* `flipped`: what happened has completed the phase. The state before the flip is reported: nothing pending, no bytes missing;
- * the flip is an event of its own. */
+/* `flipped`: what happened has completed the phase. The state before the flip is reported: nothing
+ * pending, no bytes missing; the flip is an event of its own. */
 static void event(enum sim_event_kind kind, const struct mbarrier_record *record,
                   const struct sim_thread *thread, int64_t argument, bool flipped) {
     if (!sim_recording()) return;
@@ -47,12 +48,13 @@ static void event(enum sim_event_kind kind, const struct mbarrier_record *record
 static const char *name_of(const struct mbarrier_record *record, char *text, size_t size) {
     char where[96];
     snprintf(text, size, "mbarrier at %s, initialized at %s:%d for %d arrivals",
-             sim_where(record->cta, record->offset, where, sizeof where),
-             report_file(record->file), record->line, record->state.expected);
+             sim_where(record->cta, record->offset, where, sizeof where), report_file(record->file),
+             record->line, record->state.expected);
     return text;
 }
 
-static void describe_wait(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+static void describe_wait(const struct sim_thread *thread, const void *object, char *text,
+                          size_t size) {
     (void)thread;
     const struct mbarrier_record *const record = object;
     char name[256], bytes[96] = "no bytes missing";
@@ -61,12 +63,13 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
         snprintf(bytes, sizeof bytes, "%d bytes still missing", tx);
     else if (tx < 0)
         snprintf(bytes, sizeof bytes, "%d bytes more have landed than were announced", -tx);
-    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrivals pending, %s", record->state.phase,
-             record->state.phase & 1, name_of(record, name, sizeof name), record->state.pending, bytes);
+    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrivals pending, %s",
+             record->state.phase, record->state.phase & 1, name_of(record, name, sizeof name),
+             record->state.pending, bytes);
 }
 
-static void report(const char *kind, const struct mbarrier_record *record, const struct sim_thread *thread,
-                   const char *what) {
+static void report(const char *kind, const struct mbarrier_record *record,
+                   const struct sim_thread *thread, const char *what) {
     char name[256];
     sim_hazard(kind, thread, "%s\n    %s; phase %u, pending %d, tx-count %d", what,
                name_of(record, name, sizeof name), record->state.phase, record->state.pending,
@@ -75,7 +78,9 @@ static void report(const char *kind, const struct mbarrier_record *record, const
 
 /* ---- finding a barrier ---- */
 
-static uint32_t generation_of(const struct sim_cta *cta) { return (uint32_t)cta->cluster->index + 1; }
+static uint32_t generation_of(const struct sim_cta *cta) {
+    return (uint32_t)cta->cluster->index + 1;
+}
 
 static struct mbarrier_record *lookup(struct sim_shared_place place) {
     uint64_t word;
@@ -93,10 +98,11 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
     struct mbarrier_record *const record = lookup(place);
     char where[96];
     if (!record)
-        sim_fatal("mbarrier-uninitialized", thread,
-                  "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
-                  "    initialize it with mbarrier_init() and let a barrier follow before its first use",
-                  operation, sim_where(place.cta, place.offset, where, sizeof where));
+        sim_fatal(
+            "mbarrier-uninitialized", thread,
+            "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
+            "    initialize it with mbarrier_init() and let a barrier follow before its first use",
+            operation, sim_where(place.cta, place.offset, where, sizeof where));
     if (thread == record->initializer) return record;
     const int slot = record->initializer->slot;
     if (thread->cta == record->cta) {
@@ -106,7 +112,8 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
                    "    put __syncthreads() between mbarrier_init() and the first use");
     } else if (!record->fence_epoch)
         report("missing-fence-mbarrier-init", record, thread,
-               "another CTA uses the barrier, but its initialization was never made visible to the cluster\n"
+               "another CTA uses the barrier, but its initialization was never made visible to the "
+               "cluster\n"
                "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
     else if (!sim_happens_before(thread, slot, record->fence_epoch))
         report("mbarrier-init-order", record, thread,
@@ -125,23 +132,26 @@ bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch) {
 
 void check_target_alive(const struct sim_cta *target, const char *operation) {
     if (target->exited)
-        sim_fatal("cta-exited", sim_thread(),
-                  "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
-                  "    no CTA may end while a peer still reaches into it: let all meet at a final "
-                  "cluster_sync()",
-                  operation, target->rank);
+        sim_fatal(
+            "cta-exited", sim_thread(),
+            "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
+            "    no CTA may end while a peer still reaches into it: let all meet at a final "
+            "cluster_sync()",
+            operation, target->rank);
 }
 
 static void check_copies_at_exit(struct mbarrier_record *record) {
     if (record->copy_epoch &&
         !cta_is_ordered_after(record->cta, record->slot, record->copy_epoch)) {
         char name[256];
-        sim_hazard_at("unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
-                      "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
-                      "    it completes phase %u of the %s",
-                      record->copy_epoch - 1, name_of(record, name, sizeof name));
+        sim_hazard_at(
+            "unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
+            "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
+            "    it completes phase %u of the %s",
+            record->copy_epoch - 1, name_of(record, name, sizeof name));
     }
-    while (record->in_flight) sim_job_force(record->in_flight->job);
+    while (record->in_flight)
+        sim_job_force(record->in_flight->job);
 }
 
 static void check_arrivals_at_exit(const struct mbarrier_record *record) {
@@ -152,7 +162,8 @@ static void check_arrivals_at_exit(const struct mbarrier_record *record) {
         if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
         sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
                       "arrives on a barrier of another CTA, which may have ended by then\n"
-                      "    the CTA that owns the barrier must wait for that phase or meet the others at a final "
+                      "    the CTA that owns the barrier must wait for that phase or meet the "
+                      "others at a final "
                       "cluster_sync()\n    %s",
                       name_of(record, name, sizeof name));
     }
@@ -172,10 +183,12 @@ static void at_cta_exit(struct sim_exit_call *call) {
 
 static struct mbarrier_record *new_record(struct sim_shared_place place) {
     struct sim_cluster *const cluster = place.cta->cluster;
-    if (!cluster->mbarriers) cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
+    if (!cluster->mbarriers)
+        cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
     struct mbarrier_table *const table = cluster->mbarriers;
     bool first_of_cta = true;
-    for (uint32_t i = 0; i < table->count; ++i) first_of_cta &= table->record[i]->cta != place.cta;
+    for (uint32_t i = 0; i < table->count; ++i)
+        first_of_cta &= table->record[i]->cta != place.cta;
     if (first_of_cta) {
         struct mbarrier_exit *const exit_call = sim_arena_alloc(cluster, sizeof *exit_call);
         exit_call->call.call = at_cta_exit;
@@ -236,7 +249,8 @@ void sim_fence_mbarrier_init(void) {
 
 /* ---- arriving and counting bytes ---- */
 
-/* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on. */
+/* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on.
+ */
 static void flip(struct mbarrier_record *record, const struct sim_thread *thread) {
     struct sim_cluster *const cluster = record->cta->cluster;
     sim_sync_clear(&record->completed);
@@ -245,11 +259,13 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
     for (const struct async_copy *copy = record->in_flight; copy; copy = copy->next) {
         char name[256];
         if (copy->epoch != record->state.phase) continue;
-        sim_hazard_at("tx-count", copy->file, copy->line, copy->issuer,
-                      "phase %u completes while this copy, which counts for it, is still under way\n"
-                      "    mbarrier_arrive_expect_tx() announced fewer bytes than the copies of the phase bring\n"
-                      "    %s",
-                      record->state.phase - 1, name_of(record, name, sizeof name));
+        sim_hazard_at(
+            "tx-count", copy->file, copy->line, copy->issuer,
+            "phase %u completes while this copy, which counts for it, is still under way\n"
+            "    mbarrier_arrive_expect_tx() announced fewer bytes than the copies of the phase "
+            "bring\n"
+            "    %s",
+            record->state.phase - 1, name_of(record, name, sizeof name));
     }
     sim_wake_all(&record->waiters, sim_now());
 }
@@ -259,7 +275,8 @@ void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thr
     if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
         report("mbarrier-arrivals", record, thread,
                "arrives although all arrivals of the phase have come\n"
-               "    the count given to mbarrier_init() is too small, or a thread arrives twice in a phase");
+               "    the count given to mbarrier_init() is too small, or a thread arrives twice in "
+               "a phase");
         return;
     }
     event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
@@ -286,7 +303,9 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
 
 void sim_mbarrier_arrive(uint64_t *barrier) { arrive(barrier, false, 0); }
 
-void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) { arrive(barrier, true, bytes); }
+void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
+    arrive(barrier, true, bytes);
+}
 
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
                                 uint32_t epoch, uint64_t time) {
@@ -301,7 +320,8 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
     mbarrier_count_arrival(record, thread);
 }
 
-void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy, struct sim_job *job) {
+void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
+                          struct sim_job *job) {
     const struct sim_thread *const thread = sim_thread();
     *copy = (struct async_copy){.record = record,
                                 .epoch = record->state.phase + 1,
@@ -319,7 +339,8 @@ void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *cop
 
 void mbarrier_copy_cancelled(struct async_copy *copy) {
     struct async_copy **link = &copy->record->in_flight;
-    while (*link != copy) link = &(*link)->next;
+    while (*link != copy)
+        link = &(*link)->next;
     *link = copy->next;
 }
 
@@ -328,7 +349,8 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
     bool flipped;
     mbarrier_copy_cancelled(copy);
     if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
-        report("mbarrier-tx", record, copy->issuer, "the tx-count leaves its range of +-(2^20 - 1)");
+        report("mbarrier-tx", record, copy->issuer,
+               "the tx-count leaves its range of +-(2^20 - 1)");
         return;
     }
     event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);
@@ -337,7 +359,8 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 
 /* ---- waiting ---- */
 
-/* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered before the thread. */
+/* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered
+ * before the thread. */
 static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
     sim_acquire(thread, &record->completed);
     sim_acquire_slot(thread, record->slot, record->state.phase);
@@ -346,13 +369,16 @@ static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
 }
 
-/* While the thread was waiting for the phase after `phase` completed ones, did the barrier run away? */
-static void check_lapped(const struct mbarrier_record *record, struct sim_thread *thread, uint32_t phase) {
+/* While the thread was waiting for the phase after `phase` completed ones, did the barrier run
+ * away? */
+static void check_lapped(const struct mbarrier_record *record, struct sim_thread *thread,
+                         uint32_t phase) {
     if (record->state.phase < phase + 2) return;
     char text[256];
     snprintf(text, sizeof text,
              "waits for phase %u, but phase %u has completed, too, before it looked again\n"
-             "    parity cannot tell them apart: the phase must not complete twice before all waiters have passed",
+             "    parity cannot tell them apart: the phase must not complete twice before all "
+             "waiters have passed",
              phase, record->state.phase - 1);
     report("lapped-waiter", record, thread, text);
 }
@@ -386,10 +412,11 @@ bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
 
 void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     struct sim_thread *const thread = sim_thread();
-    struct mbarrier_record *const record =
-        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
+    struct mbarrier_record *const record = mbarrier_find(
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
     sim_maybe_yield();
-    if (!mbarrier_state_passed(&record->state, parity)) event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
+    if (!mbarrier_state_passed(&record->state, parity))
+        event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
     while (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
         sim_block(&record->waiters, describe_wait, record);

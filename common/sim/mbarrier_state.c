@@ -50,8 +50,7 @@ enum { WORD_TAG = 0x6d62 };
 #define INDEX_MASK 0x9e3779b9u
 
 uint64_t mbarrier_word(uint32_t index, uint32_t generation) {
-    return (uint64_t)WORD_TAG << 48 | (uint64_t)(generation & 0xffff) << 32 |
-           (index ^ INDEX_MASK);
+    return (uint64_t)WORD_TAG << 48 | (uint64_t)(generation & 0xffff) << 32 | (index ^ INDEX_MASK);
 }
 
 bool mbarrier_word_decode(uint64_t word, uint32_t generation, uint32_t *index) {

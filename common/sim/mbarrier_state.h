@@ -1,7 +1,8 @@
 /*
  * mbarrier_state.h: the state of an mbarrier and its transitions, exactly, and nothing else.
  *
- * PTX ISA: "mbarrier": "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object".
+ * PTX ISA: "mbarrier": "Phase of the mbarrier object", "Tracking asynchronous operations by the
+ * mbarrier object".
  */
 #ifndef SIM_MBARRIER_STATE_H
 #define SIM_MBARRIER_STATE_H
@@ -31,19 +32,22 @@ enum mbarrier_error {
 /* Phase 0 with `arrivals` expected in every phase. */
 enum mbarrier_error mbarrier_state_init(struct mbarrier_state *s, int64_t arrivals);
 
-/* Each returns an error and leaves the state as it was, or MBARRIER_OK. *flipped: the phase completed. */
+/* Each returns an error and leaves the state as it was, or MBARRIER_OK. *flipped: the phase
+ * completed. */
 enum mbarrier_error mbarrier_state_expect_tx(struct mbarrier_state *s, int64_t bytes);
 enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes,
                                                bool *flipped);
 enum mbarrier_error mbarrier_state_arrive(struct mbarrier_state *s, int64_t count, bool *flipped);
 
-/* What test_wait.parity answers: the phase of this parity, the current or the one before, has completed. */
+/* What test_wait.parity answers: the phase of this parity, the current or the one before, has
+ * completed. */
 static inline bool mbarrier_state_passed(const struct mbarrier_state *s, uint32_t parity) {
     return (s->phase & 1) != (parity & 1);
 }
 
-/* What a barrier's 8 bytes hold in the simulator: a tag, a generation that changes with every kernel launch, and the
- * index of its record. Anything else there means that the barrier is not initialized, or was overwritten. */
+/* What a barrier's 8 bytes hold in the simulator: a tag, a generation that changes with every
+ * kernel launch, and the index of its record. Anything else there means that the barrier is not
+ * initialized, or was overwritten. */
 uint64_t mbarrier_word(uint32_t index, uint32_t generation);
 bool mbarrier_word_decode(uint64_t word, uint32_t generation, uint32_t *index);
 

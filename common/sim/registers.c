@@ -1,22 +1,29 @@
-/* registers.c: setmaxnreg: warpgroups that give registers back to the CTA's pool and take them from there. */
+/* registers.c: setmaxnreg: warpgroups that give registers back to the CTA's pool and take them from
+ * there. */
 #include <stdio.h>
 
 #include "async.h"
-#include "core.h"
 #include "timing_model.h"
 
-enum { SM_REGISTERS = 65536, GRANULE = 8, LEAST = 24, MOST = 256, MOST_AT_ENTRY = 248, MAX_WARPGROUPS = 8 };
+enum {
+    SM_REGISTERS = 65536,
+    GRANULE = 8,
+    LEAST = 24,
+    MOST = 256,
+    MOST_AT_ENTRY = 248,
+    MAX_WARPGROUPS = 8
+};
 
 struct register_pool {
-    int at_entry;              /* per thread, when the CTA starts */
-    int free;                  /* registers nobody has */
-    int count[MAX_WARPGROUPS]; /* per thread of each warpgroup */
+    int at_entry;               /* per thread, when the CTA starts */
+    int free;                   /* registers nobody has */
+    int count[MAX_WARPGROUPS];  /* per thread of each warpgroup */
     int wanted[MAX_WARPGROUPS]; /* by a warpgroup that is waiting; 0: it is not */
     struct sim_wait_queue waiters;
 };
 
-/* Kernels lie in one section for each number of CTAs that their launch bounds ask for (hopper/thread.h), and the linker
- * tells where it begins and ends. */
+/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
+ * (hopper/thread.h), and the linker tells where it begins and ends. */
 #define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
 #define SECTION_BOUNDS(ctas)                                                                       \
     extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
@@ -47,19 +54,21 @@ static struct register_pool *pool_of(struct sim_cta *cta) {
     const int threads = cta->threads * sim_launch_bounds_ctas(sim.launch->kernel);
     const int fit = SM_REGISTERS / threads / GRANULE * GRANULE;
     pool->at_entry = fit < MOST_AT_ENTRY ? fit : MOST_AT_ENTRY;
-    for (int i = 0; i < MAX_WARPGROUPS; ++i) pool->count[i] = pool->at_entry;
+    for (int i = 0; i < MAX_WARPGROUPS; ++i)
+        pool->count[i] = pool->at_entry;
     return cta->registers = pool;
 }
 
 static void describe(const struct sim_thread *thread, const void *object, char *text, size_t size) {
     const struct register_pool *const pool = object;
     const int warpgroup = thread->index / WARPGROUP_SIZE;
-    snprintf(text, size,
-             "register budgets exceed the pool: setmaxnreg to %d needs %d registers more, %d are free "
-             "(%d per thread at entry)",
-             pool->wanted[warpgroup],
-             (pool->wanted[warpgroup] - pool->count[warpgroup]) * WARPGROUP_SIZE, pool->free,
-             pool->at_entry);
+    snprintf(
+        text, size,
+        "register budgets exceed the pool: setmaxnreg to %d needs %d registers more, %d are free "
+        "(%d per thread at entry)",
+        pool->wanted[warpgroup],
+        (pool->wanted[warpgroup] - pool->count[warpgroup]) * WARPGROUP_SIZE, pool->free,
+        pool->at_entry);
 }
 
 /* Gives a waiting warpgroup what it wants if the pool has it. */
@@ -89,10 +98,11 @@ static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
         sim_fatal("register-count", sim_thread(), "setmaxnreg %d: must be %d to %d in steps of %d",
                   request->count, LEAST, MOST, GRANULE);
     if (request->increase ? request->count < *count : request->count > *count) {
-        sim_hazard("register-count", sim_thread(),
-                   "setmaxnreg_%s(%d), but each thread has %d registers\n"
-                   "    dec must not raise the count and inc must not lower it (%d per thread at entry)",
-                   request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
+        sim_hazard(
+            "register-count", sim_thread(),
+            "setmaxnreg_%s(%d), but each thread has %d registers\n"
+            "    dec must not raise the count and inc must not lower it (%d per thread at entry)",
+            request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
         return true;
     }
     pool->wanted[g->index] = request->count;

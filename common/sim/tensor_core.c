@@ -9,8 +9,8 @@ static float float_of_bits(uint32_t bits) {
     return f;
 }
 
-/* An fp16 read as fp32 exponent and mantissa is too small by 2^112; multiplying by that is exact, subnormals included.
- * The largest exponent means infinity or NaN in either format. */
+/* An fp16 read as fp32 exponent and mantissa is too small by 2^112; multiplying by that is exact,
+ * subnormals included. The largest exponent means infinity or NaN in either format. */
 float element_value(uint16_t bits, bool bf16) {
     if (bf16) return float_of_bits((uint32_t)bits << 16);
     const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
@@ -31,7 +31,8 @@ void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line,
             operand->value[8 * chunk + i][line] = element_value(bits[i], bf16);
 }
 
-/* Eight columns at a time: their accumulators stay in registers while k runs. Vector types of GCC and Clang. */
+/* Eight columns at a time: their accumulators stay in registers while k runs. Vector types of GCC
+ * and Clang. */
 typedef float vector __attribute__((vector_size(16), aligned(4)));
 
 static void multiply_row(float *d, const struct wgmma_operand *a, int row,

@@ -15,7 +15,8 @@ static_assert(sizeof(struct encoding) <= sizeof(struct tensor_map), "the encodin
 
 #define MAP_MAGIC UINT64_C(0x70616d726f736e74)
 
-/* FNV-1a over everything before the checksum; the structure was zeroed first, so padding is part of it. */
+/* FNV-1a over everything before the checksum; the structure was zeroed first, so padding is part of
+ * it. */
 static uint64_t checksum(const struct encoding *e) {
     const unsigned char *bytes = (const unsigned char *)e;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

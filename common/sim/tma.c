@@ -1,4 +1,5 @@
-/* tma.c: the TMA: boxes of a matrix into shared memory and back, and the bulk groups that stores are waited for with. */
+/* tma.c: the TMA: boxes of a matrix into shared memory and back, and the bulk groups that stores
+ * are waited for with. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +16,32 @@ enum { CHUNK = 16, MAX_ROW_BYTES = 256 * 4, SHARED_ALIGNMENT = 128 };
 static struct tensor_map_fields fields_of(const struct tensor_map *map, const char *operation) {
     struct tensor_map_fields fields;
     if ((uintptr_t)map % 64 || !tensor_map_decode(map, &fields))
-        sim_fatal("tensor-map", sim_thread(),
-                  "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
-                  "    is it one of the kernel's arguments, and did the launch function fill it in?",
-                  operation);
+        sim_fatal(
+            "tensor-map", sim_thread(),
+            "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
+            "    is it one of the kernel's arguments, and did the launch function fill it in?",
+            operation);
     return fields;
 }
 
-/* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's formula fits only where the
- * pattern starts with the box. */
-static void check_swizzle_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
-                                    const char *operation) {
+/* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's
+ * formula fits only where the pattern starts with the box. */
+static void check_swizzle_alignment(const struct tensor_map_fields *f,
+                                    struct sim_shared_place place, const char *operation) {
     const uint32_t period = swizzle_period(f->swizzle);
     char where[96];
     if (f->swizzle == SWIZZLE_NONE || sim_shared_place_address(place) % period == 0) return;
-    sim_hazard("misaligned-swizzle", sim_thread(),
-               "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
-               "    align the buffer (and every stage of it) to %u bytes",
-               operation, sim_where(place.cta, place.offset, where, sizeof where), period,
-               swizzle_width(f->swizzle), period);
+    sim_hazard(
+        "misaligned-swizzle", sim_thread(),
+        "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
+        "    align the buffer (and every stage of it) to %u bytes",
+        operation, sim_where(place.cta, place.offset, where, sizeof where), period,
+        swizzle_width(f->swizzle), period);
 }
 
 /* Every row of the box that meets the matrix must lie in an allocation. */
-static bool check_global(const struct tensor_map_fields *f, int row, int column, enum sim_access access) {
+static bool check_global(const struct tensor_map_fields *f, int row, int column,
+                         enum sim_access access) {
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = tensor_map_box_row(f, row, column, r);
         const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
@@ -61,7 +65,8 @@ struct load {
 
 static void fill_box(const struct load *load) {
     const struct tensor_map_fields *const f = &load->map;
-    const struct sim_shared_place place = {load->cta, load->offset, load->cta->shared + load->offset};
+    const struct sim_shared_place place = {load->cta, load->offset,
+                                           load->cta->shared + load->offset};
     const uint32_t address = sim_shared_place_address(place);
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < f->box_rows; ++r) {
@@ -71,8 +76,8 @@ static void fill_box(const struct load *load) {
             memcpy(line + in.first * f->element_bytes, in.global,
                    (size_t)((in.last - in.first) * f->element_bytes));
         for (int at = 0; at < row_bytes; at += CHUNK)
-            memcpy(place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes), line + at,
-                   CHUNK);
+            memcpy(place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+                   line + at, CHUNK);
     }
 }
 
@@ -125,22 +130,29 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     sim_job_start(&load->job, busy.end);
 }
 
-static void load_box(void *shared, const struct tensor_map *map, int row, int column, uint64_t *barrier,
-                     unsigned cta_mask, const char *operation) {
+static void load_box(void *shared, const struct tensor_map *map, int row, int column,
+                     uint64_t *barrier, unsigned cta_mask, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
     const struct sim_shared_place own = sim_shared_at(shared, bytes, SHARED_ALIGNMENT);
-    const struct sim_shared_place own_barrier = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    const struct sim_shared_place own_barrier =
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     check_swizzle_alignment(&f, own, operation);
     const bool readable = check_global(&f, row, column, SIM_READ);
-    const struct busy busy = time_tma_load(thread->cta, bytes);
+    struct busy busy = time_tma_load(thread->cta, bytes);
+    for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
+        const struct box_row in = tensor_map_box_row(&f, row, column, r);
+        time_tma_load_row(&busy, in.global,
+                          (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
+    }
     if (!cta_mask) sim_fatal("cta-mask", thread, "%s: no CTA is named in the mask", operation);
     for (unsigned rank = 0; cta_mask >> rank; ++rank) {
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(own, rank);
         check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable, operation);
+        start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable,
+                   operation);
     }
     sim_advance(TMA_ISSUE_CYCLES);
     sim_maybe_yield();
@@ -148,7 +160,8 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
 
 void sim_tma_prefetch_map(const struct tensor_map *map) { fields_of(map, "prefetch.tensormap"); }
 
-void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column, uint64_t *barrier) {
+void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
+                  uint64_t *barrier) {
     load_box(shared, map, row, column, barrier, 1u << sim_self->cluster_rank, "TMA load");
 }
 
@@ -165,12 +178,12 @@ struct store;
 struct bulk_state {
     struct sim_exit_call at_exit; /* first */
     struct sim_thread *thread;
-    int slot;            /* of the reads of shared memory; epoch: group + 1 */
-    uint32_t committed;  /* groups closed so far; stores now join group number `committed` */
-    uint32_t used;       /* 1 + the newest group that has a store; 0: none has */
+    int slot;           /* of the reads of shared memory; epoch: group + 1 */
+    uint32_t committed; /* groups closed so far; stores now join group number `committed` */
+    uint32_t used;      /* 1 + the newest group that has a store; 0: none has */
     uint32_t read_waited, waited; /* groups known to have been read, to be complete */
-    struct store *first; /* under way, oldest first */
-    const char *file;    /* of the newest store */
+    struct store *first;          /* under way, oldest first */
+    const char *file;             /* of the newest store */
     int line;
 };
 
@@ -192,7 +205,8 @@ struct store {
 static void read_box(struct sim_job *job) {
     struct store *const store = (struct store *)job;
     const struct tensor_map_fields *const f = &store->map;
-    const struct sim_shared_place place = {store->cta, store->offset, store->cta->shared + store->offset};
+    const struct sim_shared_place place = {store->cta, store->offset,
+                                           store->cta->shared + store->offset};
     const uint32_t address = sim_shared_place_address(place);
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < f->box_rows; ++r)
@@ -201,8 +215,8 @@ static void read_box(struct sim_job *job) {
                    place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes), CHUNK);
 }
 
-static void add_elements(const struct tensor_map_fields *f, unsigned char *to, const unsigned char *from,
-                         int count) {
+static void add_elements(const struct tensor_map_fields *f, unsigned char *to,
+                         const unsigned char *from, int count) {
     for (int i = 0; i < count; ++i, to += f->element_bytes, from += f->element_bytes) {
         if (f->type == GEMM_FP32) {
             float sum, term;
@@ -224,7 +238,8 @@ static void add_elements(const struct tensor_map_fields *f, unsigned char *to, c
 static void unlink_store(struct store *store) {
     if (!store->bulk) return;
     struct store **link = &store->bulk->first;
-    while (*link != store) link = &(*link)->next;
+    while (*link != store)
+        link = &(*link)->next;
     *link = store->next;
 }
 
@@ -259,12 +274,15 @@ static void at_thread_exit(struct sim_exit_call *call) {
     struct bulk_state *const bulk = (struct bulk_state *)call;
     if (bulk->used > bulk->committed)
         sim_hazard_at("uncommitted-store", bulk->file, bulk->line, bulk->thread,
-                      "the thread ends with a TMA store that is in no bulk group, so that it cannot be waited for\n"
-                      "    call bulk_commit_group() after the store, and bulk_wait_group_read(0) before the end");
+                      "the thread ends with a TMA store that is in no bulk group, so that it "
+                      "cannot be waited for\n"
+                      "    call bulk_commit_group() after the store, and bulk_wait_group_read(0) "
+                      "before the end");
     else if (bulk->used > bulk->read_waited)
-        sim_hazard_at("unwaited-store", bulk->file, bulk->line, bulk->thread,
-                      "the thread ends while the TMA may still be reading shared memory for this store\n"
-                      "    call bulk_wait_group_read(0) before the end: shared memory goes with the CTA");
+        sim_hazard_at(
+            "unwaited-store", bulk->file, bulk->line, bulk->thread,
+            "the thread ends while the TMA may still be reading shared memory for this store\n"
+            "    call bulk_wait_group_read(0) before the end: shared memory goes with the CTA");
     while (bulk->first) {
         struct store *const store = bulk->first;
         sim_job_force(&store->read);
@@ -284,7 +302,8 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
 }
 
 /* Rows the store will write: noted for the check that nobody else of the launch writes them. */
-static void note_written(struct sim_thread *thread, const struct tensor_map_fields *f, int row, int column) {
+static void note_written(struct sim_thread *thread, const struct tensor_map_fields *f, int row,
+                         int column) {
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = tensor_map_box_row(f, row, column, r);
         if (in.last > in.first)
@@ -306,8 +325,8 @@ static void report_store(const struct store *store, const struct sim_thread *thr
     sim_event_hook(&e);
 }
 
-static void store_box(const struct tensor_map *map, int row, int column, const void *shared, bool add,
-                      const char *operation) {
+static void store_box(const struct tensor_map *map, int row, int column, const void *shared,
+                      bool add, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
@@ -333,9 +352,11 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
     if (store->writable && !add) note_written(thread, &f, row, column);
-    sim_shadow_async(thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot, store->group + 1);
+    sim_shadow_async(thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot,
+                     store->group + 1);
     struct store **link = &bulk->first;
-    while (*link) link = &(*link)->next;
+    while (*link)
+        link = &(*link)->next;
     *link = store;
     bulk->used = store->group + 1;
     bulk->file = thread->self.file;
@@ -359,9 +380,11 @@ void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const
 
 void sim_bulk_commit_group(void) { ++bulk_of(sim_thread())->committed; }
 
-static void describe_store(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+static void describe_store(const struct sim_thread *thread, const void *object, char *text,
+                           size_t size) {
     (void)object;
-    snprintf(text, size, "bulk group %u of its TMA stores", thread->bulk->first ? thread->bulk->first->group : 0);
+    snprintf(text, size, "bulk group %u of its TMA stores",
+             thread->bulk->first ? thread->bulk->first->group : 0);
 }
 
 /* Waits until groups below `target` have been read (or are complete). */

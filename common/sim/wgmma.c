@@ -1,11 +1,14 @@
 /*
- * wgmma.c: the asynchronous Tensor Core: what a wgmma reads and when, and who may touch its accumulators.
+ * wgmma.c: the asynchronous Tensor Core: what a wgmma reads and when, and who may touch its
+ * accumulators.
  *
- * The four warps of a warpgroup meet at every wgmma. Their accumulators are gathered into a 64 x n tile, which the Tensor Core
- * works on; the threads' own arrays hold a tagged NaN until each thread has waited for the group. So whoever looks too early
- * sees a NaN that the wrappers recognize, under every schedule. Operands in shared memory are read when the operation
- * completes, as late as the schedule has it. A wait by one warp covers the whole operation, the other warps' shares
- * included: so one thread of a warpgroup may release what all of it has read, as CUTLASS's pipelines do.
+ * The four warps of a warpgroup meet at every wgmma. Their accumulators are gathered into a 64 x n
+ * tile, which the Tensor Core works on; the threads' own arrays hold a tagged NaN until each thread
+ * has waited for the group. So whoever looks too early sees a NaN that the wrappers recognize,
+ * under every schedule. Operands in shared memory are read when the operation completes, as late as
+ * the schedule has it. A wait by one warp covers the whole operation, the other warps' shares
+ * included: so one thread of a warpgroup may release what all of it has read, as CUTLASS's
+ * pipelines do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +70,7 @@ struct wgmma_state {
     uint64_t tags;
     struct operation *first, *last, *pool;
     struct tile *tile[MAX_TILES];
-    bool fenced[WARPGROUP_SIZE];    /* ever */
+    bool fenced[WARPGROUP_SIZE];     /* ever */
     uint32_t waited[WARPGROUP_SIZE]; /* groups that the thread knows to be complete */
 };
 
@@ -75,7 +78,9 @@ static struct sim_thread *thread_of(const struct sim_warpgroup *g, int i) {
     return &g->cta->thread[g->index * WARPGROUP_SIZE + i];
 }
 
-static int index_in_warpgroup(const struct sim_thread *thread) { return thread->index % WARPGROUP_SIZE; }
+static int index_in_warpgroup(const struct sim_thread *thread) {
+    return thread->index % WARPGROUP_SIZE;
+}
 
 /* ---- state ---- */
 
@@ -83,13 +88,15 @@ static void at_cta_exit(struct sim_exit_call *call) {
     struct wgmma_state *const state = (struct wgmma_state *)call;
     const struct operation *const newest = state->last;
     bool waited = false;
-    for (int i = 0; i < WARPGROUP_SIZE; ++i) waited |= state->waited[i] >= state->used;
+    for (int i = 0; i < WARPGROUP_SIZE; ++i)
+        waited |= state->waited[i] >= state->used;
     if (newest && !waited)
-        sim_hazard_at("unwaited-wgmma", newest->file, newest->line, thread_of(state->warpgroup, 0),
-                      "the warpgroup ends, and nobody has waited for this wgmma\n    %s",
-                      state->used > state->committed
-                          ? "it was not even committed: wgmma_commit_group(), then wgmma_wait_group(0)"
-                          : "call wgmma_wait_group(0) before the end");
+        sim_hazard_at(
+            "unwaited-wgmma", newest->file, newest->line, thread_of(state->warpgroup, 0),
+            "the warpgroup ends, and nobody has waited for this wgmma\n    %s",
+            state->used > state->committed
+                ? "it was not even committed: wgmma_commit_group(), then wgmma_wait_group(0)"
+                : "call wgmma_wait_group(0) before the end");
     if (newest) sim_job_force(&state->last->job);
 }
 
@@ -133,21 +140,21 @@ static struct tile *tile_of(struct wgmma_state *state, void *const operand[WARPG
         if (same) return tile;
         const bool busy = any_in_flight(state, tile);
         if (busy && overlap(tile, first->acc, first->n))
-            sim_hazard("accumulator-shape", thread_of(state->warpgroup, 0),
-                       "a wgmma with n = %d uses accumulators that one with n = %d is still writing\n"
-                       "    only wgmmas of the same shape may follow one another without a wait",
-                       first->n, tile->n);
+            sim_hazard(
+                "accumulator-shape", thread_of(state->warpgroup, 0),
+                "a wgmma with n = %d uses accumulators that one with n = %d is still writing\n"
+                "    only wgmmas of the same shape may follow one another without a wait",
+                first->n, tile->n);
         if (!busy && (!oldest || (*oldest && (*oldest)->last_use > tile->last_use)))
             oldest = &state->tile[i];
     }
     if (!oldest)
-        sim_fatal("simulator-limit", NULL, "more than %d accumulator arrays of a warpgroup in flight",
-                  MAX_TILES);
+        sim_fatal("simulator-limit", NULL,
+                  "more than %d accumulator arrays of a warpgroup in flight", MAX_TILES);
     struct sim_cluster *const cluster = state->warpgroup->cta->cluster;
     if (!*oldest) *oldest = sim_arena_alloc(cluster, sizeof **oldest);
     struct tile *const tile = *oldest;
-    if (!tile->d)
-        tile->d = sim_arena_alloc(cluster, sizeof(float) * WGMMA_M * WGMMA_MAX_N);
+    if (!tile->d) tile->d = sim_arena_alloc(cluster, sizeof(float) * WGMMA_M * WGMMA_MAX_N);
     tile->n = first->n;
     tile->epoch = 0;
     for (int i = 0; i < WARPGROUP_SIZE; ++i) {
@@ -184,15 +191,19 @@ static void check_fences(const struct wgmma_state *state, const struct tile *til
     for (int i = 0; i < WARPGROUP_SIZE; ++i) {
         const char *const why = fence_missing(state, tile, operand[i], i);
         if (!why) continue;
-        sim_hazard("missing-wgmma-fence", thread_of(state->warpgroup, i),
-                   "%s\n    call wgmma_fence() between the last access to these registers and the wgmma", why);
+        sim_hazard(
+            "missing-wgmma-fence", thread_of(state->warpgroup, i),
+            "%s\n    call wgmma_fence() between the last access to these registers and the wgmma",
+            why);
         return; /* the others would say the same */
     }
 }
 
 /* Takes the accumulators over; from here on the threads hold the tag. */
-static void gather(struct wgmma_state *state, struct tile *tile, void *const operand[WARPGROUP_SIZE]) {
-    const uint32_t bits = SIM_ACCUMULATOR_TAG | (uint32_t)(++state->tags & ~SIM_ACCUMULATOR_TAG_MASK);
+static void gather(struct wgmma_state *state, struct tile *tile,
+                   void *const operand[WARPGROUP_SIZE]) {
+    const uint32_t bits =
+        SIM_ACCUMULATOR_TAG | (uint32_t)(++state->tags & ~SIM_ACCUMULATOR_TAG_MASK);
     memcpy(&tile->tag, &bits, sizeof bits);
     for (int t = 0; t < WARPGROUP_SIZE; ++t) {
         float *const acc = ((const struct call *)operand[t])->acc;
@@ -215,7 +226,8 @@ static void gather(struct wgmma_state *state, struct tile *tile, void *const ope
     }
 }
 
-/* The thread has waited for the group: its accumulators hold values again. What it wrote there in the meantime stays. */
+/* The thread has waited for the group: its accumulators hold values again. What it wrote there in
+ * the meantime stays. */
 static void deliver(struct wgmma_state *state, struct tile *tile, int thread) {
     bool intact = true;
     for (int i = 0; i < tile->n / 2; ++i) {
@@ -234,12 +246,13 @@ static void deliver(struct wgmma_state *state, struct tile *tile, int thread) {
 /* ---- operands ---- */
 
 /* The offset of 16 bytes of an operand in shared memory. */
-static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d, const struct call *call,
-                       char operand, int line, int chunk) {
+static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
+                       const struct call *call, char operand, int line, int chunk) {
     const uint32_t address = descriptor_chunk(d, call->mn_major, line, chunk);
     if (address < SHARED_BASE || address + CHUNK > SHARED_BASE + cta->shared_bytes)
         sim_fatal("shared-bounds", sim_thread(),
-                  "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is at 0x%x\n"
+                  "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is "
+                  "at 0x%x\n"
                   "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx",
                   operand, line, chunk, address, d->start, d->lbo, d->sbo,
                   d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
@@ -248,9 +261,9 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d, co
 }
 
 /* A warp reads these lines and chunks of an operand. */
-static void note_reads(struct wgmma_state *state, struct sim_thread *thread, const struct descriptor *d,
-                       const struct call *call, char operand, int first_line, int lines,
-                       int first_chunk, int chunks) {
+static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
+                       const struct descriptor *d, const struct call *call, char operand,
+                       int first_line, int lines, int first_chunk, int chunks) {
     struct sim_cta *const cta = thread->cta;
     const uint32_t epoch = state->committed + 1;
     for (int line = first_line; line < first_line + lines; ++line) {
@@ -273,9 +286,10 @@ static void note_reads(struct wgmma_state *state, struct sim_thread *thread, con
     }
 }
 
-/* Every warp reads its 16 rows of A and all of B, and each must be ordered after what was written there. */
-static void note_operands(struct wgmma_state *state, const struct call *call, const struct descriptor *a,
-                          const struct descriptor *b) {
+/* Every warp reads its 16 rows of A and all of B, and each must be ordered after what was written
+ * there. */
+static void note_operands(struct wgmma_state *state, const struct call *call,
+                          const struct descriptor *a, const struct descriptor *b) {
     for (int w = 0; w < WARPGROUP_WARPS; ++w) {
         struct sim_thread *const thread = thread_of(state->warpgroup, w * WARP_SIZE);
         const int rows = FRAGMENT_WARP_ROWS, first = w * rows;
@@ -365,8 +379,10 @@ static void check_same(const struct sim_warpgroup *g, void *const operand[WARPGR
             other->bf16 == first->bf16 && !other->a_registers == !first->a_registers)
             continue;
         sim_fatal("diverged-warpgroup", thread_of(g, i),
-                  "calls wgmma with other descriptors, shape or accumulate flag than the warpgroup's first thread\n"
-                  "    all 128 threads must pass the same: n %d and %d, A 0x%llx and 0x%llx, B 0x%llx and 0x%llx, "
+                  "calls wgmma with other descriptors, shape or accumulate flag than the "
+                  "warpgroup's first thread\n"
+                  "    all 128 threads must pass the same: n %d and %d, A 0x%llx and 0x%llx, B "
+                  "0x%llx and 0x%llx, "
                   "accumulate %d and %d",
                   other->n, first->n, (unsigned long long)other->a, (unsigned long long)first->a,
                   (unsigned long long)other->b, (unsigned long long)first->b, other->accumulate,
@@ -454,7 +470,8 @@ void sim_wgmma_fence(void) {
     sim_warp_collective("wgmma.fence", NULL, no_effect);
     thread->touched_registers = false;
     state->fenced[me] = true;
-    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i) state->tile[i]->fenced[me] = true;
+    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
+        state->tile[i]->fenced[me] = true;
 }
 
 static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {
@@ -465,17 +482,18 @@ static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE])
 
 void sim_wgmma_commit_group(void) { sim_warpgroup_collective("wgmma.commit_group", NULL, commit); }
 
-static void describe_wait(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+static void describe_wait(const struct sim_thread *thread, const void *object, char *text,
+                          size_t size) {
     const struct operation *const op = object;
     (void)thread;
     snprintf(text, size, "wgmma group %u, issued at %s:%d", op->group, report_file(op->file),
              op->line);
 }
 
-/* A in registers must stay what it was until the wait. The array may be out of scope in the C program by now, which is why
- * the sanitizer may not look. */
-__attribute__((no_sanitize("address"))) static bool
-same_registers(const struct operation *op, int thread) {
+/* A in registers must stay what it was until the wait. The array may be out of scope in the C
+ * program by now, which is why the sanitizer may not look. */
+__attribute__((no_sanitize("address"))) static bool same_registers(const struct operation *op,
+                                                                   int thread) {
     const volatile uint32_t *const now = op->a_registers[thread];
     for (int i = 0; i < A_REGISTERS; ++i)
         if (now[i] != op->a_values[thread][i]) return false;
@@ -493,7 +511,8 @@ void sim_wgmma_wait_group(int pending) {
     struct operation *newest = NULL;
     for (struct operation *op = state->first; op && op->group < target; op = op->next) {
         newest = op;
-        if (op->group < state->waited[me] || !op->call.a_registers || same_registers(op, me)) continue;
+        if (op->group < state->waited[me] || !op->call.a_registers || same_registers(op, me))
+            continue;
         sim_hazard("fragment-in-flight", thread,
                    "A registers of the wgmma at %s:%d were changed before the wait for it\n"
                    "    wait first, or load the next fragments into other registers",

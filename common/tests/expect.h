@@ -1,5 +1,6 @@
 /*
- * expect.h: a failed expectation prints its values and the test goes on; the program ends with 1 if any failed.
+ * expect.h: a failed expectation prints its values and the test goes on; the program ends with 1 if
+ * any failed.
  */
 #ifndef TESTS_EXPECT_H
 #define TESTS_EXPECT_H

@@ -1,8 +1,9 @@
 /*
- * sim_cases.h: runs small kernels in the simulator under every schedule and looks at what it reports.
+ * sim_cases.h: runs small kernels in the simulator under every schedule and looks at what it
+ * reports.
  *
- * A case that expects a hazard must get it under each of its schedules; one that expects none must have no report at all and
- * pass its own check of the results.
+ * A case that expects a hazard must get it under each of its schedules; one that expects none must
+ * have no report at all and pass its own check of the results.
  */
 #ifndef TESTS_SIM_CASES_H
 #define TESTS_SIM_CASES_H
@@ -21,13 +22,14 @@ struct sim_case {
     const char *text;   /* that the report must contain; NULL: anything */
     int threads, cluster;
     size_t smem_bytes;
-    int schedules;      /* mask of 1 << enum sim_schedule; 0: all */
-    int argument;       /* args.splits */
-    bool fp32;          /* map_d describes the workspace, in boxes of CASE_BOX x 32 */
+    int schedules; /* mask of 1 << enum sim_schedule; 0: all */
+    int argument;  /* args.splits */
+    bool fp32;     /* map_d describes the workspace, in boxes of CASE_BOX x 32 */
 };
 
-/* What every case gets: A, B and D of CASE_EXTENT squared, boxes of CASE_BOX rows and 64 columns with the 128 B swizzle;
- * workspace: as many floats. A and B hold small whole numbers, D and the workspace zeros. */
+/* What every case gets: A, B and D of CASE_EXTENT squared, boxes of CASE_BOX rows and 64 columns
+ * with the 128 B swizzle; workspace: as many floats. A and B hold small whole numbers, D and the
+ * workspace zeros. */
 enum { CASE_EXTENT = 256, CASE_BOX = 64, CASE_SMS = 4 };
 static uint16_t *case_a, *case_b, *case_d;
 static float *case_workspace;
@@ -36,8 +38,8 @@ static const char *const schedule_names[] = {"time", "early", "late", "random"};
 
 static const struct sim_case *current_case;
 
-static enum gemm_status enqueue_case(const struct contender *self, const struct gemm_problem *problem,
-                                     void *stream) {
+static enum gemm_status enqueue_case(const struct contender *self,
+                                     const struct gemm_problem *problem, void *stream) {
     (void)self;
     (void)problem;
     struct gemm_args args = {.a = (const element_t *)case_a,
@@ -58,13 +60,14 @@ static enum gemm_status enqueue_case(const struct contender *self, const struct 
                                        .threads = current_case->threads,
                                        .smem_bytes = current_case->smem_bytes,
                                        .stream = stream};
-    if (gemm_tensor_map(&args.map_a, GEMM_FP16, case_a, CASE_EXTENT, CASE_EXTENT, CASE_EXTENT, CASE_BOX,
-                        64, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_FP16, case_b, CASE_EXTENT, CASE_EXTENT, CASE_EXTENT, CASE_BOX,
-                        64, SWIZZLE_128B) ||
+    if (gemm_tensor_map(&args.map_a, GEMM_FP16, case_a, CASE_EXTENT, CASE_EXTENT, CASE_EXTENT,
+                        CASE_BOX, 64, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, GEMM_FP16, case_b, CASE_EXTENT, CASE_EXTENT, CASE_EXTENT,
+                        CASE_BOX, 64, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, current_case->fp32 ? GEMM_FP32 : GEMM_FP16,
-                        current_case->fp32 ? (void *)case_workspace : case_d, CASE_EXTENT, CASE_EXTENT,
-                        CASE_EXTENT, CASE_BOX, current_case->fp32 ? 32 : 64, SWIZZLE_128B))
+                        current_case->fp32 ? (void *)case_workspace : case_d, CASE_EXTENT,
+                        CASE_EXTENT, CASE_EXTENT, CASE_BOX, current_case->fp32 ? 32 : 64,
+                        SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     return gemm_launch_kernel(&launch, &args);
 }
@@ -117,7 +120,8 @@ static bool reports(const char *text, const char *kinds) {
     return false;
 }
 
-/* Runs a case under its schedules, `seeds` times under the random one. `check` looks at D and the workspace; NULL: not. */
+/* Runs a case under its schedules, `seeds` times under the random one. `check` looks at D and the
+ * workspace; NULL: not. */
 static void run_case(const struct sim_case *c, int seeds, void (*check)(const struct sim_case *c)) {
     for (int schedule = SCHEDULE_TIME; schedule <= SCHEDULE_RANDOM; ++schedule) {
         if (c->schedules && !(c->schedules >> schedule & 1)) continue;
@@ -137,15 +141,15 @@ static void run_case(const struct sim_case *c, int seeds, void (*check)(const st
             prepare_memory();
             char *const text = run_captured(c, &status);
             if (!c->hazard) {
-                EXPECT(status == RUN_OK, "%s, %s %d: status %d\n%s", c->name, schedule_names[schedule], seed,
-                       status, text);
+                EXPECT(status == RUN_OK, "%s, %s %d: status %d\n%s", c->name,
+                       schedule_names[schedule], seed, status, text);
                 if (status == RUN_OK && check) check(c);
             } else {
                 EXPECT(status == RUN_HAZARD && reports(text, c->hazard),
-                       "%s, %s %d: status %d, expected %s\n%s", c->name, schedule_names[schedule], seed,
-                       status, c->hazard, text);
-                EXPECT(!c->text || strstr(text, c->text), "%s, %s %d: the report lacks \"%s\"\n%s", c->name,
-                       schedule_names[schedule], seed, c->text, text);
+                       "%s, %s %d: status %d, expected %s\n%s", c->name, schedule_names[schedule],
+                       seed, status, c->hazard, text);
+                EXPECT(!c->text || strstr(text, c->text), "%s, %s %d: the report lacks \"%s\"\n%s",
+                       c->name, schedule_names[schedule], seed, c->text, text);
                 if (getenv("SHOW_REPORTS") && schedule == SCHEDULE_TIME)
                     printf("---- %s\n%s", c->name, text);
             }
@@ -156,11 +160,12 @@ static void run_case(const struct sim_case *c, int seeds, void (*check)(const st
 }
 
 /* All cases, or those whose names are given. */
-static void run_cases(const struct sim_case *cases, int count, void (*check)(const struct sim_case *c),
-                      int argc, char **argv) {
+static void run_cases(const struct sim_case *cases, int count,
+                      void (*check)(const struct sim_case *c), int argc, char **argv) {
     for (int i = 0; i < count; ++i) {
         bool wanted = argc < 2;
-        for (int j = 1; j < argc; ++j) wanted |= !strcmp(argv[j], cases[i].name);
+        for (int j = 1; j < argc; ++j)
+            wanted |= !strcmp(argv[j], cases[i].name);
         if (wanted) run_case(&cases[i], 6, check);
     }
 }

@@ -1,11 +1,18 @@
-/* sim_cluster.c: what CTAs of a cluster do to each other, and how warpgroups share registers: rightly, and every wrong way. */
+/* sim_cluster.c: what CTAs of a cluster do to each other, and how warpgroups share registers:
+ * rightly, and every wrong way. */
 #include "hopper/cluster.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/tma.h"
 #include "sim_cases.h"
 
-enum { BOX_ELEMENTS = CASE_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, THREADS = 64, CLUSTER = 2, ROUNDS = 5 };
+enum {
+    BOX_ELEMENTS = CASE_BOX * 64,
+    BOX_BYTES = BOX_ELEMENTS * 2,
+    THREADS = 64,
+    CLUSTER = 2,
+    ROUNDS = 5
+};
 
 struct smem {
     element_t box[BOX_ELEMENTS];
@@ -37,8 +44,8 @@ static void begin(struct smem *shared, enum mistake mistake, int full, int empty
         cluster_sync();
 }
 
-/* CTA 0 loads boxes into both CTAs; warp 1 of each stores them to D with the TMA and, having waited for the reads, arrives on
- * CTA 0's empty barrier. */
+/* CTA 0 loads boxes into both CTAs; warp 1 of each stores them to D with the TMA and, having waited
+ * for the reads, arrives on CTA 0's empty barrier. */
 KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const enum mistake mistake = (enum mistake)args.splits;
@@ -49,7 +56,8 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
                 if (mistake != NOT_RELEASED) mbarrier_wait(&shared->empty, i % 2 ^ 1);
                 mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
                 const unsigned mask = mistake == WRONG_RANK ? 6 : mistake == EMPTY_MASK ? 0 : 3;
-                tma_load_multicast(shared->box, &args.map_a, i % 4 * CASE_BOX, 0, &shared->full, mask);
+                tma_load_multicast(shared->box, &args.map_a, i % 4 * CASE_BOX, 0, &shared->full,
+                                   mask);
             } else {
                 mbarrier_wait(&shared->full, i % 2 ^ 1); /* one announcement a phase */
                 mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
@@ -70,11 +78,13 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
         __syncwarp();
     }
     if (mistake == LAST_PHASE_AWAITED && threadIdx.x == 0 && cluster_rank() == 0)
-        mbarrier_wait(&shared->empty, (ROUNDS - 1) % 2); /* every arrival of the peer has been seen */
+        mbarrier_wait(&shared->empty,
+                      (ROUNDS - 1) % 2); /* every arrival of the peer has been seen */
     if (mistake != NO_LAST_SYNC && mistake != LAST_PHASE_AWAITED) cluster_sync();
 }
 
-/* CTA 0 hands numbers to both CTAs, one at a time, and the cluster barrier between gives the word back. */
+/* CTA 0 hands numbers to both CTAs, one at a time, and the cluster barrier between gives the word
+ * back. */
 KERNEL(THREADS, 1) numbers(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, NONE, 1, 1);
@@ -91,8 +101,8 @@ KERNEL(THREADS, 1) numbers(KERNEL_ARGS args) {
     cluster_sync();
 }
 
-/* The same without a cluster barrier: one thread of each CTA reads and arrives on CTA 0's barrier. The read is an ordinary
- * one, so the arrival needs cluster scope (args.splits 1). */
+/* The same without a cluster barrier: one thread of each CTA reads and arrives on CTA 0's barrier.
+ * The read is an ordinary one, so the arrival needs cluster scope (args.splits 1). */
 KERNEL(THREADS, 1) numbers_returned(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, NONE, 1, CLUSTER);
@@ -209,16 +219,24 @@ static void check(const struct sim_case *c) {
             for (int rank = 0; rank < CLUSTER; ++rank) {
                 const int row = i / 64, column = i % 64;
                 const uint16_t got = case_d[row * CASE_EXTENT + rank * 64 + column];
-                EXPECT(got == case_a[row * CASE_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x", c->name, rank,
-                       row, column, got);
+                EXPECT(got == case_a[row * CASE_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x",
+                       c->name, rank, row, column, got);
             }
     if (c->kernel == numbers || c->kernel == numbers_returned)
         for (int rank = 0; rank < CLUSTER; ++rank)
             EXPECT(case_workspace[rank] == 510, "CTA %d: %g", rank, case_workspace[rank]);
 }
 
-#define CASE(kernel, ...) {#kernel, kernel, .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem), __VA_ARGS__}
-#define REGISTERS(kernel, ...) {#kernel, kernel, .threads = 384, .cluster = 1, .smem_bytes = sizeof(struct smem), __VA_ARGS__}
+#define CASE(kernel, ...)                                                                          \
+    {                                                                                              \
+#kernel, kernel, .threads = THREADS, .cluster = CLUSTER,                                   \
+                         .smem_bytes = sizeof(struct smem), __VA_ARGS__                            \
+    }
+#define REGISTERS(kernel, ...)                                                                     \
+    {                                                                                              \
+#kernel, kernel, .threads = 384, .cluster = 1, .smem_bytes = sizeof(struct smem),          \
+                         __VA_ARGS__                                                               \
+    }
 
 int main(int argc, char **argv) {
     static const struct sim_case cases[] = {
@@ -229,7 +247,8 @@ int main(int argc, char **argv) {
         CASE(multicast, .argument = NO_LAST_SYNC,
              .hazard = "exit-before-remote-arrival|cta-exited"),
         CASE(multicast, .argument = LAST_PHASE_AWAITED),
-        CASE(multicast, .argument = NOT_RELEASED, .hazard = "overwritten-while-read|overwritten-in-flight"),
+        CASE(multicast, .argument = NOT_RELEASED,
+             .hazard = "overwritten-while-read|overwritten-in-flight"),
         CASE(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read"),
         CASE(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
         CASE(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
@@ -241,7 +260,8 @@ int main(int argc, char **argv) {
              .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         CASE(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
         CASE(others_have_ended),
-        CASE(one_does_not_come, .hazard = "deadlock", .text = "cluster_sync: 64 of the cluster's 128 threads"),
+        CASE(one_does_not_come, .hazard = "deadlock",
+             .text = "cluster_sync: 64 of the cluster's 128 threads"),
         REGISTERS(registers, .argument = 232),
         REGISTERS(registers, .argument = 240, .hazard = "deadlock",
                   .text = "register budgets exceed the pool"),
@@ -251,8 +271,8 @@ int main(int argc, char **argv) {
         REGISTERS(registers_of_two_ctas, .argument = 112, .hazard = "deadlock",
                   .text = "register budgets exceed the pool"),
         REGISTERS(raised_by_dec, .hazard = "register-count"),
-        {"one_warp_missing", one_warp_missing, .hazard = "deadlock|diverged-warpgroup", .text = "warp 0",
-         .threads = 128, .cluster = 1, .smem_bytes = sizeof(struct smem)},
+        {"one_warp_missing", one_warp_missing, .hazard = "deadlock|diverged-warpgroup",
+         .text = "warp 0", .threads = 128, .cluster = 1, .smem_bytes = sizeof(struct smem)},
     };
     run_cases(cases, sizeof cases / sizeof *cases, check, argc, argv);
     return expect_result();

@@ -1,4 +1,5 @@
-/* sim_mbarrier.c: kernels that use mbarriers and the TMA rightly, and every wrong use that the simulator knows. */
+/* sim_mbarrier.c: kernels that use mbarriers and the TMA rightly, and every wrong use that the
+ * simulator knows. */
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/tma.h"
@@ -22,7 +23,8 @@ static void begin(struct smem *shared, int full, int empty) {
     __syncthreads();
 }
 
-static void load(struct smem *shared, const struct gemm_args *args, int buffer, int row, int column) {
+static void load(struct smem *shared, const struct gemm_args *args, int buffer, int row,
+                 int column) {
     mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
     tma_load(shared->box[buffer], &args->map_a, row, column, &shared->full);
 }
@@ -99,7 +101,8 @@ KERNEL(THREADS, 1) reduce(KERNEL_ARGS args) {
     }
 }
 
-/* Sums in fp32: thread t writes row t of a box, 128 B swizzle, and all of it is added twice, partly out of bounds. */
+/* Sums in fp32: thread t writes row t of a box, 128 B swizzle, and all of it is added twice, partly
+ * out of bounds. */
 KERNEL(THREADS, 1) reduce_fp32(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     uint32_t *const sums = (uint32_t *)(void *)shared->box[0];
@@ -279,7 +282,8 @@ KERNEL(THREADS, 1) misaligned_by_16(KERNEL_ARGS args) {
 
 static void write_row(struct smem *shared) {
     const struct b128 zeros = {{0}};
-    for (int i = 0; i < 8; ++i) st_shared_b128(&shared->box[0][threadIdx.x * 64 + i * 8], zeros);
+    for (int i = 0; i < 8; ++i)
+        st_shared_b128(&shared->box[0][threadIdx.x * 64 + i * 8], zeros);
 }
 
 /* Where a fence before the barrier is missing, or made by one thread for all. */
@@ -418,15 +422,16 @@ static void check(const struct sim_case *c) {
     if (c->kernel == reduce)
         for (int i = 0; i < CASE_BOX * 64; ++i) {
             const int at = i / 64 * CASE_EXTENT + i % 64;
-            EXPECT(case_d[at] == doubled(case_a[at]), "%s: element (%d, %d): 0x%04x, expected 0x%04x",
-                   c->name, i / 64, i % 64, case_d[at], doubled(case_a[at]));
+            EXPECT(case_d[at] == doubled(case_a[at]),
+                   "%s: element (%d, %d): 0x%04x, expected 0x%04x", c->name, i / 64, i % 64,
+                   case_d[at], doubled(case_a[at]));
         }
     if (c->kernel == reduce_fp32)
         for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
             const int row = i / CASE_EXTENT - (CASE_EXTENT - 3), column = i % CASE_EXTENT + 5;
             const float expected = row >= 0 && column < 32 ? (float)(2 * (row * 32 + column)) : 0;
-            EXPECT(case_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", c->name, row, column,
-                   case_workspace[i], expected);
+            EXPECT(case_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", c->name, row,
+                   column, case_workspace[i], expected);
         }
     if (c->kernel == copy_boxes)
         for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i)
@@ -434,7 +439,11 @@ static void check(const struct sim_case *c) {
                    i / CASE_EXTENT, i % CASE_EXTENT, case_d[i], case_a[i]);
 }
 
-#define CASE(kernel, ...) {#kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem), __VA_ARGS__}
+#define CASE(kernel, ...)                                                                          \
+    {                                                                                              \
+#kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),      \
+                         __VA_ARGS__                                                               \
+    }
 #define WRONG(kernel, kind, ...) CASE(kernel, .hazard = kind, __VA_ARGS__)
 
 int main(int argc, char **argv) {
@@ -461,7 +470,8 @@ int main(int argc, char **argv) {
         WRONG(wrong_parity, "read-before-landed|overwritten-while-read"),
         WRONG(only_one_waits, "read-before-landed|overwritten-while-read"),
         WRONG(nobody_waits, "unwaited-copy"),
-        WRONG(runaway_producer, "lapped-waiter", .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
+        WRONG(runaway_producer, "lapped-waiter",
+              .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         WRONG(garbage_map, "tensor-map"),
         WRONG(misaligned_box, "misaligned-swizzle"),
         WRONG(misaligned_by_16, "misaligned"),

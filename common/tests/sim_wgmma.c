@@ -1,6 +1,6 @@
 /*
- * sim_wgmma.c: wgmma against a plain matrix product for every layout, and every wrong use that the simulator knows. Operands
- * are placed by formulas of this file's own.
+ * sim_wgmma.c: wgmma against a plain matrix product for every layout, and every wrong use that the
+ * simulator knows. Operands are placed by formulas of this file's own.
  */
 #include "hopper/element.h"
 #include "hopper/tma.h"
@@ -29,8 +29,10 @@ static uint32_t place(struct layout l, uint32_t mn, uint32_t k) {
     const uint32_t width = width_of(l), elements = width / 2, chunks = width / 16;
     uint32_t offset;
     if (!l.swizzle) {
-        /* core matrices of 8 x 8, K-major: all of mn, then along k; MN-major: all of k, then along mn */
-        const uint32_t core = l.mn_major ? mn / 8 * (K / 8) + k / 8 : k / 8 * ((uint32_t)l.extent / 8) + mn / 8;
+        /* core matrices of 8 x 8, K-major: all of mn, then along k; MN-major: all of k, then along
+         * mn */
+        const uint32_t core =
+            l.mn_major ? mn / 8 * (K / 8) + k / 8 : k / 8 * ((uint32_t)l.extent / 8) + mn / 8;
         return core * 128 + (l.mn_major ? k % 8 * 16 + mn % 8 * 2 : mn % 8 * 16 + k % 8 * 2);
     }
     if (l.mn_major)
@@ -48,9 +50,11 @@ static uint64_t describe(struct layout l, const element_t *tile, uint32_t step) 
         const uint32_t lbo = l.mn_major ? 128 : extent * 16, sbo = l.mn_major ? K / 8 * 128 : 128;
         return wgmma_descriptor(start + step * 2 * lbo, lbo, sbo, l.swizzle);
     }
-    if (l.mn_major) return wgmma_descriptor(start + step * 16 * width, K * width, 8 * width, l.swizzle);
+    if (l.mn_major)
+        return wgmma_descriptor(start + step * 16 * width, K * width, 8 * width, l.swizzle);
     const uint32_t block = step * 32 / width;
-    return wgmma_descriptor(start + block * extent * width + step * 32 % width, 0, 8 * width, l.swizzle);
+    return wgmma_descriptor(start + block * extent * width + step * 32 % width, 0, 8 * width,
+                            l.swizzle);
 }
 
 /* Copies rows 0 .. extent - 1, columns 0 .. K - 1 of a matrix to where the layout has them. */
@@ -68,7 +72,8 @@ static void fill(struct layout l, element_t *tile, const element_t *matrix, int6
     }
 }
 
-static void fill_both(struct smem *shared, const struct gemm_args *args, struct layout a, struct layout b) {
+static void fill_both(struct smem *shared, const struct gemm_args *args, struct layout a,
+                      struct layout b) {
     fill(a, shared->a, args->a, args->lda);
     fill(b, shared->b, args->b, args->ldb);
     fence_proxy_async();
@@ -91,7 +96,8 @@ static const struct layout plain = {SWIZZLE_128B, false, ROWS};
 #define SS_KERNEL(n)                                                                               \
     KERNEL(THREADS, 1) ss_##n(KERNEL_ARGS args) {                                                  \
         SHARED_MEMORY(struct smem);                                                                \
-        const struct layout a = {(enum gemm_swizzle)(args.splits & 3), args.splits & MN_MAJOR, ROWS}; \
+        const struct layout a = {(enum gemm_swizzle)(args.splits & 3), args.splits & MN_MAJOR,     \
+                                 ROWS};                                                            \
         const struct layout b = {a.swizzle, a.mn_major, n};                                        \
         float acc[n / 2];                                                                          \
         fill_both(shared, &args, a, b);                                                            \
@@ -113,7 +119,8 @@ SS_KERNEL(64)
 SS_KERNEL(136)
 SS_KERNEL(256)
 
-/* A row pair of A, k and k + 1, as the fragment holds it: registers 1 and 3 eight rows below, 2 and 3 eight of k further. */
+/* A row pair of A, k and k + 1, as the fragment holds it: registers 1 and 3 eight rows below, 2 and
+ * 3 eight of k further. */
 static void load_fragments(const struct gemm_args *args, int k, uint32_t a[4]) {
     const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
     for (int i = 0; i < 4; ++i) {
@@ -129,7 +136,8 @@ KERNEL(THREADS, 1) rs_128(KERNEL_ARGS args) {
     uint32_t a[K / 16][4];
     float acc[64];
     fill_both(shared, &args, plain, b);
-    for (int step = 0; step < K / 16; ++step) load_fragments(&args, 16 * step, a[step]);
+    for (int step = 0; step < K / 16; ++step)
+        load_fragments(&args, 16 * step, a[step]);
     wgmma_fence();
     for (int step = 0; step < K / 16; ++step)
         wgmma_m64nNk16_rs(128, acc, a[step], describe(b, shared->b, step), step > 0);
@@ -138,7 +146,8 @@ KERNEL(THREADS, 1) rs_128(KERNEL_ARGS args) {
     store(&args, 128, 0, acc);
 }
 
-/* Two groups in flight on two arrays, then a third that goes on with the first after its values were looked at. */
+/* Two groups in flight on two arrays, then a third that goes on with the first after its values
+ * were looked at. */
 KERNEL(THREADS, 1) groups(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct layout b = {SWIZZLE_128B, false, 16};
@@ -147,7 +156,8 @@ KERNEL(THREADS, 1) groups(KERNEL_ARGS args) {
     wgmma_fence();
     for (int i = 0; i < 2; ++i) {
         for (int step = 0; step < 2; ++step)
-            wgmma_m64nNk16(16, acc[i], describe(plain, shared->a, step), describe(b, shared->b, step), 1);
+            wgmma_m64nNk16(16, acc[i], describe(plain, shared->a, step),
+                           describe(b, shared->b, step), 1);
         wgmma_commit_group();
     }
     wgmma_commit_group(); /* an empty one */
@@ -156,14 +166,16 @@ KERNEL(THREADS, 1) groups(KERNEL_ARGS args) {
     wgmma_fence();
     for (int i = 0; i < 2; ++i) /* the second array is still in flight: a chain */
         for (int step = 2; step < 4; ++step)
-            wgmma_m64nNk16(16, acc[i], describe(plain, shared->a, step), describe(b, shared->b, step), 1);
+            wgmma_m64nNk16(16, acc[i], describe(plain, shared->a, step),
+                           describe(b, shared->b, step), 1);
     wgmma_commit_group();
     wgmma_wait_group(0);
     store(&args, 16, 0, acc[0]);
     store(&args, 16, 32, acc[1]);
 }
 
-/* A wgmma is one operation of the warpgroup: one warp's wait covers what the others' shares read. */
+/* A wgmma is one operation of the warpgroup: one warp's wait covers what the others' shares read.
+ */
 KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct layout b = {SWIZZLE_128B, false, 8};
@@ -171,11 +183,13 @@ KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
     fill_both(shared, &args, plain, b);
     wgmma_fence();
     for (int step = 0; step < K / 16; ++step)
-        wgmma_m64nNk16(8, acc, describe(plain, shared->a, step), describe(b, shared->b, step), step > 0);
+        wgmma_m64nNk16(8, acc, describe(plain, shared->a, step), describe(b, shared->b, step),
+                       step > 0);
     wgmma_commit_group();
     wgmma_wait_group(0);
     if (threadIdx.x == 0)
-        for (int i = 0; i < 8 * K / 2; ++i) st_shared_b32((uint32_t *)(void *)shared->b + i, 0);
+        for (int i = 0; i < 8 * K / 2; ++i)
+            st_shared_b32((uint32_t *)(void *)shared->b + i, 0);
     store(&args, 8, 0, acc);
 }
 
@@ -220,8 +234,10 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
     if (mistake == RESERVED_BITS) da |= (uint64_t)1 << 52;
     if (mistake == OUT_OF_BOUNDS) da += sizeof(struct smem) >> 4;
     if (mistake == OTHER_DESCRIPTORS && threadIdx.x == 77) db += 2;
-    if (mistake == WRONG_STRIDE) da = wgmma_descriptor(shared_address(shared->a), 0, 512, SWIZZLE_128B);
-    if (mistake == WRONG_SWIZZLE) da = wgmma_descriptor(shared_address(shared->a), 0, 1024, SWIZZLE_64B);
+    if (mistake == WRONG_STRIDE)
+        da = wgmma_descriptor(shared_address(shared->a), 0, 512, SWIZZLE_128B);
+    if (mistake == WRONG_SWIZZLE)
+        da = wgmma_descriptor(shared_address(shared->a), 0, 1024, SWIZZLE_64B);
     if (mistake != NO_FENCE) wgmma_fence();
     if (mistake == THREE_WARPS && threadIdx.x >= 96) return;
     if (mistake == FRAGMENTS_CHANGED || mistake == FRAGMENTS_WITHOUT_FENCE) {
@@ -263,8 +279,10 @@ static int wrong_elements(int n, int first_column, int depth, const char *name) 
     for (int row = 0; row < ROWS; ++row)
         for (int column = 0; column < n; ++column) {
             float sum = 0;
-            for (int k = 0; k < depth; ++k) sum += value_of(case_a, row, k) * value_of(case_b, column, k);
-            const float got = element_value(case_d[row * CASE_EXTENT + first_column + column], false);
+            for (int k = 0; k < depth; ++k)
+                sum += value_of(case_a, row, k) * value_of(case_b, column, k);
+            const float got =
+                element_value(case_d[row * CASE_EXTENT + first_column + column], false);
             if (!(got == sum) && !wrong++ && name)
                 fprintf(stderr, "%s: (%d, %d): %g, expected %g\n", name, row, column, got, sum);
         }
@@ -273,8 +291,8 @@ static int wrong_elements(int n, int first_column, int depth, const char *name) 
 
 static void check(const struct sim_case *c) {
     if (c->kernel == mistaken) {
-        EXPECT(wrong_elements(16, 0, 16, NULL) > 100, "%s %d: a wrong descriptor gave the right result",
-               c->name, c->argument);
+        EXPECT(wrong_elements(16, 0, 16, NULL) > 100,
+               "%s %d: a wrong descriptor gave the right result", c->name, c->argument);
         return;
     }
     if (c->kernel == groups) {
@@ -287,7 +305,11 @@ static void check(const struct sim_case *c) {
     EXPECT(!wrong_elements(n, 0, K, c->name), "layout %d", c->argument);
 }
 
-#define CASE(kernel, ...) {#kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem), __VA_ARGS__}
+#define CASE(kernel, ...)                                                                          \
+    {                                                                                              \
+#kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),      \
+                         __VA_ARGS__                                                               \
+    }
 #define LAYOUTS(kernel)                                                                            \
     CASE(kernel, .argument = SWIZZLE_NONE), CASE(kernel, .argument = SWIZZLE_32B),                 \
         CASE(kernel, .argument = SWIZZLE_64B), CASE(kernel, .argument = SWIZZLE_128B),             \
@@ -296,8 +318,10 @@ static void check(const struct sim_case *c) {
         CASE(kernel, .argument = SWIZZLE_64B | MN_MAJOR),                                          \
         CASE(kernel, .argument = SWIZZLE_128B | MN_MAJOR)
 #define WRONG(mistake, kind, ...)                                                                  \
-    {#mistake, mistaken, .hazard = kind, .threads = THREADS, .cluster = 1,                         \
-     .smem_bytes = sizeof(struct smem), .argument = mistake, __VA_ARGS__}
+    {                                                                                              \
+#mistake, mistaken, .hazard = kind, .threads = THREADS, .cluster = 1,                      \
+                            .smem_bytes = sizeof(struct smem), .argument = mistake, __VA_ARGS__    \
+    }
 
 int main(int argc, char **argv) {
     static const struct sim_case cases[] = {

@@ -7,15 +7,16 @@ static bool flipped;
 
 static void state_is(uint32_t phase, int pending, int tx, int line) {
     EXPECT(s.phase == phase && s.pending == pending && s.tx == tx,
-           "line %d: phase %u pending %d tx %d, expected %u %d %d", line, s.phase, s.pending, s.tx, phase,
-           pending, tx);
+           "line %d: phase %u pending %d tx %d, expected %u %d %d", line, s.phase, s.pending, s.tx,
+           phase, pending, tx);
 }
 #define STATE(phase, pending, tx) state_is(phase, pending, tx, __LINE__)
 
 static void test_arrivals(void) {
     EXPECT(!mbarrier_state_init(&s, 3), "init");
     STATE(0, 3, 0);
-    EXPECT(mbarrier_state_passed(&s, 1) && !mbarrier_state_passed(&s, 0), "fresh: only parity 1 is over");
+    EXPECT(mbarrier_state_passed(&s, 1) && !mbarrier_state_passed(&s, 0),
+           "fresh: only parity 1 is over");
     EXPECT(!mbarrier_state_arrive(&s, 2, &flipped) && !flipped, "two of three");
     STATE(0, 1, 0);
     EXPECT(mbarrier_state_arrive(&s, 2, &flipped) == MBARRIER_TOO_MANY && !flipped, "one too many");
@@ -24,7 +25,8 @@ static void test_arrivals(void) {
     STATE(1, 3, 0);
     EXPECT(mbarrier_state_passed(&s, 0) && !mbarrier_state_passed(&s, 1), "parity 0 is over");
     EXPECT(!mbarrier_state_arrive(&s, 3, &flipped) && flipped, "phase 1");
-    EXPECT(mbarrier_state_passed(&s, 1) && !mbarrier_state_passed(&s, 0), "lapped: parity 0 again is not");
+    EXPECT(mbarrier_state_passed(&s, 1) && !mbarrier_state_passed(&s, 0),
+           "lapped: parity 0 again is not");
 }
 
 static void test_bytes(void) {
@@ -43,7 +45,8 @@ static void test_bytes(void) {
     EXPECT(!mbarrier_state_arrive(&s, 1, &flipped) && flipped, "complete");
     STATE(2, 1, 0);
     /* Too few announced: it never completes. */
-    EXPECT(!mbarrier_state_expect_tx(&s, 100) && !mbarrier_state_arrive(&s, 1, &flipped), "announce 100");
+    EXPECT(!mbarrier_state_expect_tx(&s, 100) && !mbarrier_state_arrive(&s, 1, &flipped),
+           "announce 100");
     EXPECT(!mbarrier_state_complete_tx(&s, 128, &flipped) && !flipped, "128 come");
     STATE(2, 0, -28);
 }

@@ -1,6 +1,6 @@
 /*
- * unit_tensor_core.c: fragments against the tables of the PTX ISA, element values against arithmetic on their fields, and
- * 64 x n x 16 products against the definition.
+ * unit_tensor_core.c: fragments against the tables of the PTX ISA, element values against
+ * arithmetic on their fields, and 64 x n x 16 products against the definition.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "sim/fragments.h"
 #include "sim/tensor_core.h"
 
-/* D, m64nNk16: row = 16 * (thread / 32) + (lane / 4) + 8 for the second pair of four, columns in pairs of four threads. */
+/* D, m64nNk16: row = 16 * (thread / 32) + (lane / 4) + 8 for the second pair of four, columns in
+ * pairs of four threads. */
 static void test_fragments_of_d(void) {
     for (int n = 8; n <= 256; n += 8) {
         static int owners[64][256];
@@ -28,25 +29,27 @@ static void test_fragments_of_d(void) {
     }
     const struct {
         int thread, i, row, column;
-    } table[] = {{0, 0, 0, 0},    {0, 1, 0, 1},    {0, 2, 8, 0},     {0, 3, 8, 1},     {0, 4, 0, 8},
-                 {3, 1, 0, 7},    {4, 0, 1, 0},    {31, 3, 15, 7},   {32, 0, 16, 0},   {127, 3, 63, 7},
-                 {127, 7, 63, 15}, {70, 5, 33, 13}, {64, 126, 40, 248}, {127, 127, 63, 255}};
+    } table[] = {{0, 0, 0, 0},       {0, 1, 0, 1},       {0, 2, 8, 0},     {0, 3, 8, 1},
+                 {0, 4, 0, 8},       {3, 1, 0, 7},       {4, 0, 1, 0},     {31, 3, 15, 7},
+                 {32, 0, 16, 0},     {127, 3, 63, 7},    {127, 7, 63, 15}, {70, 5, 33, 13},
+                 {64, 126, 40, 248}, {127, 127, 63, 255}};
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
         const struct fragment_position at = fragment_of_d(table[i].thread, table[i].i);
         EXPECT(at.row == table[i].row && at.column == table[i].column,
-               "thread %d register %d: (%d, %d), expected (%d, %d)", table[i].thread, table[i].i, at.row,
-               at.column, table[i].row, table[i].column);
+               "thread %d register %d: (%d, %d), expected (%d, %d)", table[i].thread, table[i].i,
+               at.row, at.column, table[i].row, table[i].column);
     }
 }
 
 static void test_fragments_of_a(void) {
     const struct {
         int thread, i, half, row, column;
-    } table[] = {{0, 0, 0, 0, 0},   {0, 0, 1, 0, 1},    {0, 1, 0, 8, 0},  {0, 2, 0, 0, 8},
-                 {0, 3, 1, 8, 9},   {5, 0, 0, 1, 2},    {31, 3, 1, 15, 15}, {32, 0, 0, 16, 0},
+    } table[] = {{0, 0, 0, 0, 0},     {0, 0, 1, 0, 1},   {0, 1, 0, 8, 0},    {0, 2, 0, 0, 8},
+                 {0, 3, 1, 8, 9},     {5, 0, 0, 1, 2},   {31, 3, 1, 15, 15}, {32, 0, 0, 16, 0},
                  {127, 3, 1, 63, 15}, {98, 2, 0, 48, 12}};
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
-        const struct fragment_position at = fragment_of_a(table[i].thread, table[i].i, table[i].half);
+        const struct fragment_position at =
+            fragment_of_a(table[i].thread, table[i].i, table[i].half);
         EXPECT(at.row == table[i].row && at.column == table[i].column,
                "thread %d register %d.%d: (%d, %d), expected (%d, %d)", table[i].thread, table[i].i,
                table[i].half, at.row, at.column, table[i].row, table[i].column);
@@ -57,7 +60,8 @@ static void test_fragments_of_a(void) {
             const struct fragment_position at = fragment_of_a(thread, i / 2, i % 2);
             ++owners[at.row][at.column];
         }
-    for (int i = 0; i < 64 * 16; ++i) EXPECT(owners[i / 16][i % 16] == 1, "element %d", i);
+    for (int i = 0; i < 64 * 16; ++i)
+        EXPECT(owners[i / 16][i % 16] == 1, "element %d", i);
 }
 
 static void test_values(void) {
@@ -76,8 +80,8 @@ static void test_values(void) {
                 expected = sign * ldexp(mantissa * scale, 1 - bias);
             else
                 expected = sign * ldexp(1 + mantissa * scale, exponent - bias);
-            EXPECT(isnan(expected) ? isnan(got) : got == (float)expected, "0x%04x: %g, expected %g", bits, got,
-                   expected);
+            EXPECT(isnan(expected) ? isnan(got) : got == (float)expected, "0x%04x: %g, expected %g",
+                   bits, got, expected);
         }
     }
 }
@@ -90,17 +94,21 @@ static void test_products(void) {
     for (int n = 8; n <= 256; n += 8)
         for (int accumulate = 0; accumulate <= 1; ++accumulate) {
             for (int k = 0; k < 16; ++k) {
-                for (int i = 0; i < 64; ++i) a.value[k][i] = (float)(rand() % 15 - 7);
-                for (int i = 0; i < n; ++i) b.value[k][i] = (float)(rand() % 15 - 7);
+                for (int i = 0; i < 64; ++i)
+                    a.value[k][i] = (float)(rand() % 15 - 7);
+                for (int i = 0; i < n; ++i)
+                    b.value[k][i] = (float)(rand() % 15 - 7);
             }
-            for (int i = 0; i < 64 * n; ++i) d[i] = start[i] = accumulate ? (float)(rand() % 100) : NAN;
+            for (int i = 0; i < 64 * n; ++i)
+                d[i] = start[i] = accumulate ? (float)(rand() % 100) : NAN;
             wgmma_multiply(d, &a, &b, n, accumulate);
             for (int row = 0; row < 64; ++row)
                 for (int column = 0; column < n; ++column) {
                     double sum = accumulate ? start[row * n + column] : 0;
-                    for (int k = 0; k < 16; ++k) sum += (double)a.value[k][row] * b.value[k][column];
-                    EXPECT(d[row * n + column] == sum, "n %d (%d, %d): %g, expected %g", n, row, column,
-                           d[row * n + column], sum);
+                    for (int k = 0; k < 16; ++k)
+                        sum += (double)a.value[k][row] * b.value[k][column];
+                    EXPECT(d[row * n + column] == sum, "n %d (%d, %d): %g, expected %g", n, row,
+                           column, d[row * n + column], sum);
                 }
         }
     /* Chunks: 8 elements along k or along mn. */

@@ -1,6 +1,7 @@
 /*
- * unit_tensor_map.c: every element of every box lands where a formula in rows and columns says, whatever part of the box is
- * outside; and every argument that the driver's encoder refuses is refused.
+ * unit_tensor_map.c: every element of every box lands where a formula in rows and columns says,
+ * whatever part of the box is outside; and every argument that the driver's encoder refuses is
+ * refused.
  */
 #include <string.h>
 
@@ -30,8 +31,8 @@ static void test_box(const struct tensor_map_fields *f, int row, int column) {
             const int64_t global_row = (int64_t)row + r, global_column = (int64_t)column + c;
             const bool inside = global_row >= 0 && global_row < f->rows && global_column >= 0 &&
                                 global_column < f->columns;
-            EXPECT(inside == (c >= in.first && c < in.last), "box (%d, %d), element (%d, %d)", row, column, r,
-                   c);
+            EXPECT(inside == (c >= in.first && c < in.last), "box (%d, %d), element (%d, %d)", row,
+                   column, r, c);
             if (!inside || c != in.first) continue;
             const unsigned char *const expected =
                 memory + global_row * f->pitch + global_column * f->element_bytes;
@@ -43,18 +44,20 @@ static void test_box(const struct tensor_map_fields *f, int row, int column) {
 
 static void test_boxes(void) {
     enum { BOX_ROWS = 8, BOX_COLUMNS = 32 };
-    const int extents[] = {1, 7, BOX_ROWS - 1, BOX_ROWS, BOX_ROWS + 1, BOX_COLUMNS - 1, BOX_COLUMNS,
-                           BOX_COLUMNS + 1};
+    const int extents[] = {
+        1, 7, BOX_ROWS - 1, BOX_ROWS, BOX_ROWS + 1, BOX_COLUMNS - 1, BOX_COLUMNS, BOX_COLUMNS + 1};
     const int count = sizeof extents / sizeof *extents;
     for (int i = 0; i < count; ++i)
         for (int j = 0; j < count; ++j) {
-            const struct tensor_map_fields f = fields(extents[i], extents[j], (extents[j] + 7) / 8 * 8,
-                                                      BOX_ROWS, BOX_COLUMNS, 2, SWIZZLE_64B);
+            const struct tensor_map_fields f =
+                fields(extents[i], extents[j], (extents[j] + 7) / 8 * 8, BOX_ROWS, BOX_COLUMNS, 2,
+                       SWIZZLE_64B);
             struct tensor_map map;
             const char *const fault = tensor_map_encode(&map, &f);
             EXPECT(!fault, "%d x %d: %s", extents[i], extents[j], fault);
             for (int row = -9; row <= 40; row += 7)
-                for (int column = -33; column <= 40; ++column) test_box(&f, row, column);
+                for (int column = -33; column <= 40; ++column)
+                    test_box(&f, row, column);
         }
     const struct tensor_map_fields f = fields(4, 8, 8, 4, 8, 4, SWIZZLE_32B);
     EXPECT(tensor_map_box_bytes(&f) == 128, "%u", tensor_map_box_bytes(&f));
@@ -76,7 +79,8 @@ static void test_offsets(void) {
                 const int moved = (chunk ^ (linear / 128 % chunks)) - chunk;
                 const int expected = mode ? linear + 16 * moved : linear;
                 const int got = (int)tensor_map_box_offset(&f, 0x400 * 7, r, c);
-                EXPECT(got == expected, "mode %d (%d, %d): %d, expected %d", mode, r, c, got, expected);
+                EXPECT(got == expected, "mode %d (%d, %d): %d, expected %d", mode, r, c, got,
+                       expected);
                 EXPECT(got >= 0 && got < 2048 && !seen[got], "offset %d twice", got);
                 if (got >= 0 && got < 2048) seen[got] = true;
             }
@@ -137,13 +141,17 @@ static void test_arguments(void) {
     memset(&map, 0xb7, sizeof map);
     EXPECT(!tensor_map_decode(&map, &back), "an uninitialized map");
 
-    EXPECT(gemm_tensor_map(&map, GEMM_BF16, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) == GEMM_OK, "ok");
-    EXPECT(gemm_tensor_map(&map, GEMM_FP32, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) == GEMM_UNSUPPORTED,
+    EXPECT(gemm_tensor_map(&map, GEMM_BF16, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) == GEMM_OK,
+           "ok");
+    EXPECT(gemm_tensor_map(&map, GEMM_FP32, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
+               GEMM_UNSUPPORTED,
            "64 fp32 are wider than the swizzle");
     EXPECT(gemm_tensor_map(&map, (enum gemm_type)9, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
-               GEMM_UNSUPPORTED, "a type that is none");
+               GEMM_UNSUPPORTED,
+           "a type that is none");
     EXPECT(gemm_tensor_map(&map, GEMM_FP16, memory, 100, 60, INT64_MAX, 128, 64, SWIZZLE_128B) ==
-               GEMM_UNSUPPORTED, "a pitch that overflows");
+               GEMM_UNSUPPORTED,
+           "a pitch that overflows");
 }
 
 int main(void) {
