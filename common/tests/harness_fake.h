@@ -35,6 +35,7 @@ enum defect {
     DEFECT_COUNTER,
     DEFECT_LAUNCH_FAILS,
     DEFECT_HAZARD,
+    DEFECT_CUT_OUTPUT,
     DEFECTS
 };
 
@@ -43,6 +44,7 @@ extern const char *const defect_names[DEFECTS];
 /* D = A * B on the host, with the defect. */
 enum gemm_status fake_gemm(const struct gemm_problem *problem, enum gemm_type type,
                            enum defect defect);
-enum defect fake_defect_of(const struct gemm_stage *stage);
+/* What ran last. */
+extern enum defect fake_last_defect;
 
 #endif

@@ -17,7 +17,7 @@ const char *const defect_names[DEFECTS] = {
     "guard-before", "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
     "only-zeros",   "only-square",  "one-element",     "one-ulp",        "hidden-element",
     "timed-wrong",  "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
-    "infinite",     "counter",      "launch-fails",    "hazard"};
+    "infinite",     "counter",      "launch-fails",    "hazard",         "cut-output"};
 
 /* Cuts a number to the 24 bits below the place of `largest`. */
 static double cut(double value, int exponent_of_largest) {
@@ -101,15 +101,21 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
             const float sum = defect == DEFECT_TRUNCATING ? sum_truncating(x, y, k)
                               : defect == DEFECT_FP16_SUM ? sum_fp16(x, y, k)
                                                           : sum_plain(x, y, k);
-            p->d[row * ldd + column].bits =
-                encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, type);
+            uint16_t bits = encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, type);
+            /* Rounds towards zero instead of to the nearest. */
+            if (defect == DEFECT_CUT_OUTPUT && fabsf(decode_element(bits, type)) > fabsf(sum))
+                --bits;
+            p->d[row * ldd + column].bits = bits;
         }
     free(a);
     free(b);
 }
 
+enum defect fake_last_defect;
+
 enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
     static int launches[DEFECTS];
+    fake_last_defect = defect;
     if (defect == DEFECT_LAUNCH_FAILS) return GEMM_LAUNCH_FAILED;
     const bool first = launches[defect]++ == 0;
     if (defect == DEFECT_TIMED_SILENT && !first) return GEMM_OK; /* the fastest kernel of all */
@@ -152,12 +158,6 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
     return GEMM_OK;
 }
 
-enum defect fake_defect_of(const struct gemm_stage *stage) {
-    for (int i = 1; i < DEFECTS && stage->variant; ++i)
-        if (strcmp(stage->variant, defect_names[i]) == 0) return (enum defect)i;
-    return DEFECT_NONE;
-}
-
 /* A launch function carries no context: one per defect and type. The tour's registry uses only
  * some. */
 #define LAUNCH(type, number)                                                                       \
@@ -170,7 +170,7 @@ enum defect fake_defect_of(const struct gemm_stage *stage) {
 #define ALL(each)                                                                                  \
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
-            each(21) each(22) each(23)
+            each(21) each(22) each(23) each(24)
 ALL(BOTH)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
@@ -197,10 +197,10 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 #if FAKE_TOUR
 static const struct gemm_stage stages_fp16[] = {
     STAGE("01_first", NULL, FP16, 0) STAGE("02_second", NULL, FP16, 0)
-        STAGE("03_third", NULL, FP16, FAKE_THIRD) STAGE("04_fourth", NULL, FP16, 1)};
+        STAGE("03_third", NULL, FP16, FAKE_THIRD) STAGE("04_fourth", NULL, FP16, FAKE_FOURTH)};
 static const struct gemm_stage stages_bf16[] = {
     STAGE("01_first", NULL, BF16, 0) STAGE("02_second", NULL, BF16, 0)
-        STAGE("03_third", NULL, BF16, FAKE_THIRD) STAGE("04_fourth", NULL, BF16, 1)};
+        STAGE("03_third", NULL, BF16, FAKE_THIRD) STAGE("04_fourth", NULL, BF16, FAKE_FOURTH)};
 #define ENTRIES(each) each(0) each(1) each(2) each(3)
 const int stage_registry_count = 4;
 const bool program_is_tour = true;
@@ -208,8 +208,9 @@ const bool program_is_tour = true;
 /* The names stand in defect_names, too; a test compares them. */
 #define VARIANTS(type)                                                                             \
     STAGE("01_fake", NULL, type, 0)                                                                \
-    STAGE("01_fake", "truncating", type, 1) STAGE("01_fake", "unwritten-tile", type, 2) STAGE(     \
-        "01_fake", "nan-output", type, 3) STAGE("01_fake", "past-last-column", type, 4)            \
+    STAGE("01_fake", "truncating", type, 1)                                                        \
+    STAGE("01_fake", "unwritten-tile", type,                                                       \
+          2) STAGE("01_fake", "nan-output", type, 3) STAGE("01_fake", "past-last-column", type, 4) \
         STAGE("01_fake", "guard-before", type, 5) STAGE("01_fake", "guard-after", type, 6) STAGE(  \
             "01_fake", "k-tail-unmasked", type, 7) STAGE("01_fake", "k-tail-dropped", type, 8)     \
             STAGE("01_fake", "swapped", type, 9) STAGE("01_fake", "only-zeros", type, 10) STAGE(   \
@@ -223,7 +224,8 @@ const bool program_is_tour = true;
                                         STAGE("01_fake", "infinite", type, 20)                     \
                                             STAGE("01_fake", "counter", type, 21)                  \
                                                 STAGE("01_fake", "launch-fails", type, 22)         \
-                                                    STAGE("01_fake", "hazard", type, 23)
+                                                    STAGE("01_fake", "hazard", type, 23)           \
+                                                        STAGE("01_fake", "cut-output", type, 24)
 static const struct gemm_stage stages_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_stage stages_bf16[] = {VARIANTS(BF16)};
 #define ENTRIES(each) ALL(each)

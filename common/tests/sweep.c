@@ -49,14 +49,14 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_stag
                                             INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS};
     enum { EDGES = sizeof edges / sizeof *edges, SEVERAL = sizeof several / sizeof *several };
     uint64_t random = input_hash(sweep->seed, (uint64_t)i);
-    struct trial trial = {.seed = sweep->seed + (uint64_t)i,
-                          .backend = {.type = sweep->type == ALL ? (enum gemm_type)(i & 1)
-                                                                 : (enum gemm_type)sweep->type,
-                                      .schedule = sweep->schedule == ALL
-                                                      ? (enum sim_schedule)(i / 2 % 4)
-                                                      : (enum sim_schedule)sweep->schedule,
-                                      .sms = sweep->sms > stage->cluster ? sweep->sms : stage->cluster,
-                                      .schedule_seed = sweep->seed + (uint64_t)i}};
+    struct trial trial = {
+        .seed = sweep->seed + (uint64_t)i,
+        .backend = {.type =
+                        sweep->type == ALL ? (enum gemm_type)(i & 1) : (enum gemm_type)sweep->type,
+                    .schedule = sweep->schedule == ALL ? (enum sim_schedule)(i / 2 % 4)
+                                                       : (enum sim_schedule)sweep->schedule,
+                    .sms = sweep->sms > stage->cluster ? sweep->sms : stage->cluster,
+                    .schedule_seed = sweep->seed + (uint64_t)i}};
     trial.input = kinds[draw(&random, 6)];
     if (!sweep->long_k) {
         trial.size.m = edges[draw(&random, EDGES)];
