@@ -26,7 +26,6 @@ struct copy_batch {
     struct cp_async_state *owner; /* NULL once nobody will wait for it */
     uint32_t epoch;
     bool landed, awaited;
-    bool reads;    /* not all of its copies are just zeros */
     uint64_t time; /* when the last of its copies lands */
     struct sim_thread *thread;
     const char *file; /* of its last copy */
@@ -145,7 +144,6 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
     if (valid_bytes && !sim_global_check(global, (size_t)valid_bytes, SIM_READ)) valid_bytes = 0;
     if (!state->open) state->open = new_batch();
     struct copy_batch *batch = state->open;
-    if (valid_bytes) batch->reads = true;
     sim_shadow_async(thread, to.cta, to.offset, COPY_BYTES, SIM_WRITE, state->slot, state->epoch);
     sim_poison(to.host, COPY_BYTES);
     if (batch->count == batch->room) {
@@ -236,8 +234,7 @@ void cp_async_thread_exit(struct sim_thread *thread) {
     close_batch(thread, state);
     while (state->pending) {
         struct copy_batch *batch = state->pending;
-        /* Zeros behind the last k-tile, which nobody reads, keep the groups countable. */
-        if (batch->reads && !batch->awaited && !accused) {
+        if (!batch->awaited && !accused) {
             sim_hazard_at("exit-in-flight", batch->file, batch->line, thread,
                           "ends while its cp.async copies may be under way: no cp_async_wait_group "
                           "or barrier covers them");

@@ -63,7 +63,9 @@ struct operation {
 struct wgmma_state {
     struct sim_exit_call at_exit; /* first */
     struct sim_warpgroup *warpgroup;
-    int slot;           /* of the reads of shared memory; epoch: group + 1 */
+    /* Of each warp's reads of shared memory; epoch: group + 1. A wait tells about the own warp's
+     * part only. */
+    int slot[WARPGROUP_WARPS];
     uint32_t committed; /* groups closed; operations now join group number `committed` */
     uint32_t used;      /* 1 + the newest group that has an operation */
     uint32_t uses;      /* counts up: the tiles' last_use */
@@ -104,7 +106,8 @@ static struct wgmma_state *state_of(struct sim_warpgroup *g) {
     if (g->wgmma) return g->wgmma;
     struct wgmma_state *const state = sim_arena_alloc(g->cta->cluster, sizeof *state);
     state->warpgroup = g;
-    state->slot = sim_slot_new(g->cta->cluster, "wgmma", true, thread_of(g, 0));
+    for (int w = 0; w < WARPGROUP_WARPS; ++w)
+        state->slot[w] = sim_slot_new(g->cta->cluster, "wgmma", true, thread_of(g, w * WARP_SIZE));
     state->at_exit.call = at_cta_exit;
     sim_at_cta_exit(g->cta, &state->at_exit);
     return g->wgmma = state;
@@ -266,6 +269,7 @@ static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
                        int first_line, int lines, int first_chunk, int chunks) {
     struct sim_cta *const cta = thread->cta;
     const uint32_t epoch = state->committed + 1;
+    const int slot = state->slot[index_in_warpgroup(thread) / WARP_SIZE];
     for (int line = first_line; line < first_line + lines; ++line) {
         size_t begin = 0, end = 0; /* bytes that lie together are one access */
         for (int chunk = first_chunk; chunk < first_chunk + chunks; ++chunk) {
@@ -276,13 +280,12 @@ static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
                 begin = at;
             else {
                 if (end > begin)
-                    sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, state->slot, epoch);
+                    sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
                 begin = at;
                 end = at + CHUNK;
             }
         }
-        if (end > begin)
-            sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, state->slot, epoch);
+        if (end > begin) sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
     }
 }
 
@@ -523,6 +526,6 @@ void sim_wgmma_wait_group(int pending) {
         if (in_flight(state, state->tile[i], me) && state->tile[i]->epoch <= target)
             deliver(state, state->tile[i], me);
     state->waited[me] = target;
-    sim_acquire_slot(thread, state->slot, target);
+    sim_acquire_slot(thread, state->slot[me / WARP_SIZE], target);
     sim_maybe_yield();
 }

@@ -8,10 +8,14 @@
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/tma.h"
+#include "hopper/wgmma.h"
 
 struct smem {
     uint32_t word[256] __attribute__((aligned(1024)));
-    element_t tile[8 * 64];
+    union {
+        element_t tile[8 * 64];     /* of the TMA */
+        element_t operand[64 * 16]; /* of a wgmma: core matrices of 8 x 8, two of them along k */
+    };
     mbarrier_t barrier;
 };
 
@@ -315,6 +319,35 @@ KERNEL(32, 1) refill_unfenced(KERNEL_ARGS args) {
     refill(&args, shared, false);
 }
 
+/* ---- a wgmma reads for four warps, and a wait tells each warp about its own part only ---- */
+
+static inline void reuse_operands(struct smem *shared, bool barrier) {
+    st_shared_b128(&shared->operand[8 * me()], some_chunk);
+    fence_proxy_async();
+    __syncthreads();
+    float acc[4] = {0};
+    const uint64_t operand = wgmma_descriptor(shared_address(shared->operand), 128, 256, SWIZZLE_NONE);
+    wgmma_fence();
+    wgmma_m64nNk16(8, acc, operand, operand, 0);
+    wgmma_commit_group();
+    wgmma_wait_group(0);
+    if (barrier) __syncthreads();
+    if (me() == 0) {
+        MARK st_shared_b128(shared->operand, some_chunk);
+    }
+    __syncwarp();
+}
+KERNEL(128, 1) reuse_after_barrier(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    reuse_operands(shared, true);
+}
+KERNEL(128, 1) reuse_after_own_wait(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    reuse_operands(shared, false);
+}
+
 int main(void) {
     test_open(SCHEDULE_EARLY, 0, 4);
     if (gemm_tensor_map(&test_args.map_d, GEMM_FP16, test_out, 8, 64, 64, 8, 64, SWIZZLE_NONE) ||
@@ -343,6 +376,8 @@ int main(void) {
     EXPECT_HAZARD(fenced_too_early, 64, "missing-proxy-fence");
     EXPECT_CLEAN(refill_fenced, 32);
     EXPECT_HAZARD(refill_unfenced, 32, "missing-proxy-fence");
+    EXPECT_CLEAN(reuse_after_barrier, 128);
+    EXPECT_HAZARD(reuse_after_own_wait, 128, "overwritten-while-read");
     /* Either side of these may come first, and kind or line say which: only that they are found is
      * always the same. */
     EXPECT_RACE(unsynchronized_read, 64);
