@@ -47,26 +47,27 @@ struct fragments {
  * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
+ * CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
-                      int columns) {
+                      int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
     const element_t *from = &global[row * ld + chunk * CHUNK];
     UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
-        cp_async_16(&to[i * BK], &from[i * ld], row + i < rows ? valid * (int)sizeof(element_t) : 0);
+        cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
 /* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                      int part) {
+                      int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
     load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
-              args->k - k);
+              args->k - k, inside);
     load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
-              args->n - column, args->k - k);
+              args->n - column, args->k - k, inside);
 }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
@@ -108,27 +109,27 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 }
 
 /* Starts copying k-tile `k_tile` and closes the group. The whole CTA. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
-    UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part);
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
+                       bool inside) {
+    UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
     /* The copies so far are one group, for the waits to count. cp.async.commit_group */
     cp_async_commit_group();
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
-    SHARED_MEMORY(struct smem);
-    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
-    float acc[WM / 16][WN / 8][4] = {{{0}}};
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because checking each copy costs
+ * more than the copy. The whole CTA. */
+DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      float acc[WM / 16][WN / 8][4], bool inside) {
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, args, tile, k_tile, inside);
 
-    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
-
-    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
+    for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES;
         /* This thread's copies of the k-tile have landed: of the k_tile + STAGES - 1 groups so far, all but the
          * youngest STAGES - 2. cp.async.wait_group */
         cp_async_wait_group(STAGES - 2);
         /* So have everybody else's; and everybody has read the previous k-tile, whose stage is filled next. bar.sync */
         __syncthreads();
-        load_stage(shared, &args, tile, k_tile + STAGES - 1);
+        load_stage(shared, args, tile, k_tile + STAGES - 1, inside);
         UNROLL for (int step = 0; step < BK / 16; ++step) {
             struct fragments fragments;
             load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
@@ -137,6 +138,17 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     }
     /* The zeros behind the last k-tile have landed before the CTA gives up its memory. cp.async.wait_group */
     cp_async_wait_group(0);
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    float acc[WM / 16][WN / 8][4] = {{{0}}};
+
+    if ((tile.m + 1) * BM <= args.m && (tile.n + 1) * BN <= args.n)
+        main_loop(shared, &args, tile, acc, true);
+    else
+        main_loop(shared, &args, tile, acc, false);
     store_tile(&args, tile, acc);
 }
 

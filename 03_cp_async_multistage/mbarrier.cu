@@ -50,27 +50,28 @@ struct fragments {
  * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
+ * CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
-                      int columns) {
+                      int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
     const element_t *from = &global[row * ld + chunk * CHUNK];
     UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
-        cp_async_16(&to[i * BK], &from[i * ld], row + i < rows ? valid * (int)sizeof(element_t) : 0);
+        cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
 /* Starts copying a quarter of k-tile `k_tile` of both operands; nothing behind the last one. The whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                      int part) {
+                      int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
     if (k_tile >= args->tiles_k) return;
     load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
-              args->k - k);
+              args->k - k, inside);
     load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
-              args->n - column, args->k - k);
+              args->n - column, args->k - k, inside);
 }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
@@ -112,14 +113,35 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 }
 
 /* Starts copying k-tile `k_tile` once its stage is free; nothing behind the last one. The whole CTA. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
+                       bool inside) {
     const int stage = k_tile % STAGES, round = k_tile / STAGES;
     if (k_tile >= args->tiles_k) return;
     /* Everybody has read what the stage held a round ago. In round 0 parity 1 passes at once. mbarrier.try_wait */
     mbarrier_wait(&shared->empty[stage], (round & 1) ^ 1);
-    UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part);
+    UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
     /* Arrives for this thread when its copies have landed. cp.async.mbarrier.arrive.noinc */
     cp_async_mbarrier_arrive_noinc(&shared->full[stage]);
+}
+
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist. The whole CTA. */
+DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      float acc[WM / 16][WN / 8][4], bool inside) {
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, args, tile, k_tile, inside);
+
+    for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+        const int stage = k_tile % STAGES, round = k_tile / STAGES;
+        load_stage(shared, args, tile, k_tile + STAGES - 1, inside);
+        /* Every thread's copies of the k-tile have landed. mbarrier.try_wait */
+        mbarrier_wait(&shared->full[stage], round & 1);
+        UNROLL for (int step = 0; step < BK / 16; ++step) {
+            struct fragments fragments;
+            load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
+            multiply(acc, &fragments);
+        }
+        /* This thread has read the stage. mbarrier.arrive */
+        mbarrier_arrive(&shared->empty[stage]);
+    }
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
@@ -133,21 +155,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     }
     /* The barriers are initialized before any thread uses one. bar.sync */
     __syncthreads();
-    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
-
-    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
-        const int stage = k_tile % STAGES, round = k_tile / STAGES;
-        load_stage(shared, &args, tile, k_tile + STAGES - 1);
-        /* Every thread's copies of the k-tile have landed. mbarrier.try_wait */
-        mbarrier_wait(&shared->full[stage], round & 1);
-        UNROLL for (int step = 0; step < BK / 16; ++step) {
-            struct fragments fragments;
-            load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
-            multiply(acc, &fragments);
-        }
-        /* This thread has read the stage. mbarrier.arrive */
-        mbarrier_arrive(&shared->empty[stage]);
-    }
+    main_loop(shared, &args, tile, acc, (tile.m + 1) * BM <= args.m && (tile.n + 1) * BN <= args.n);
     store_tile(&args, tile, acc);
 }
 

@@ -27,7 +27,7 @@ enum {
     THREADS = BM / WM * (BN / WN) * 32,
     CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
     ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
-    PARTS = 4, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
+    PARTS = 2, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
 };
 
 struct smem {
@@ -47,26 +47,27 @@ struct fragments {
  * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
+ * CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
-                      int columns) {
+                      int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
     const element_t *from = &global[row * ld + chunk * CHUNK];
     UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
-        cp_async_16(&to[i * BK], &from[i * ld], row + i < rows ? valid * (int)sizeof(element_t) : 0);
+        cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
+/* Starts copying a half of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                      int part) {
+                      int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
     load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
-              args->k - k);
+              args->k - k, inside);
     load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
-              args->n - column, args->k - k);
+              args->n - column, args->k - k, inside);
 }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
@@ -115,38 +116,46 @@ DEVICE void wait_stage(void) {
     __syncthreads();
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
-    SHARED_MEMORY(struct smem);
-    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
-    float acc[WM / 16][WN / 8][4] = {{{0}}};
-
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because checking each copy costs
+ * more than the copy. The whole CTA. */
+DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      float acc[WM / 16][WN / 8][4], bool inside) {
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
 
     for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
-        UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, &args, tile, k_tile, part);
+        UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
         /* The copies so far are one group, for the waits to count. cp.async.commit_group */
         cp_async_commit_group();
     }
     wait_stage();
     load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
 
-    for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
+    NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES, next_stage = (k_tile + 1) % STAGES;
-        UNROLL for (int step = 0; step < BK / 16; ++step) {
+        UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
+            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
             /* Into the stage of the previous k-tile: the last wait_stage() came after everybody's last load from it. */
-            load_part(shared, &args, tile, k_tile + STAGES - 1, step);
-            if (step + 1 < BK / 16)
-                load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
-            else {
-                cp_async_commit_group();
-                wait_stage();
-                load_fragments(&fragments[0], shared->a[next_stage], shared->b[next_stage], 0);
-            }
+            if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, inside);
             multiply(acc, &fragments[step % 2]);
         }
+        cp_async_commit_group();
+        wait_stage();
+        load_fragments(&fragments[0], shared->a[next_stage], shared->b[next_stage], 0);
+        multiply(acc, &fragments[1]);
     }
     /* The zeros behind the last k-tile have landed before the CTA gives up its memory. cp.async.wait_group */
     cp_async_wait_group(0);
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    float acc[WM / 16][WN / 8][4] = {{{0}}};
+
+    if ((tile.m + 1) * BM <= args.m && (tile.n + 1) * BN <= args.n)
+        main_loop(shared, &args, tile, acc, true);
+    else
+        main_loop(shared, &args, tile, acc, false);
     store_tile(&args, tile, acc);
 }
 

@@ -17,21 +17,16 @@
 #include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 3 /* depth of the ring, 2 to 3; 2 to 7 with one CTA per SM */
+#define STAGES 6 /* depth of the ring, 2 to 7 */
 #endif
-#ifndef CTAS_PER_SM
-#define CTAS_PER_SM 2 /* 1 or 2 */
+#ifndef WIDE_STORES
+#define WIDE_STORES 1 /* 0: the epilogue of chapter 06 */
 #endif
 #ifndef WAIT
 #define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
 #endif
-#if CTAS_PER_SM == 1
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, the registers at launch */
 #define CONSUMER_REGISTERS 232
-#else
-#define PRODUCER_REGISTERS 24 /* 24 + 2 * 104 <= 3 * 80 */
-#define CONSUMER_REGISTERS 104
-#endif
 
 enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
@@ -57,19 +52,40 @@ DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool
     }
 }
 
-/* Writes a warpgroup's accumulators to D from row `first_row` on, two neighbouring columns at a time. */
+/* Transposes 4 x 4 words between the four lanes of a quad: word j of lane i becomes word i of lane j. A whole warp. */
+DEVICE void transpose_quad(uint32_t word[4]) {
+    const int lane = threadIdx.x % 32;
+    UNROLL for (int bit = 2; bit > 0; bit /= 2)
+        UNROLL for (int i = 0; i < 4; ++i) {
+            if (i & bit) continue;
+            const bool upper = lane & bit;
+            const uint32_t other = __shfl_sync(0xffffffffu, upper ? word[i] : word[i | bit], lane ^ bit);
+            if (upper) word[i] = other;
+            else word[i | bit] = other;
+        }
+}
+
+/* Writes a warpgroup's accumulators to D from row `first_row` on. A thread holds pairs of columns; the four lanes of a quad
+ * exchange them, so that each writes eight neighbouring columns at once. One warpgroup. */
 DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column, float acc[64]) {
     const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-    UNROLL for (int j = 0; j < BN / 8; ++j)
+    UNROLL for (int j = 0; j < BN / 8; j += 4)
         UNROLL for (int half = 0; half < 2; ++half) {
             const int row = first_row + warp * 16 + half * 8 + lane / 4;
-            const int column = first_column + j * 8 + lane % 4 * 2;
-            const float *pair = &acc[4 * j + 2 * half];
-            element_t *d = &args->d[row * args->ldd + column];
-            if (row < args->m && column + 1 < args->n)
-                st_global_b32(d, pack_elements(pair[0], pair[1]));
-            else if (row < args->m && column < args->n)
-                st_global_element(d, float_to_element(pair[0]));
+            struct b128 chunk;
+            UNROLL for (int i = 0; i < 4; ++i)
+                chunk.word[i] = pack_elements(acc[4 * (j + i) + 2 * half], acc[4 * (j + i) + 2 * half + 1]);
+            if (WIDE_STORES) transpose_quad(chunk.word);
+            UNROLL for (int i = 0; i < 4; ++i) {
+                const int column = first_column + (WIDE_STORES ? (j + lane % 4) * 8 + 2 * i : (j + i) * 8 + lane % 4 * 2);
+                element_t *d = &args->d[row * args->ldd + column];
+                if (WIDE_STORES && i == 0 && row < args->m && column + 8 <= args->n) {
+                    st_global_b128(d, chunk);
+                    break;
+                }
+                if (row < args->m && column + 1 < args->n) st_global_b32(d, chunk.word[i]);
+                else if (row < args->m && column < args->n) st_global_element(d, first_of_pair(chunk.word[i]));
+            }
         }
 }
 
@@ -120,7 +136,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
     store_tile(args, tile.m * BM + half * 64, tile.n * BN, acc);
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     const int warpgroup = warp_index() / 4;

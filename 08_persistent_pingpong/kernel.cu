@@ -8,12 +8,13 @@
  * prologue and epilogue but the first and the last.
  */
 #include "gemm.h"
+#include "hopper/block_store.h"
 #include "hopper/element.h"
-#include "hopper/mma.h"
 #include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tile_order.h"
+#include "hopper/tile_scheduler.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
@@ -35,18 +36,15 @@ enum {
     CONSUMERS = 2,               /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    BLOCK = 64,  /* rows and columns of D that one store moves; 128 bytes wide, as the swizzle */
     BUFFERS = 2, /* blocks of staging per consumer */
-    NO_TILE = 0x7fffffff,
 };
 
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
-    struct pipeline_stage ring[STAGES];      /* released by the four warps of the consumer whose tile it is */
-    struct pipeline_stage tiles[CONSUMERS];  /* tile[c] holds consumer c's next tile */
-    uint32_t tile[CONSUMERS];
+    struct pipeline_stage ring[STAGES]; /* released by the four warps of the consumer whose tile it is */
+    struct tile_scheduler scheduler;    /* slot c holds consumer c's next tile */
     mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
 };
 
@@ -63,69 +61,40 @@ DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t
         }
 }
 
-/* Writes one block of a warpgroup's accumulators to D with ordinary stores: the TMA stores nothing narrower than 16 bytes, so
- * that at the right edge of D it would write into the padding. One warpgroup. */
-DEVICE void store_edge(const struct gemm_args *args, int first_row, int first_column, const float *acc) {
-    const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    UNROLL for (int i = 0; i < BLOCK / 2; ++i) {
-        const int r = row + i % 4 / 2 * 8, column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
-        if (r < args->m && column < args->n)
-            st_global_element(&args->d[r * args->ldd + column], float_to_element(acc[i]));
-    }
-}
-
-/* Converts a warpgroup's accumulators, block by block: stages one in the layout of the 128 B swizzle, then has the TMA store it
- * while the next is converted. One warpgroup. */
+/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones before. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile, int consumer,
                        float acc[BM / 64][64]) {
-    const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
     const bool elected = threadIdx.x % 128 == 0;
     UNROLL for (int block = 0; block < BM / BLOCK * (BN / BLOCK); ++block) {
         const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
         const int row = tile.m * BM + i * BLOCK, column = tile.n * BN + j * BLOCK;
-        const float *f = &acc[i][j * BLOCK / 2]; /* a 16 x 8 fragment is 4 of these */
         element_t *staging = shared->d[consumer][block % BUFFERS];
-        if (args->n % 8 != 0 && column + BLOCK > args->n) {
-            store_edge(args, row, column, f);
+        if (block_at_edge(args, column)) {
+            block_store_edge(args, row, column, &acc[i][j * BLOCK / 2]);
         } else {
-            /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+            /* The last store from this buffer has read it; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
             if (elected) bulk_wait_group_read(BUFFERS - 1);
             named_barrier_sync(1 + consumer, 128);
-            UNROLL for (int c = 0; c < BLOCK / 2; c += 8) { /* two fragments side by side */
-                const uint32_t r[4] = {pack_elements(f[c], f[c + 1]), pack_elements(f[c + 2], f[c + 3]),
-                                       pack_elements(f[c + 4], f[c + 5]), pack_elements(f[c + 6], f[c + 7])};
-                stmatrix_x4(&staging[lane_row * BLOCK + ((c / 4 + chunk) ^ lane_row % 8) * 8], r);
-            }
+            block_stage(staging, &acc[i][j * BLOCK / 2]);
             /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
             fence_proxy_async();
             named_barrier_sync(1 + consumer, 128);
             if (elected) tma_store(&args->map_d, row, column, staging);
         }
-        /* A group of its own for each block, empty at the edge: so the wait above counts blocks. cp.async.bulk.commit_group */
+        /* One group per block, empty at the edge, so that the wait above counts blocks. cp.async.bulk.commit_group */
         if (elected) bulk_commit_group();
     }
 }
 
-/* Tells the next consumer in turn the number of its tile. One thread. */
-DEVICE void hand_out(struct smem *shared, struct pipeline_state *slot, uint32_t number) {
-    /* The consumer has read the number of its previous tile. mbarrier.try_wait */
-    mbarrier_wait(&shared->tiles[slot->index].empty, slot->phase);
-    st_shared_b32(&shared->tile[slot->index], number);
-    /* The number is there. mbarrier.arrive */
-    producer_commit(shared->tiles, *slot);
-    pipeline_advance(slot, CONSUMERS);
-}
-
-/* Fills the ring with all k-tiles of tile after tile. One thread. */
+/* Fills the ring with all k-tiles of tile after tile, for one consumer after the other. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
     const uint32_t tiles = args->tiles_m * args->tiles_n;
     uint32_t number = blockIdx.x;
     while (number < tiles) {
-        hand_out(shared, &slot, number);
+        tile_put(&shared->scheduler, &slot, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        /* Asked for a tile ahead, because the answer takes a microsecond. */
-        const uint32_t asked = STATIC_TILES ? number : atomic_add_global(args->tile_counter, 1);
+        const uint32_t asked = STATIC_TILES ? number : tile_ask(args->tile_counter);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* A consumer's four warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
@@ -134,11 +103,9 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
-        /* The counter is asked once for every tile; whoever comes last leaves it as it was found. */
-        if (!STATIC_TILES && asked == tiles - 1) st_global_b32(args->tile_counter, 0);
-        number = asked + gridDim.x;
+        number = STATIC_TILES ? asked + gridDim.x : tile_answer(args->tile_counter, asked, tiles);
     }
-    for (int i = 0; i < CONSUMERS; ++i) hand_out(shared, &slot, NO_TILE);
+    for (int i = 0; i < CONSUMERS; ++i) tile_put(&shared->scheduler, &slot, NO_TILE);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
@@ -154,24 +121,23 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, floa
     pipeline_advance(state, STAGES);
 }
 
+/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
 /* Multiplies and stores every second tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const bool first_lane = threadIdx.x % 32 == 0;
     float acc[BM / 64][64] = {{0}};
     struct pipeline_state state = {0, 0}, slot = {consumer, 0};
     uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
 
     for (;;) {
-        /* The tile's number is there. mbarrier.try_wait */
-        consumer_wait(shared->tiles, slot);
-        const uint32_t number = ld_shared_b32(&shared->tile[consumer]);
-        /* All lanes have read it, before one of them says so. bar.warp.sync, mbarrier.arrive */
-        __syncwarp();
-        if (first_lane) consumer_release(shared->tiles, slot);
-        slot.phase ^= 1;
+        const uint32_t number = tile_get(&shared->scheduler, slot);
         if (number == NO_TILE) break;
-
+        slot.phase ^= 1;
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->turn[consumer], turn);
         turn ^= 1;
@@ -183,16 +149,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             issue_k_tile(shared, &state, acc, k_tile > 0);
             /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
             wgmma_wait_group(WAIT);
-            /* One arrival of each of the warpgroup's warps. mbarrier.arrive */
-            if (first_lane) consumer_release(shared->ring, release);
-            pipeline_advance(&release, STAGES);
+            release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
-        if (first_lane) mbarrier_arrive(&shared->turn[1 - consumer]);
+        if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
         /* The accumulators are complete, and the last stages have been read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
-        for (int i = 0; i < WAIT; ++i, pipeline_advance(&release, STAGES))
-            if (first_lane) consumer_release(shared->ring, release);
+        for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
         store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
@@ -206,7 +169,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4);
-        pipeline_init(shared->tiles, CONSUMERS, 4);
+        pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();

@@ -7,9 +7,9 @@
  * early. The same source makes the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
 #include "gemm.h"
+#include "hopper/block_store.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
-#include "hopper/mma.h"
 #include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -34,6 +34,9 @@
 #ifndef PINGPONG
 #define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
 #endif
+#ifndef BUFFERS
+#define BUFFERS 2 /* blocks of staging per consumer */
+#endif
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
 #define CONSUMER_REGISTERS 232
 
@@ -44,8 +47,6 @@ enum {
     ROWS = PINGPONG ? BM : BM / CONSUMERS, /* of a consumer */
     RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    BLOCK = 64,  /* rows and columns of D that one store moves; 128 bytes wide, as the swizzle */
-    BUFFERS = 2, /* blocks of staging per consumer */
 };
 
 struct smem {
@@ -69,45 +70,27 @@ DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const ele
         }
 }
 
-/* Writes one block of a warpgroup's accumulators to D with ordinary stores: the TMA stores nothing narrower than 16 bytes, so
- * that at the right edge of D it would write into the padding. One warpgroup. */
-DEVICE void store_edge(const struct gemm_args *args, int first_row, int first_column, const float *acc) {
-    const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    UNROLL for (int i = 0; i < BLOCK / 2; ++i) {
-        const int r = row + i % 4 / 2 * 8, column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
-        if (r < args->m && column < args->n)
-            st_global_element(&args->d[r * args->ldd + column], float_to_element(acc[i]));
-    }
-}
-
-/* Converts a warpgroup's accumulators, block by block: stages one in the layout of the 128 B swizzle, then has the TMA store it
- * while the next is converted. One warpgroup. */
+/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones before. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row, int first_column,
                        int consumer, float acc[ROWS / 64][BN / 2]) {
-    const int lane_row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, chunk = threadIdx.x % 32 / 16;
     const bool elected = threadIdx.x % 128 == 0;
     UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK); ++block) {
         const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
         const int row = first_row + i * BLOCK, column = first_column + j * BLOCK;
-        const float *f = &acc[i][j * BLOCK / 2]; /* a 16 x 8 fragment is 4 of these */
         element_t *staging = shared->d[consumer][block % BUFFERS];
-        if (args->n % 8 != 0 && column + BLOCK > args->n) {
-            store_edge(args, row, column, f);
+        if (block_at_edge(args, column)) {
+            block_store_edge(args, row, column, &acc[i][j * BLOCK / 2]);
         } else {
-            /* The store before the previous one has read this buffer; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+            /* The last store from this buffer has read it; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
             if (elected) bulk_wait_group_read(BUFFERS - 1);
             named_barrier_sync(1 + consumer, 128);
-            UNROLL for (int c = 0; c < BLOCK / 2; c += 8) { /* two fragments side by side */
-                const uint32_t r[4] = {pack_elements(f[c], f[c + 1]), pack_elements(f[c + 2], f[c + 3]),
-                                       pack_elements(f[c + 4], f[c + 5]), pack_elements(f[c + 6], f[c + 7])};
-                stmatrix_x4(&staging[lane_row * BLOCK + ((c / 4 + chunk) ^ lane_row % 8) * 8], r);
-            }
+            block_stage(staging, &acc[i][j * BLOCK / 2]);
             /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
             fence_proxy_async();
             named_barrier_sync(1 + consumer, 128);
             if (elected) tma_store(&args->map_d, row, column, staging);
         }
-        /* A group of its own for each block, empty at the edge: so the wait above counts blocks. cp.async.bulk.commit_group */
+        /* One group per block, empty at the edge, so that the wait above counts blocks. cp.async.bulk.commit_group */
         if (elected) bulk_commit_group();
     }
 }

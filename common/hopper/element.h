@@ -44,8 +44,16 @@ DEVICE uint32_t pack_elements(float low, float high) {
     return pair;
 }
 
+/* The lower of two packed elements. Any thread. */
+DEVICE element_t first_of_pair(uint32_t pair) {
+    element_t e;
+    e.bits = (uint16_t)pair;
+    return e;
+}
+
 #else
 
+DEVICE element_t first_of_pair(uint32_t pair) { return (element_t){(uint16_t)pair}; }
 #define element_to_float(e) sim_element_to_float(e, GEMM_BF16_ELEMENTS)
 #define float_to_element(f) SIM(sim_float_to_element(f, GEMM_BF16_ELEMENTS))
 #define pack_elements(low, high) SIM(sim_pack_elements(low, high, GEMM_BF16_ELEMENTS))

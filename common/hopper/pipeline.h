@@ -100,13 +100,6 @@ DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeli
 }
 
 /* The verbs, as kernels use them: a report of the simulator names the kernel's line, not this file's. */
-#ifdef __CUDACC__
-#define VERB(call) call
-#define VERB_VALUE(call) call
-#else
-#define VERB(call) SIM_VERB(call)
-#define VERB_VALUE(call) SIM_VERB_VALUE(call)
-#endif
 #define pipeline_init(ring, stages, consumers) VERB(pipeline_init_stages(ring, stages, consumers))
 #define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))
 #define producer_acquire(ring, state, bytes) VERB(pipeline_producer_acquire(ring, state, bytes))

@@ -76,9 +76,16 @@ DEVICE void named_barrier_arrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/* A call of a function made of wrappers, as a kernel writes it: see sim/sim.h. */
+#define VERB(call) call
+#define VERB_VALUE(call) call
+
 #else
 
 #include "sim/sim.h"
+
+#define VERB(call) SIM_VERB(call)
+#define VERB_VALUE(call) SIM_VERB_VALUE(call)
 
 #define DEVICE static inline __attribute__((always_inline, unused))
 /* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads * ctas). */

@@ -11,7 +11,7 @@
 #include "thread.h"
 
 #ifndef TILE_BAND
-#define TILE_BAND 16
+#define TILE_BAND 12
 #endif
 
 struct tile {

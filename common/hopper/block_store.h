@@ -1,0 +1,49 @@
+/*
+ * block_store.h: a 64 x 64 block of a warpgroup's accumulators on its way to D.
+ *
+ * The TMA stores a block from shared memory, where it lies row by row, 128 bytes each, in the 128 B swizzle. One thing it
+ * cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8, the block at the right edge of D would spill into
+ * the row's padding, and is stored from registers instead.
+ */
+#ifndef HOPPER_BLOCK_STORE_H
+#define HOPPER_BLOCK_STORE_H
+
+#include "element.h"
+#include "mma.h"
+
+enum { BLOCK = 64 }; /* rows, and columns of 2 bytes */
+
+/* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to staging memory, [row][column] at a
+ * multiple of 1024 bytes. stmatrix writes two 16 x 8 fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
+DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK / 2]) {
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
+    UNROLL for (int i = 0; i < BLOCK / 16; ++i) {
+        const float *f = &acc[8 * i];
+        const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
+                                   pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
+        const int chunk = (2 * i + half) ^ row % 8;
+        stmatrix_x4(&staging[row * BLOCK + chunk * 8], pairs);
+    }
+}
+
+/* Does the block need the other way? Any thread. */
+DEVICE bool block_at_edge(const struct gemm_args *args, int first_column) {
+    return args->n % 8 != 0 && first_column + BLOCK > args->n;
+}
+
+/* Writes the part of the block that lies in D with ordinary stores, element by element. One warpgroup. */
+DEVICE void block_store_elements(const struct gemm_args *args, int first_row, int first_column,
+                                 const float acc[BLOCK / 2]) {
+    UNROLL for (int i = 0; i < BLOCK / 2; ++i) {
+        const int row = first_row + threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+        const int column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
+        if (row < args->m && column < args->n)
+            st_global_element(&args->d[row * args->ldd + column], float_to_element(acc[i]));
+    }
+}
+
+#define block_stage(staging, acc) VERB(block_stage_elements(staging, acc))
+#define block_store_edge(args, first_row, first_column, acc)                                        \
+    VERB(block_store_elements(args, first_row, first_column, acc))
+
+#endif
