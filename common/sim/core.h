@@ -111,6 +111,9 @@ uint64_t timing_copy(struct sim_thread *thread, const void *global);
 void *global_alloc(size_t bytes, const char *label, bool writable);
 void global_free(void *memory);
 void global_free_all(void);
+/* Where the word lies in the simulated memory, for caches that must behave the same in every run.
+ */
+uint64_t global_device_address(const void *pointer);
 void global_launch_begin(void);
 
 /* ---- collective.c, cp_async.c, barrier.c ---- */

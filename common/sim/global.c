@@ -13,6 +13,7 @@
 struct allocation {
     uintptr_t base;
     size_t bytes;
+    uint64_t device; /* its address in the simulated memory: the same in every run of the program */
     const char *label;
     bool writable;
     uint32_t *writer; /* per 2 bytes: who stored there in this launch; NULL: not followed */
@@ -21,6 +22,7 @@ struct allocation {
 enum { MOST_ALLOCATIONS = 1024 };
 static struct allocation *allocations; /* ascending */
 static int allocation_count;
+static uint64_t next_device;
 static struct allocation none;                              /* of 0 bytes */
 static struct allocation *hit = &none, *hit_before = &none; /* the last two */
 
@@ -37,7 +39,9 @@ void *global_alloc(size_t bytes, const char *label, bool writable) {
     int i = allocation_count++;
     for (; i > 0 && allocations[i - 1].base > (uintptr_t)memory; --i)
         allocations[i] = allocations[i - 1];
-    allocations[i] = (struct allocation){(uintptr_t)memory, bytes, label, writable, NULL};
+    allocations[i] =
+        (struct allocation){(uintptr_t)memory, bytes, next_device, label, writable, NULL};
+    next_device += (bytes + 511) & ~(uint64_t)255;
     hit = hit_before = &none;
     return memory;
 }
@@ -59,6 +63,7 @@ void global_free_all(void) {
         global_free((void *)allocations[0].base);
     free(allocations);
     allocations = NULL;
+    next_device = 0;
 }
 
 static struct allocation *find(uintptr_t address) {
@@ -160,8 +165,16 @@ void sim_global_wrote(struct sim_thread *thread, const void *pointer, size_t byt
 
 /* ---- ld.global, st.global ---- */
 
+uint64_t global_device_address(const void *pointer) {
+    const uintptr_t address = (uintptr_t)pointer;
+    const struct allocation *a = inside(hit, address, 1)          ? hit
+                                 : inside(hit_before, address, 1) ? hit_before
+                                                                  : find(address);
+    return a ? a->device + (address - a->base) : address;
+}
+
 static inline void account(enum timing_op op, const void *pointer, unsigned bytes) {
-    if (sim_timed()) timing_access(sim_thread(), op, (uintptr_t)pointer, bytes);
+    if (sim_timed()) timing_access(sim_thread(), op, global_device_address(pointer), bytes);
 }
 
 element_t sim_ld_global_element(const element_t *pointer) {

@@ -17,7 +17,7 @@
 enum {
     BANKS = 32,
     BANK_BYTES = 4,
-    READY_ENTRIES = 256,  /* registers whose arrival is remembered, per warp */
+    READY_ENTRIES = 1024, /* registers whose arrival is remembered, per warp */
     L1_SECTORS = 1 << 12, /* 128 KiB in sectors */
     L2_SECTORS = 1 << 21, /* 64 MiB */
 };
@@ -35,6 +35,7 @@ struct warp_timing {
     uint16_t logged[WARP_SIZE];
     uint64_t load_done[LOADS_IN_FLIGHT]; /* a ring */
     int next_load;
+    const void *first_registers;
     struct {
         const void *registers;
         uint64_t time;
@@ -118,15 +119,16 @@ static uint64_t fetch_sectors(uint64_t time, uint64_t first, uint64_t count, uin
 
 uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes) {
     if (!sim_timed() || !bytes) return time;
-    uint64_t first = (uintptr_t)address / GLOBAL_SECTOR_BYTES;
-    uint64_t last = ((uintptr_t)address + bytes - 1) / GLOBAL_SECTOR_BYTES;
+    const uint64_t device = global_device_address(address);
+    const uint64_t first = device / GLOBAL_SECTOR_BYTES;
+    const uint64_t last = (device + bytes - 1) / GLOBAL_SECTOR_BYTES;
     return fetch_sectors(time, first, last - first + 1, bytes);
 }
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    return fetch_sectors(thread->warp->clock + behind, (uintptr_t)global / GLOBAL_SECTOR_BYTES, 1,
-                         16) +
+    return fetch_sectors(thread->warp->clock + behind,
+                         global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16) +
            SHARED_LATENCY;
 }
 
@@ -267,8 +269,12 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
 
 /* ---- registers that arrive later ---- */
 
+/* Found by their place relative to the first ones that the warp used, so that every run finds the
+ * same. */
 static uint64_t *ready_entry(struct warp_timing *t, const void *registers, bool claim) {
-    unsigned i = (unsigned)((uintptr_t)registers / 8 * 2654435761u >> 8) % READY_ENTRIES;
+    if (!t->first_registers) t->first_registers = registers;
+    const uintptr_t distance = (uintptr_t)registers - (uintptr_t)t->first_registers;
+    const unsigned i = (unsigned)(distance / 8 % READY_ENTRIES);
     if (t->ready[i].registers == registers) return &t->ready[i].time;
     if (!claim) return NULL;
     t->ready[i].registers = registers;
