@@ -83,18 +83,29 @@ uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f) {
     return (uint32_t)(f->box_rows * f->box_columns * f->element_bytes);
 }
 
-struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
-                                  int r) {
+static struct box_row meet(const struct tensor_map_fields *f, int64_t columns, int64_t row,
+                           int64_t column, int r) {
     struct box_row result = {0, 0, NULL};
     if (row + r < 0 || row + r >= f->rows) return result;
     const int64_t first = column < 0 ? -column : 0;
-    const int64_t inside = f->columns - column;
+    const int64_t inside = columns - column;
     const int64_t last = inside < f->box_columns ? inside : f->box_columns;
     if (first >= last) return result;
     result.first = (int)first;
     result.last = (int)last;
     result.global = f->base + (row + r) * f->pitch + (column + first) * f->element_bytes;
     return result;
+}
+
+struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                  int r) {
+    return meet(f, f->columns, row, column, r);
+}
+
+struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                    int r) {
+    const int64_t chunk = 16 / f->element_bytes;
+    return meet(f, (f->columns + chunk - 1) / chunk * chunk, row, column, r);
 }
 
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,

@@ -35,8 +35,14 @@ struct box_row {
     int first, last;
     const unsigned char *global;
 };
+/* What a load reads; the rest is zeros. */
 struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
                                   int r);
+/* What a store writes. The card writes whole chunks of 16 bytes: if a row of the matrix is no
+ * multiple of them, the box's elements up to the next multiple go into the row's padding. (Seen on
+ * an H200; the manual does not say so.) */
+struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                    int r);
 
 /* Byte offset of element (r, c) in a box stored at shared address `shared`, swizzle included: what
  * is added to `shared`. Exact for any address; the swizzle acts on absolute bits, so the result

@@ -43,7 +43,8 @@ static void check_swizzle_alignment(const struct tensor_map_fields *f,
 static bool check_global(const struct tensor_map_fields *f, int row, int column,
                          enum sim_access access) {
     for (int r = 0; r < f->box_rows; ++r) {
-        const struct box_row in = tensor_map_box_row(f, row, column, r);
+        const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
+                                                      : tensor_map_box_row(f, row, column, r);
         const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
         if (bytes && !sim_global_check(in.global, bytes, access)) return false;
     }
@@ -248,7 +249,7 @@ static void write_box(struct sim_job *job) {
     const struct tensor_map_fields *const f = &store->map;
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < f->box_rows && store->writable; ++r) {
-        const struct box_row in = tensor_map_box_row(f, store->row, store->column, r);
+        const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
         const unsigned char *const from = store->box + r * row_bytes + in.first * f->element_bytes;
         unsigned char *const to = (unsigned char *)(uintptr_t)in.global;
         if (in.last == in.first) continue;
@@ -257,6 +258,8 @@ static void write_box(struct sim_job *job) {
         else
             memcpy(to, from, (size_t)((in.last - in.first) * f->element_bytes));
     }
+    if (sim_timed() && sim.cycles < sim_now())
+        sim.cycles = sim_now(); /* the launch ends no earlier */
     unlink_store(store);
     free(store->box);
     free(store);
@@ -305,7 +308,7 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
 static void note_written(struct sim_thread *thread, const struct tensor_map_fields *f, int row,
                          int column) {
     for (int r = 0; r < f->box_rows; ++r) {
-        const struct box_row in = tensor_map_box_row(f, row, column, r);
+        const struct box_row in = tensor_map_store_row(f, row, column, r);
         if (in.last > in.first)
             sim_global_wrote(thread, in.global, (size_t)((in.last - in.first) * f->element_bytes));
     }

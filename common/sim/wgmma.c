@@ -6,9 +6,11 @@
  * tile, which the Tensor Core works on; the threads' own arrays hold a tagged NaN until each thread
  * has waited for the group. So whoever looks too early sees a NaN that the wrappers recognize,
  * under every schedule. Operands in shared memory are read when the operation completes, as late as
- * the schedule has it. A wait by one warp covers the whole operation, the other warps' shares
- * included: so one thread of a warpgroup may release what all of it has read, as CUTLASS's
- * pipelines do.
+ * the schedule has it.
+ *
+ * A wait speaks for the own warp: all four read B, so each of them (or a barrier after all their
+ * waits) has to release what it has read. CUTLASS lets one thread release for its warpgroup; the ISA
+ * speaks of the executing threads only, and the simulator follows the ISA.
  */
 #include <stdio.h>
 #include <string.h>

@@ -15,3 +15,15 @@ foreach(name IN ITEMS mbarrier wgmma cluster)
   add_test(NAME sim_async_${name} COMMAND sim_async_${name})
   set_tests_properties(sim_async_${name} PROPERTIES LABELS "unit;sim" TIMEOUT 300)
 endforeach()
+
+add_executable(sim_async_timing sim_async_timing.c)
+target_link_libraries(sim_async_timing PRIVATE sim_program)
+target_compile_definitions(sim_async_timing PRIVATE GEMM_BF16_ELEMENTS=0)
+add_test(NAME sim_async_timing COMMAND sim_async_timing)
+set_tests_properties(sim_async_timing PROPERTIES LABELS "unit;sim" TIMEOUT 120)
+
+if(TARGET sim_inspect)
+  add_test(NAME sim_inspect
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/inspect.sh $<TARGET_FILE:sim_inspect>)
+  set_tests_properties(sim_inspect PROPERTIES LABELS "unit;sim" TIMEOUT 30)
+endif()

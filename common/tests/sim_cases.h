@@ -122,7 +122,8 @@ static bool reports(const char *text, const char *kinds) {
 
 /* Runs a case under its schedules, `seeds` times under the random one. `check` looks at D and the
  * workspace; NULL: not. */
-static void run_case(const struct sim_case *c, int seeds, void (*check)(const struct sim_case *c)) {
+static inline void run_case(const struct sim_case *c, int seeds,
+                            void (*check)(const struct sim_case *c)) {
     for (int schedule = SCHEDULE_TIME; schedule <= SCHEDULE_RANDOM; ++schedule) {
         if (c->schedules && !(c->schedules >> schedule & 1)) continue;
         for (int seed = 0; seed < (schedule == SCHEDULE_RANDOM ? seeds : 1); ++seed) {
@@ -160,8 +161,8 @@ static void run_case(const struct sim_case *c, int seeds, void (*check)(const st
 }
 
 /* All cases, or those whose names are given. */
-static void run_cases(const struct sim_case *cases, int count,
-                      void (*check)(const struct sim_case *c), int argc, char **argv) {
+static inline void run_cases(const struct sim_case *cases, int count,
+                             void (*check)(const struct sim_case *c), int argc, char **argv) {
     for (int i = 0; i < count; ++i) {
         bool wanted = argc < 2;
         for (int j = 1; j < argc; ++j)

@@ -394,6 +394,19 @@ KERNEL(THREADS, 1) load_over_load(KERNEL_ARGS args) {
     }
 }
 
+/* The same within one phase: two loads that both belong to the stage, one of them to the wrong
+ * address. */
+KERNEL(THREADS, 1) load_over_load_of_a_phase(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, 1, 1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect_tx(&shared->full, 2 * BOX_BYTES);
+        tma_load(shared->box[0], &args.map_a, 0, 0, &shared->full);
+        tma_load(shared->box[0], &args.map_b, 0, 0, &shared->full);
+        mbarrier_wait(&shared->full, 0);
+    }
+}
+
 KERNEL(THREADS, 1) store_to_input(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     write_row(shared);
@@ -487,6 +500,7 @@ int main(int argc, char **argv) {
         CASE(refill_after_ldmatrix, .argument = 1),
         WRONG(refill_too_early, "overwritten-while-read|read-before-landed"),
         WRONG(load_over_load, "overwritten-in-flight"),
+        WRONG(load_over_load_of_a_phase, "overwritten-in-flight"),
         WRONG(store_to_input, "global-read-only"),
         WRONG(box_beyond_shared_memory, "shared-bounds"),
     };

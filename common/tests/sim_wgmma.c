@@ -174,7 +174,7 @@ KERNEL(THREADS, 1) groups(KERNEL_ARGS args) {
     store(&args, 16, 32, acc[1]);
 }
 
-/* A wgmma is one operation of the warpgroup: one warp's wait covers what the others' shares read.
+/* All warps read B, and a warp's wait speaks for itself: its thread may not release for the others.
  */
 KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
@@ -332,7 +332,7 @@ int main(int argc, char **argv) {
         LAYOUTS(ss_256),
         CASE(rs_128),
         CASE(groups),
-        CASE(one_thread_releases_8),
+        CASE(one_thread_releases_8, .hazard = "overwritten-while-read"),
         WRONG(NOT_WAITED, "accumulator-in-use"),
         WRONG(WAITED_FOR_OLDER, "accumulator-in-use"),
         WRONG(NO_FENCE, "missing-wgmma-fence"),

@@ -65,6 +65,23 @@ static void test_boxes(void) {
     test_box(&f, 0, -2147483647 - 1);
 }
 
+/* A store writes whole chunks of 16 bytes, into the padding if need be, and nothing else. */
+static void test_stores(void) {
+    for (int columns = 1; columns <= 40; ++columns) {
+        const struct tensor_map_fields f = fields(4, columns, 40, 4, 32, 2, SWIZZLE_64B);
+        for (int column = -8; column <= 40; column += 8) {
+            const struct box_row in = tensor_map_store_row(&f, 0, column, 1);
+            for (int c = 0; c < 32; ++c) {
+                const int chunk = (column + c + 40) / 8 - 5; /* rounded down */
+                const bool written = chunk >= 0 && chunk * 8 < columns;
+                EXPECT(written == (c >= in.first && c < in.last),
+                       "%d columns, box at %d, element %d", columns, column, c);
+            }
+        }
+        EXPECT(tensor_map_store_row(&f, 3, 0, 1).last == 0, "a row beyond the last");
+    }
+}
+
 /* The swizzle exchanges 16-byte chunks within rows; all offsets of a box are different. */
 static void test_offsets(void) {
     for (int mode = SWIZZLE_NONE; mode <= SWIZZLE_128B; ++mode) {
@@ -156,6 +173,7 @@ static void test_arguments(void) {
 
 int main(void) {
     test_boxes();
+    test_stores();
     test_offsets();
     test_arguments();
     return expect_result();
