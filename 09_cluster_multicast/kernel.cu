@@ -1,10 +1,12 @@
 /*
- * 09_cluster_multicast: neighbouring CTAs share what they fetch, and the chapter's parameters are chosen for the problem.
+ * 09_cluster_multicast: neighbouring CTAs share what they fetch, and the chapter's parameters are
+ * chosen for the problem.
  *
- * The idea: the CTAs of a cluster, one above the other, need the same columns of B. Each fetches a part of them and the TMA
- * multicasts it into all: a third less to read from the L2, whose energy is what limits the speed by now. What it costs:
- * a stage can be refilled only when the consumers of all the cluster's CTAs have read it, and none may leave
- * early. The same source makes the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
+ * The idea: the CTAs of a cluster, one above the other, need the same columns of B. Each fetches a
+ * part of them and the TMA multicasts it into all: a third less to read from the L2, whose energy
+ * is what limits the speed by now. What it costs: a stage can be refilled only when the consumers
+ * of all the cluster's CTAs have read it, and none may leave early. The same source makes the
+ * cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
 #include "gemm.h"
 #include "hopper/block_store.h"
@@ -57,8 +59,9 @@ struct smem {
     mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64 rows. Rows of a tile are
- * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
+ * rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
+ * the stride. One warpgroup. */
 DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -70,7 +73,8 @@ DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const ele
         }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones before. One warpgroup. */
+/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the
+ * ones before. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row, int first_column,
                        int consumer, float acc[ROWS / 64][BN / 2]) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -81,29 +85,32 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int fi
         if (block_at_edge(args, column)) {
             block_store_edge(args, row, column, &acc[i][j * BLOCK / 2]);
         } else {
-            /* The last store from this buffer has read it; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
+            /* The last store from this buffer has read it; every thread knows.
+             * cp.async.bulk.wait_group.read, bar.sync */
             if (elected) bulk_wait_group_read(BUFFERS - 1);
             named_barrier_sync(1 + consumer, 128);
             block_stage(staging, &acc[i][j * BLOCK / 2]);
-            /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
+            /* What each thread has written comes before the TMA's reading of it.
+             * fence.proxy.async, bar.sync */
             fence_proxy_async();
             named_barrier_sync(1 + consumer, 128);
             if (elected) tma_store(&args->map_d, row, column, staging);
         }
-        /* One group per block, empty at the edge, so that the wait above counts blocks. cp.async.bulk.commit_group */
+        /* One group per block, empty at the edge, so that the wait above counts blocks.
+         * cp.async.bulk.commit_group */
         if (elected) bulk_commit_group();
     }
 }
 
-/* The first tile of this CTA's cluster number `number` of tile rows; CTA `rank` takes the one `rank` rows below. */
+/* This CTA's tile of the cluster's item `number`: the items are columns of CLUSTER tiles. */
 DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     struct tile tile = tile_at(number, (args->tiles_m + CLUSTER - 1) / CLUSTER, args->tiles_n);
     tile.m = tile.m * CLUSTER + cluster_rank();
     return tile;
 }
 
-/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of the columns of B for the whole
- * cluster. One thread. */
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of
+ * the columns of B for the whole cluster. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int rank = cluster_rank(), share = BN / CLUSTER;
@@ -111,8 +118,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         const struct tile tile = cluster_tile(args, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
-            /* All consumer warps of the cluster have read the stage; then announces the bytes, those that the others
-             * send included. mbarrier.try_wait, .arrive.expect_tx */
+            /* All consumer warps of the cluster have read the stage; then announces the bytes,
+             * those that the others send included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             tma_load_multicast(&shared->b[state.index][rank * share * BK], &args->map_b,
@@ -127,7 +134,8 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[ROWS / 64][BN / 2], bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], accumulate);
     /* They are one group, for the waits to count. wgmma.commit_group */
@@ -135,7 +143,8 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r arrives at CTA r's barrier. */
+/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r
+ * arrives at CTA r's barrier. */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -164,19 +173,22 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         issue_k_tile(shared, &state, first_row, acc, false);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, first_row, acc, true);
-            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group, mbarrier.arrive */
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
+             * wgmma.wait_group, mbarrier.arrive */
             wgmma_wait_group(1);
             release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
         if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
-        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
+         * mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         store_tile(shared, args, tile.m * BM + first_row, tile.n * BN, consumer, acc);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
-    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA gives it up.
+     * cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
@@ -187,10 +199,12 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, RELEASES);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
-        /* The initialized barriers are visible to the cluster and the async proxy. fence.mbarrier_init */
+        /* The initialized barriers are visible to the cluster and the async proxy.
+         * fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* Every CTA's barriers are initialized before anybody in the cluster uses one. barrier.cluster */
+    /* Every CTA's barriers are initialized before anybody in the cluster uses one.
+     * barrier.cluster */
     cluster_sync();
 
     if (warpgroup == 0) {
@@ -200,7 +214,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers. barrier.cluster */
+    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers.
+     * barrier.cluster */
     cluster_sync();
 }
 

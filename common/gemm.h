@@ -10,9 +10,9 @@
  * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
  * neither be used nor written.
  *
- * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler against
- * the simulator; once for fp16 and once for bf16. It gives one `struct gemm_stage` (below) and gets
- * the few services declared at the end, which both backends implement.
+ * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
+ * against the simulator; once for fp16 and once for bf16. It gives one `struct gemm_stage` (below)
+ * and gets the few services declared at the end, which both backends implement.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -26,13 +26,14 @@
 extern "C" {
 #endif
 
-/* A 16-bit element, fp16 or bf16: which of the two is fixed when a kernel file is compiled. A struct,
- * because no arithmetic is done on it except through hopper/element.h. */
+/* A 16-bit element, fp16 or bf16: which of the two is fixed when a kernel file is compiled. A
+ * struct, because no arithmetic is done on it except through hopper/element.h. */
 typedef struct {
     uint16_t bits;
 } element_t;
 
-/* What the TMA needs to know of a matrix; opaque, made by gemm_tensor_map() (CUtensorMap on the GPU). */
+/* What the TMA needs to know of a matrix; opaque, made by gemm_tensor_map() (CUtensorMap on the
+ * GPU). */
 struct tensor_map {
     uint64_t opaque[16];
 } __attribute__((aligned(128)));
@@ -100,7 +101,8 @@ struct gemm_stage {
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
 };
 
-/* The stage's symbol, and the variant's name or NULL; the build defines both for every object file. */
+/* The stage's symbol, and the variant's name or NULL; the build defines both for every object
+ * file. */
 #ifdef GEMM_STAGE
 extern const struct gemm_stage GEMM_STAGE;
 #endif
@@ -126,18 +128,20 @@ int gemm_resident_clusters(const struct gemm_launch *launch);
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
 enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_FP32 = 2 };
 
-/* Describes a row-major matrix [rows][columns] with a row pitch of `ld` elements to the TMA, to be
- * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size <= the swizzle's
- * width unless it is SWIZZLE_NONE, and a multiple of 16 bytes). The base must be 16-byte aligned and the pitch a
- * multiple of 16 bytes. What a box covers beyond the matrix is filled with zeros on a load and left
- * alone on a store. Returns GEMM_UNSUPPORTED and names the argument at fault. CUDA driver API, cuTensorMapEncodeTiled. */
+/* Describes a row-major matrix [rows][columns] with a row pitch of `ld` elements to the TMA, to
+ * be moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size <= the
+ * swizzle's width unless it is SWIZZLE_NONE, and a multiple of 16 bytes). The base must be
+ * 16-byte aligned and the pitch a multiple of 16 bytes. What a box covers beyond the matrix is
+ * filled with zeros on a load and left alone on a store. Returns GEMM_UNSUPPORTED and names the
+ * argument at fault. CUDA driver API, cuTensorMapEncodeTiled. */
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle);
 
 static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
 
-/* The kernel parameter for a problem cut into tiles of this size; tensor maps are left to the chapter. */
+/* The kernel parameter for a problem cut into tiles of this size; tensor maps are left to the
+ * chapter. */
 static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int tile_m, int tile_n,
                                             int tile_k) {
     struct gemm_args args;

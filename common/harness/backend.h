@@ -1,8 +1,9 @@
 /*
  * backend.h: what the harness asks of the machine that runs the kernels.
  *
- * Implemented twice: cuda/ (the card) and sim/ (the simulator). A program is linked with exactly one of them. Every
- * function is called by the host thread. A function that fails has said why on stderr before it returns.
+ * Implemented twice: cuda/ (the card) and sim/ (the simulator). A program is linked with exactly
+ * one of them. Every function is called by the host thread. A function that fails has said why on
+ * stderr before it returns.
  */
 #ifndef HARNESS_BACKEND_H
 #define HARNESS_BACKEND_H
@@ -52,9 +53,9 @@ enum run_status { RUN_OK, RUN_FAILED, RUN_HAZARD };
 enum exit_code backend_open(const struct backend_options *options, struct device_info *info);
 void backend_close(void);
 
-/* Global memory, 256-byte aligned, contents undefined. NULL if it cannot be had (nothing is printed).
- * `label` names the allocation in the simulator's reports ("A", "D", ...) and lives as long as the program.
- * `writable`: kernels may write to it. */
+/* Global memory, 256-byte aligned, contents undefined. NULL if it cannot be had (nothing is
+ * printed). `label` names the allocation in the simulator's reports ("A", "D", ...) and lives
+ * as long as the program. `writable`: kernels may write to it. */
 void *backend_alloc(size_t bytes, const char *label, bool writable);
 void backend_free(void *memory);
 bool backend_copy_in(void *device, const void *host, size_t bytes);
@@ -80,9 +81,9 @@ struct contender {
 /* The contender that runs a stage. */
 struct contender contender_of_stage(const struct gemm_stage *stage);
 
-/* The baselines for this problem: cuBLAS, the best of cuBLASLt's heuristics (found by timing them on the given buffers), and
- * the wgmma-only ceiling. Returns how many were written (at most `room`); 0 in the simulator. They stay valid until
- * the next call. */
+/* The baselines for this problem: cuBLAS, the best of cuBLASLt's heuristics (found by timing
+ * them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
+ * most `room`); 0 in the simulator. They stay valid until the next call. */
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);
 
 /* Runs once and waits for the end. `cycles`: simulated cycles under SCHEDULE_TIME, else -1. */
@@ -100,13 +101,14 @@ struct batch {
 };
 
 bool backend_can_time(void);
-/* Runs `launches` multiplications back to back, launch i on problems[i % count], through a CUDA graph where that matters. */
+/* Runs `launches` multiplications back to back, launch i on problems[i % count], through a CUDA
+ * graph where that matters. */
 bool backend_time(const struct contender *contender, const struct gemm_problem *problems, int count,
                   int launches, struct batch *out);
 /* Lets the card idle. */
 void backend_pause(double seconds);
-/* Energy counter in joules since some origin, and why the clock was held back (a bit mask of NVML's; 0: not).
- * False if NVML cannot tell. */
+/* Energy counter in joules since some origin, and why the clock was held back (a bit mask of
+ * NVML's; 0: not). False if NVML cannot tell. */
 bool backend_energy(double *joules, uint64_t *throttle_reasons);
 /* Marks a range for the vendor's profilers (NVTX). */
 void backend_range_begin(const char *name);

@@ -1,9 +1,11 @@
 /*
- * timing.h: burst and sustained speed of several contenders, measured so that their order does not matter.
+ * timing.h: burst and sustained speed of several contenders, measured so that their order does not
+ * matter.
  *
- * burst: an idle pause, one warm-up, a few milliseconds of work. sustained: seconds of continuous load, the contenders
- * rotating in blocks of equal time, the settling part of every block thrown away, the order drawn anew each
- * round. Both report medians over rounds and their spread. Never compare numbers from different runs.
+ * burst: an idle pause, one warm-up, a few milliseconds of work. sustained: seconds of continuous
+ * load, the contenders rotating in blocks of equal time, the settling part of every block thrown
+ * away, the order drawn anew each round. Both report medians over rounds and their spread. Never
+ * compare numbers from different runs.
  */
 #ifndef HARNESS_TIMING_H
 #define HARNESS_TIMING_H
@@ -35,9 +37,9 @@ struct timing {
     struct speed burst, sustained;
 };
 
-/* Times all contenders in one rotation over `count` problems of one size (same m, n, k, different buffers). results[i] belongs
- * to contenders[i]. Every batch is also written to `csv` if it is not NULL. Progress goes to stderr if `progress`.
- * False if a launch failed. */
+/* Times all contenders in one rotation over `count` problems of one size (same m, n, k,
+ * different buffers). results[i] belongs to contenders[i]. Every batch is also written to `csv`
+ * if it is not NULL. Progress goes to stderr if `progress`. False if a launch failed. */
 bool timing_run(const struct timing_options *options, const struct contender *contenders, int contender_count,
                 const struct gemm_problem *problems, int problem_count, struct timing *results,
                 FILE *csv, bool progress);

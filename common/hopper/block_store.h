@@ -1,9 +1,10 @@
 /*
  * block_store.h: a 64 x 64 block of a warpgroup's accumulators on its way to D.
  *
- * The TMA stores a block from shared memory, where it lies row by row, 128 bytes each, in the 128 B swizzle. One thing it
- * cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8, the block at the right edge of D would spill into
- * the row's padding, and is stored from registers instead.
+ * The TMA stores a block from shared memory, where it lies row by row, 128 bytes each, in the 128
+ * B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8,
+ * the block at the right edge of D would spill into the row's padding, and is stored from
+ * registers instead.
  */
 #ifndef HOPPER_BLOCK_STORE_H
 #define HOPPER_BLOCK_STORE_H
@@ -13,8 +14,9 @@
 
 enum { BLOCK = 64 }; /* rows, and columns of 2 bytes */
 
-/* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to staging memory, [row][column] at a
- * multiple of 1024 bytes. stmatrix writes two 16 x 8 fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
+/* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to
+ * staging memory, [row][column] at a multiple of 1024 bytes. stmatrix writes two 16 x 8
+ * fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
 DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK / 2]) {
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
     UNROLL for (int i = 0; i < BLOCK / 16; ++i) {
@@ -31,7 +33,8 @@ DEVICE bool block_at_edge(const struct gemm_args *args, int first_column) {
     return args->n % 8 != 0 && first_column + BLOCK > args->n;
 }
 
-/* Writes the part of the block that lies in D with ordinary stores, element by element. One warpgroup. */
+/* Writes the part of the block that lies in D with ordinary stores, element by element. One
+ * warpgroup. */
 DEVICE void block_store_elements(const struct gemm_args *args, int first_row, int first_column,
                                  const float acc[BLOCK / 2]) {
     UNROLL for (int i = 0; i < BLOCK / 2; ++i) {

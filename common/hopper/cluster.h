@@ -1,7 +1,8 @@
 /*
  * cluster.h: CTAs that run at the same time and reach into each other's shared memory.
  *
- * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote), st.async.
+ * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote),
+ * st.async.
  */
 #ifndef HOPPER_CLUSTER_H
 #define HOPPER_CLUSTER_H
@@ -17,14 +18,16 @@ DEVICE uint32_t cluster_rank(void) {
     return rank;
 }
 
-/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads call. */
+/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads
+ * call. */
 DEVICE void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope is that of the CTA, so
- * it orders nothing across CTAs but the asynchronous reads that this thread has waited for. That is all an empty barrier
- * needs, and a third cheaper for the whole kernel than `.release.cluster`, which waits for every outstanding access. */
+/* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope
+ * is that of the CTA, so it orders nothing across CTAs but the asynchronous reads that this
+ * thread has waited for. That is all an empty barrier needs, and a third cheaper for the whole
+ * kernel than `.release.cluster`, which waits for every outstanding access. */
 DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(shared_address(barrier)),
@@ -32,8 +35,9 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
-/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st, ldmatrix) before what the owner does
- * after its wait. Needed where the owner overwrites what was read that way; in a main loop it is dear. */
+/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st,
+ * ldmatrix) before what the owner does after its wait. Needed where the owner overwrites what
+ * was read that way; in a main loop it is dear. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(
@@ -42,8 +46,9 @@ DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
-/* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4 bytes down on the
- * barrier at the offset of `barrier` there. Asynchronous, generic order through that barrier only. Any thread. */
+/* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4
+ * bytes down on the barrier at the offset of `barrier` there. Asynchronous, generic order
+ * through that barrier only. Any thread. */
 DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 address, remote; mapa.shared::cluster.u32 address, %0, %3;\n\t"
                  "mapa.shared::cluster.u32 remote, %2, %3;\n\t"

@@ -1,9 +1,11 @@
 /*
- * cp_async.h: Ampere's asynchronous copy, global memory to shared memory without a register in between.
+ * cp_async.h: Ampere's asynchronous copy, global memory to shared memory without a register in
+ * between.
  *
- * The copies of a thread are collected in groups, and the thread waits for groups, oldest first. Waiting
- * makes the copies visible to the waiting thread only; a barrier must follow before another thread
- * reads them. PTX ISA: "Data Movement and Conversion Instructions: Asynchronous copy" (cp.async).
+ * The copies of a thread are collected in groups, and the thread waits for groups, oldest first.
+ * Waiting makes the copies visible to the waiting thread only; a barrier must follow before
+ * another thread reads them. PTX ISA: "Data Movement and Conversion Instructions: Asynchronous
+ * copy" (cp.async).
  */
 #ifndef HOPPER_CP_ASYNC_H
 #define HOPPER_CP_ASYNC_H
@@ -12,8 +14,9 @@
 
 #ifdef __CUDACC__
 
-/* Starts copying 16 bytes: the first `valid_bytes` (0..16) come from `global`, the rest are zeros, and no more
- * than valid_bytes are read (with 0, `global` may be any address). Both addresses 16-byte aligned. `.cg` goes through L2 only, not L1. Any thread. */
+/* Starts copying 16 bytes: the first `valid_bytes` (0..16) come from `global`, the rest are
+ * zeros, and no more than valid_bytes are read (with 0, `global` may be any address). Both
+ * addresses 16-byte aligned. `.cg` goes through L2 only, not L1. Any thread. */
 DEVICE void cp_async_16(void *shared, const void *global, int valid_bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
                  "l"(global), "r"(valid_bytes)
@@ -23,8 +26,8 @@ DEVICE void cp_async_16(void *shared, const void *global, int valid_bytes) {
 /* Closes the thread's current group; it may be empty. Each thread. */
 DEVICE void cp_async_commit_group(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-/* Waits until at most the `pending` youngest groups of this thread are still under way (a constant).
- * Orders nothing for other threads. Each thread. */
+/* Waits until at most the `pending` youngest groups of this thread are still under way (a
+ * constant). Orders nothing for other threads. Each thread. */
 #define cp_async_wait_group(pending)                                                               \
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory")
 

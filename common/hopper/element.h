@@ -1,5 +1,6 @@
 /*
- * element.h: the 16-bit element types. GEMM_BF16_ELEMENTS chooses which one a kernel file is compiled for.
+ * element.h: the 16-bit element types. GEMM_BF16_ELEMENTS chooses which one a kernel file is
+ * compiled for.
  *
  * Conversions round to nearest even. PTX ISA: "Data Movement and Conversion Instructions: cvt".
  */

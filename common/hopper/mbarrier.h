@@ -1,11 +1,12 @@
 /*
- * mbarrier.h: the barrier that lives in shared memory and can wait for bytes as well as for threads.
+ * mbarrier.h: the barrier that lives in shared memory and can wait for bytes as well as for
+ * threads.
  *
- * A barrier counts phases. Its state is {phase, expected arrivals, pending arrivals, tx-count}. A phase completes when the
- * pending arrivals AND the tx-count are both zero; then the phase flips and the pending arrivals start again from the
- * expected number. A waiter names the parity of the phase it waits for and passes once that phase has
- * completed. The phase before the first counts as completed, with parity 1: waiting for parity 1 on a fresh barrier
- * returns at once.
+ * A barrier counts phases. Its state is {phase, expected arrivals, pending arrivals, tx-count}. A
+ * phase completes when the pending arrivals AND the tx-count are both zero; then the phase flips
+ * and the pending arrivals start again from the expected number. A waiter names the parity of the
+ * phase it waits for and passes once that phase has completed. The phase before the first counts
+ * as completed, with parity 1: waiting for parity 1 on a fresh barrier returns at once.
  *
  * PTX ISA: "Parallel Synchronization and Communication Instructions: mbarrier".
  */
@@ -19,24 +20,28 @@ typedef uint64_t mbarrier_t;
 
 #ifdef __CUDACC__
 
-/* Phase 0, `arrivals` expected arrivals in every phase. One thread, before anybody uses the barrier. */
+/* Phase 0, `arrivals` expected arrivals in every phase. One thread, before anybody uses the
+ * barrier. */
 DEVICE void mbarrier_init(mbarrier_t *barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
                  : "memory");
 }
 
-/* Makes the initializations so far visible to the cluster and to the async proxy. The initializing thread, followed by
- * a CTA (or cluster) barrier. Needed whenever a peer CTA uses the barrier. PTX ISA: fence.mbarrier_init. */
+/* Makes the initializations so far visible to the cluster and to the async proxy. The
+ * initializing thread, followed by a CTA (or cluster) barrier. Needed whenever a peer CTA uses
+ * the barrier. PTX ISA: fence.mbarrier_init. */
 DEVICE void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* One arrival; releases this thread's earlier accesses to whoever waits for the phase. Any thread. */
+/* One arrival; releases this thread's earlier accesses to whoever waits for the phase. Any
+ * thread. */
 DEVICE void mbarrier_arrive(mbarrier_t *barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/* Raises the tx-count of the current phase by `bytes` and then arrives, as one operation. Any thread. */
+/* Raises the tx-count of the current phase by `bytes` and then arrives, as one operation. Any
+ * thread. */
 DEVICE void mbarrier_arrive_expect_tx(mbarrier_t *barrier, uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(bytes)
@@ -53,8 +58,8 @@ DEVICE bool mbarrier_test_wait(const mbarrier_t *barrier, uint32_t parity) {
     return done != 0;
 }
 
-/* The same, but the hardware may suspend the thread for a while first. It may return false although the phase has
- * completed in the meantime: always call it in a loop. Any thread. */
+/* The same, but the hardware may suspend the thread for a while first. It may return false
+ * although the phase has completed in the meantime: always call it in a loop. Any thread. */
 DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
     uint32_t done;
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -64,7 +69,8 @@ DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
     return done != 0;
 }
 
-/* Waits until the phase of this parity has completed, and acquires what was released to it. Any thread. */
+/* Waits until the phase of this parity has completed, and acquires what was released to it. Any
+ * thread. */
 DEVICE void mbarrier_wait(const mbarrier_t *barrier, uint32_t parity) {
     while (!mbarrier_try_wait(barrier, parity)) {
     }

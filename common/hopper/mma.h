@@ -1,7 +1,8 @@
 /*
  * mma.h: the warp's Tensor Core instructions: ldmatrix, mma.sync, stmatrix.
  *
- * PTX ISA: "Warp Level Matrix Instructions" (ldmatrix, stmatrix, mma), "Matrix Fragments for mma.m16n8k16".
+ * PTX ISA: "Warp Level Matrix Instructions" (ldmatrix, stmatrix, mma), "Matrix Fragments for
+ * mma.m16n8k16".
  */
 #ifndef HOPPER_MMA_H
 #define HOPPER_MMA_H
@@ -11,10 +12,10 @@
 
 #ifdef __CUDACC__
 
-/* Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8 (16
- * bytes, 16-byte aligned, shared memory) and receives, in r[i], elements (l / 4, 2 * (l % 4)) and the one to its
- * right of matrix i. The whole warp calls. Free of bank conflicts if the eight rows of a matrix lie in
- * different groups of four banks. */
+/* Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l
+ * / 8 (16 bytes, 16-byte aligned, shared memory) and receives, in r[i], elements (l / 4, 2 * (l
+ * % 4)) and the one to its right of matrix i. The whole warp calls. Free of bank conflicts if
+ * the eight rows of a matrix lie in different groups of four banks. */
 DEVICE void ldmatrix_x4(uint32_t r[4], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -38,8 +39,8 @@ DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
                  : "memory");
 }
 
-/* d += a * b on a 16x8 tile, 16 deep: a is 16x16 (row, k), b is 8x16 (column, k), d is fp32. With g = lane / 4
- * and t = 2 * (lane % 4):
+/* d += a * b on a 16x8 tile, 16 deep: a is 16x16 (row, k), b is 8x16 (column, k), d is fp32.
+ * With g = lane / 4 and t = 2 * (lane % 4):
  *   a[0] (g, t..t+1)  a[1] (g+8, t..)  a[2] (g, t+8..)  a[3] (g+8, t+8..)
  *   b[0] (k = t..t+1, column g)        b[1] (k = t+8.., column g)
  *   d[0], d[1] (g, t), (g, t+1)        d[2], d[3] (g+8, t), (g+8, t+1)

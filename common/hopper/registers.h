@@ -1,9 +1,10 @@
 /*
  * registers.h: moving registers between warpgroups.
  *
- * A CTA starts with the same number of registers in every thread. A warpgroup that needs fewer gives some back to the
- * CTA's pool, one that needs more takes them from there and waits until they are available. All four warps of a warpgroup
- * must execute the same one, with a constant from 24 to 256 in steps of 8. PTX ISA: setmaxnreg.
+ * A CTA starts with the same number of registers in every thread. A warpgroup that needs fewer
+ * gives some back to the CTA's pool, one that needs more takes them from there and waits until
+ * they are available. All four warps of a warpgroup must execute the same one, with a constant
+ * from 24 to 256 in steps of 8. PTX ISA: setmaxnreg.
  */
 #ifndef HOPPER_REGISTERS_H
 #define HOPPER_REGISTERS_H
@@ -14,7 +15,8 @@
 
 /* Gives back all but `count` registers per thread. The whole warpgroup. */
 #define setmaxnreg_dec(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
-/* Takes registers until each thread has `count`; blocks while the pool has too few. The whole warpgroup. */
+/* Takes registers until each thread has `count`; blocks while the pool has too few. The whole
+ * warpgroup. */
 #define setmaxnreg_inc(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
 
 #else

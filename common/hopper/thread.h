@@ -1,10 +1,11 @@
 /*
  * thread.h: the CUDA thread: who am I, CTA and warp barriers, loads and stores.
  *
- * Every chapter includes this. Under nvcc a wrapper is the instruction itself; in the simulator it is a
- * call that sees the access, checks it and charges for it, and knows the line of the chapter it came from.
- * Kernels use threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __syncwarp() and __shfl_sync() as in
- * any CUDA program; what is added here is memory access, because the simulator must see all of it.
+ * Every chapter includes this. Under nvcc a wrapper is the instruction itself; in the simulator it
+ * is a call that sees the access, checks it and charges for it, and knows the line of the chapter
+ * it came from. Kernels use threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __syncwarp()
+ * and __shfl_sync() as in any CUDA program; what is added here is memory access, because the
+ * simulator must see all of it.
  */
 #ifndef HOPPER_THREAD_H
 #define HOPPER_THREAD_H
@@ -19,19 +20,21 @@ struct b128 {
 #ifdef __CUDACC__
 
 #define DEVICE static __device__ __forceinline__
-/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM. Both numbers bound the registers
- * (CUDA C++ Programming Guide, "Launch Bounds"); setmaxnreg is ignored without them. */
+/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM. Both numbers bound the
+ * registers (CUDA C++ Programming Guide, "Launch Bounds"); setmaxnreg is ignored without them. */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
 #define KERNEL_ARGS const __grid_constant__ struct gemm_args
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
-/* The CTA's dynamic shared memory, laid out as `type`; 1024-byte aligned, as a 128 B swizzle needs. */
+/* The CTA's dynamic shared memory, laid out as `type`; 1024-byte aligned, as a 128 B swizzle
+ * needs. */
 #define SHARED_MEMORY(type)                                                                        \
     extern __shared__ __align__(1024) unsigned char dynamic_shared_memory[];                       \
     type *const shared = (type *)dynamic_shared_memory
 
-/* Shared-memory address for a PTX instruction: a pointer into the CTA's own shared memory, as 32 bits. */
+/* Shared-memory address for a PTX instruction: a pointer into the CTA's own shared memory, as
+ * 32 bits. */
 DEVICE uint32_t shared_address(const void *pointer) {
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
@@ -43,11 +46,12 @@ DEVICE bool elect_one(void) {
     return elected != 0;
 }
 
-/* The warp's index in the CTA, in a form that the compiler knows to be the same in all lanes. All 32 call. */
+/* The warp's index in the CTA, in a form that the compiler knows to be the same in all lanes.
+ * All 32 call. */
 DEVICE int warp_index(void) { return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0); }
 
-/* Global memory. `pointer` is aligned to the size of the access; it may be any address of an operand's
- * allocation, its padding included. Any thread. PTX ISA: ld.global, st.global. */
+/* Global memory. `pointer` is aligned to the size of the access; it may be any address of an
+ * operand's allocation, its padding included. Any thread. PTX ISA: ld.global, st.global. */
 DEVICE element_t ld_global_element(const element_t *pointer) { return *pointer; }
 DEVICE struct b128 ld_global_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE float ld_global_float(const float *pointer) { return *pointer; }
@@ -55,8 +59,8 @@ DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = 
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
-/* Adds to a word of global memory and returns what it was before; relaxed, so it orders nothing else.
- * Any thread. PTX ISA: atom.global.add. */
+/* Adds to a word of global memory and returns what it was before; relaxed, so it orders nothing
+ * else. Any thread. PTX ISA: atom.global.add. */
 DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) { return atomicAdd(pointer, value); }
 
 /* Shared memory, generic proxy. Any thread. PTX ISA: ld.shared, st.shared. */
@@ -65,8 +69,8 @@ DEVICE struct b128 ld_shared_b128(const void *pointer) { return *(const struct b
 DEVICE void st_shared_b32(void *pointer, uint32_t value) { *(volatile uint32_t *)pointer = value; }
 DEVICE void st_shared_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
-/* Waits until `threads` threads (a multiple of 32) have come to barrier `id` (1..15; 0 is __syncthreads),
- * and orders their memory accesses. Whole warps call. PTX ISA: bar.sync. */
+/* Waits until `threads` threads (a multiple of 32) have come to barrier `id` (1..15; 0 is
+ * __syncthreads), and orders their memory accesses. Whole warps call. PTX ISA: bar.sync. */
 DEVICE void named_barrier_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -88,7 +92,8 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 #define VERB_VALUE(call) SIM_VERB_VALUE(call)
 
 #define DEVICE static inline __attribute__((always_inline, unused))
-/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads * ctas). */
+/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads *
+ * ctas). */
 #ifdef __ELF__
 #define KERNEL_IN_SECTION(ctas) __attribute__((section("sim_kernels_" #ctas))) static void
 #define KERNEL(threads, ctas) KERNEL_IN_SECTION(ctas)

@@ -1,9 +1,10 @@
 /*
  * tile_scheduler.h: handing output tiles to the CTAs of a persistent kernel, one at a time.
  *
- * A counter in global memory says which tile is next, so a CTA that is ahead takes the next tile instead of drifting further
- * ahead in a fixed stride. One producer thread asks, and passes the number on to the consumers through a small ring in shared
- * memory: the same full and empty barriers as for the data, but filled by an ordinary store instead of the TMA.
+ * A counter in global memory says which tile is next, so a CTA that is ahead takes the next tile
+ * instead of drifting further ahead in a fixed stride. One producer thread asks, and passes the
+ * number on to the consumers through a small ring in shared memory: the same full and empty
+ * barriers as for the data, but filled by an ordinary store instead of the TMA.
  */
 #ifndef HOPPER_TILE_SCHEDULER_H
 #define HOPPER_TILE_SCHEDULER_H
@@ -17,12 +18,13 @@ struct tile_scheduler {
     uint32_t number[TILE_SLOTS];
 };
 
-/* Asks for the next tile; the answer takes about a microsecond, so ask a tile ahead. One thread of each CTA, as often as it
- * computes a tile. */
+/* Asks for the next tile; the answer takes about a microsecond, so ask a tile ahead. One thread
+ * of each CTA, as often as it computes a tile. */
 DEVICE uint32_t tile_scheduler_ask(uint32_t *counter) { return atomic_add_global(counter, 1); }
 
-/* What was asked for, as a tile's number; the first gridDim.x tiles are taken without asking. The counter is asked once for
- * every tile, so whoever asked last leaves it as it was found. The thread that asked. */
+/* What was asked for, as a tile's number; the first gridDim.x tiles are taken without asking.
+ * The counter is asked once for every tile, so whoever asked last leaves it as it was found.
+ * The thread that asked. */
 DEVICE uint32_t tile_scheduler_answer(uint32_t *counter, uint32_t asked, uint32_t tiles) {
     if (asked == tiles - 1) st_global_b32(counter, 0);
     return asked + gridDim.x;

@@ -1,11 +1,12 @@
 /*
  * wgmma.h: the warpgroup's asynchronous Tensor Core instruction.
  *
- * Four warps issue it together; the operands are read from shared memory, as a descriptor says, and the accumulators are
- * written to registers, later. Nobody may touch either until a wait covers the group the instruction was committed in.
+ * Four warps issue it together; the operands are read from shared memory, as a descriptor says,
+ * and the accumulators are written to registers, later. Nobody may touch either until a wait
+ * covers the group the instruction was committed in.
  *
- * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions" (wgmma.mma_async, wgmma.fence, commit_group, wait_group),
- * "Matrix Descriptor", "Strides", "Register Fragments".
+ * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions" (wgmma.mma_async, wgmma.fence,
+ * commit_group, wait_group), "Matrix Descriptor", "Strides", "Register Fragments".
  */
 #ifndef HOPPER_WGMMA_H
 #define HOPPER_WGMMA_H
@@ -21,9 +22,10 @@
  *   bits 49-51  base offset: 0 if the swizzle's repeating pattern starts at a multiple of its size
  *   bits 62-63  0 no swizzle, 1 128 B, 2 64 B, 3 32 B
  *
- * For a K-major operand with the 128 B swizzle, a row is 128 bytes (64 elements of k), eight rows make the repeating
- * pattern of 1024 bytes, SBO is the distance from eight rows to the next eight, and LBO is not used. To go 16 elements along k
- * inside the 128 bytes, add 32 bytes to the start address: the swizzle acts on absolute address bits. Any thread.
+ * For a K-major operand with the 128 B swizzle, a row is 128 bytes (64 elements of k), eight rows
+ * make the repeating pattern of 1024 bytes, SBO is the distance from eight rows to the next eight,
+ * and LBO is not used. To go 16 elements along k inside the 128 bytes, add 32 bytes to the start
+ * address: the swizzle acts on absolute address bits. Any thread.
  */
 static inline
 #ifdef __CUDACC__
@@ -37,15 +39,16 @@ static inline
 
 #ifdef __CUDACC__
 
-/* Orders this warp's register accesses (accumulators, A fragments) before the wgmmas that follow. Needed before the first
- * wgmma and whenever one of these registers was touched by anything but a wgmma of the same shape. All four warps. */
+/* Orders this warp's register accesses (accumulators, A fragments) before the wgmmas that
+ * follow. Needed before the first wgmma and whenever one of these registers was touched by
+ * anything but a wgmma of the same shape. All four warps. */
 DEVICE void wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 /* Closes the group of all wgmmas issued since the last commit. All four warps. */
 DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-/* Waits until at most the `pending` youngest groups (a constant) are under way. The registers and the shared memory of all
- * older ones are free again. All four warps. */
+/* Waits until at most the `pending` youngest groups (a constant) are under way. The registers
+ * and the shared memory of all older ones are free again. All four warps. */
 #define wgmma_wait_group(pending) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
 /* Keeps the compiler from moving accesses to the accumulators over a wait; emits nothing. */
@@ -54,7 +57,8 @@ DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.ali
         UNROLL for (int i_ = 0; i_ < (count); ++i_) asm volatile("" : "+f"((acc)[i_])::"memory");     \
     } while (0)
 
-/* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is made from this table. */
+/* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is
+ * made from this table. */
 // clang-format off
 #define ACC_4(first, next) first(0) next(1) next(2) next(3)
 #define ACC_8(first, next) ACC_4(first, next) next(4) next(5) next(6) next(7)
@@ -132,8 +136,9 @@ DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.ali
     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." ELEMENT_PTX "." ELEMENT_PTX " {"              \
     ACC_##r(WGMMA_FIRST_NAME, WGMMA_NEXT_NAME) "}, " a ", %" #b ", p, 1, 1, " majors "; }"
 
-/* One function of each kind for every shape. SS: both operands from shared memory, K-major. MN: the same, both operands
- * MN-major (contiguous along m and n). RS: A from registers, four per thread, as in mma_m16n8k16. */
+/* One function of each kind for every shape. SS: both operands from shared memory, K-major. MN:
+ * the same, both operands MN-major (contiguous along m and n). RS: A from registers, four per
+ * thread, as in mma_m16n8k16. */
 #define WGMMA_DEFINE(n, r, o0, o1, o2, o3, o4, o5)                                                 \
     DEVICE void wgmma_ss_##n(float *acc, uint64_t a, uint64_t b, int accumulate) {                 \
         asm volatile(WGMMA_ISSUE(n, r, "%" #o0, o1, o2, "0, 0")                                    \
@@ -155,17 +160,18 @@ WGMMA_SHAPES(WGMMA_DEFINE)
 #define WGMMA_PASTE(kind, n) wgmma_##kind##_##n
 #define WGMMA_CALL(kind, n) WGMMA_PASTE(kind, n)
 
-/* Issues acc = a * b, or acc += a * b if `accumulate`, for a 64 x n x 16 product; n from 8 to 256 in steps of 8, a literal
- * or a macro. `a` and `b` are descriptors of K-major tiles, [64][16] and [n][16]. acc[n / 2]: with w the warp in the warpgroup,
- * g = lane / 4 and t = 2 * (lane % 4), acc[4 * j + i] is row 16 * w + g + 8 * (i / 2), column 8 * j + t + i % 2.
- * All four warps of a warpgroup call, with the same arguments. */
+/* Issues acc = a * b, or acc += a * b if `accumulate`, for a 64 x n x 16 product; n from 8 to
+ * 256 in steps of 8, a literal or a macro. `a` and `b` are descriptors of K-major tiles,
+ * [64][16] and [n][16]. acc[n / 2]: with w the warp in the warpgroup, g = lane / 4 and t = 2 *
+ * (lane % 4), acc[4 * j + i] is row 16 * w + g + 8 * (i / 2), column 8 * j + t + i % 2. All
+ * four warps of a warpgroup call, with the same arguments. */
 #define wgmma_m64nNk16(n, acc, a, b, accumulate) WGMMA_CALL(ss, n)(acc, a, b, accumulate)
 
 /* The same for MN-major operands, [16][64] and [16][n]. */
 #define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate) WGMMA_CALL(mn, n)(acc, a, b, accumulate)
 
-/* The same with A in registers: a[4] of each thread hold rows 16 * w .. 16 * w + 15 as mma_m16n8k16 wants them. They must not
- * be changed before the wait, either. */
+/* The same with A in registers: a[4] of each thread hold rows 16 * w .. 16 * w + 15 as
+ * mma_m16n8k16 wants them. They must not be changed before the wait, either. */
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate) WGMMA_CALL(rs, n)(acc, a, b, accumulate)
 
 #else
