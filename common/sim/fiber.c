@@ -36,6 +36,9 @@ enum { STACK_BYTES = 512 << 10 };
 enum { STACK_BYTES = 128 << 10 };
 #endif
 enum { SLAB_STACKS = 64 };
+/* Each guard page costs two of the mappings that a process may have (65530 by default on Linux);
+ * stacks beyond so many do without. */
+enum { GUARDED_STACKS = 8192 };
 
 struct sim_fiber {
     void (*entry)(void *);
@@ -266,7 +269,7 @@ static int make_slab(void) {
     for (int i = SLAB_STACKS - 1; i >= 0; --i) {
         struct sim_fiber *fiber = &slab->fiber[i];
         unsigned char *base = (unsigned char *)slab->memory + i * stride;
-        mprotect(base, page, PROT_NONE);
+        if (stacks_made < GUARDED_STACKS) mprotect(base, page, PROT_NONE);
         fiber->stack = base + page;
         fiber->number = stacks_made++;
         /* Stacks that all begin at the same offset in a page would fight for the same cache sets.
