@@ -1,0 +1,233 @@
+/*
+ * 08_persistent_pingpong, variant cooperative: both consumers on one tile, twice as wide.
+ *
+ * The difference to kernel.cu: a tile is 128 x 256 and each consumer multiplies 64 of its rows by
+ * all of its columns. Both start every tile together and store it together. What it saves: a k-tile
+ * brings three operand elements for every four of two 128 x 128 tiles, and the Tensor Core reads
+ * less shared memory per multiplication. What it costs: nobody multiplies while both store, so the
+ * epilogue of every tile is exposed, and only the next tile's loads run under it. It wins where k
+ * is long, ping-pong where the epilogue is a good part of a tile's time.
+ */
+#include "gemm.h"
+#include "hopper/block_store.h"
+#include "hopper/element.h"
+#include "hopper/pipeline.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tile_order.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 4 */
+#endif
+#ifndef WAIT
+#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
+#endif
+#ifndef STATIC_TILES
+#define STATIC_TILES 0 /* 1: every CTA takes every gridDim.x-th tile; 0: a counter hands them out */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
+    CONSUMERS = 2,               /* warpgroups, on the same tile */
+    ROWS = BM / CONSUMERS,       /* of a consumer */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    BUFFERS = 2,    /* blocks of staging per consumer */
+    TILE_SLOTS = 2, /* tiles whose numbers are known ahead */
+    NO_TILE = 0x7fffffff,
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes each */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES];      /* released by the eight warps of both consumers */
+    struct pipeline_stage tiles[TILE_SLOTS]; /* tile[s] holds a tile's number, for both consumers */
+    uint32_t tile[TILE_SLOTS];
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t a_step = a_tile + (step * 16 * sizeof(element_t) >> 4);
+        const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
+        wgmma_m64nNk16(256, acc, a_step, b_step, accumulate || step > 0);
+    }
+}
+
+/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones
+ * before. One warpgroup. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int consumer, float acc[BN / 2]) {
+    const bool elected = threadIdx.x % 128 == 0;
+    const int row = tile.m * BM + consumer * ROWS;
+    UNROLL for (int block = 0; block < BN / BLOCK; ++block) {
+        const int column = tile.n * BN + block * BLOCK;
+        element_t *staging = shared->d[consumer][block % BUFFERS];
+        if (block_at_edge(args, column)) {
+            block_store_edge(args, row, column, &acc[block * BLOCK / 2]);
+        } else {
+            /* The last store from this buffer has read it; every thread knows.
+             * cp.async.bulk.wait_group.read, bar.sync */
+            if (elected) bulk_wait_group_read(BUFFERS - 1);
+            named_barrier_sync(1 + consumer, 128);
+            block_stage(staging, &acc[block * BLOCK / 2]);
+            /* What each thread has written comes before the TMA's reading of it.
+             * fence.proxy.async, bar.sync */
+            fence_proxy_async();
+            named_barrier_sync(1 + consumer, 128);
+            if (elected) tma_store(&args->map_d, row, column, staging);
+        }
+        /* One group per block, empty at the edge, so that the wait above counts blocks.
+         * cp.async.bulk.commit_group */
+        if (elected) bulk_commit_group();
+    }
+}
+
+/* Tells both consumers the number of their next tile. One thread. */
+DEVICE void hand_out(struct smem *shared, struct pipeline_state *slot, uint32_t number) {
+    /* Both have read the number that was here before. mbarrier.try_wait */
+    mbarrier_wait(&shared->tiles[slot->index].empty, slot->phase);
+    st_shared_b32(&shared->tile[slot->index], number);
+    /* The number is there. mbarrier.arrive */
+    producer_commit(shared->tiles, *slot);
+    pipeline_advance(slot, TILE_SLOTS);
+}
+
+/* Fills the ring with all k-tiles of tile after tile. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
+    const uint32_t tiles = args->tiles_m * args->tiles_n;
+    uint32_t number = blockIdx.x;
+    while (number < tiles) {
+        hand_out(shared, &slot, number);
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        /* Asked for a tile ahead, because the answer takes a microsecond. */
+        const uint32_t asked = STATIC_TILES ? number : atomic_add_global(args->tile_counter, 1);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* Eight warps have read the stage; then announces the bytes.
+             * mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            pipeline_advance(&state, STAGES);
+        }
+        /* The counter is asked once for every tile; whoever comes last leaves it as it was found. */
+        if (!STATIC_TILES && asked == tiles - 1) st_global_b32(args->tile_counter, 0);
+        number = asked + gridDim.x;
+    }
+    hand_out(shared, &slot, NO_TILE);
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int consumer,
+                         float acc[BN / 2], bool accumulate) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][consumer * ROWS * BK], shared->b[state->index],
+             accumulate);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores its half of tile after tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const bool first_lane = threadIdx.x % 32 == 0;
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    struct pipeline_state state = {0, 0}, slot = {0, 0};
+
+    for (;;) {
+        /* The tile's number is there. mbarrier.try_wait */
+        consumer_wait(shared->tiles, slot);
+        const uint32_t number = ld_shared_b32(&shared->tile[slot.index]);
+        /* All lanes have read it, before one of them says so. bar.warp.sync, mbarrier.arrive */
+        __syncwarp();
+        if (first_lane) consumer_release(shared->tiles, slot);
+        pipeline_advance(&slot, TILE_SLOTS);
+        if (number == NO_TILE) break;
+
+        struct pipeline_state release = state; /* the next k-tile to release */
+        /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
+        for (int k_tile = 0; k_tile < WAIT; ++k_tile)
+            issue_k_tile(shared, &state, consumer, acc, k_tile > 0);
+
+        NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, consumer, acc, k_tile > 0);
+            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
+             * wgmma.wait_group */
+            wgmma_wait_group(WAIT);
+            /* One arrival of each of the eight warps. mbarrier.arrive */
+            if (first_lane) consumer_release(shared->ring, release);
+            pipeline_advance(&release, STAGES);
+        }
+        /* The accumulators are complete, and the last stages have been read.
+         * wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        for (int i = 0; i < WAIT; ++i, pipeline_advance(&release, STAGES))
+            if (first_lane) consumer_release(shared->ring, release);
+        store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
+    }
+    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 4 * CONSUMERS);
+        pipeline_init(shared->tiles, TILE_SLOTS, 4 * CONSUMERS);
+        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (threadIdx.x == 0) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK,
+                        SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
+    const struct gemm_launch launch = {.kernel = (const void *)kernel,
+                                       .name = "08_persistent_pingpong cooperative",
+                                       .grid = tiles < sms ? tiles : sms, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_stage GEMM_STAGE = {
+    .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
+    .technique = "persistent CTAs, two consumers on one tile, TMA store",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
