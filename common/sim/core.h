@@ -24,6 +24,15 @@ int launch_ctas_per_sm(const struct gemm_launch *launch);
 bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
 enum { MAX_SMS = 1024 };
 
+/* ---- storage.c ---- */
+
+struct sim_cluster *storage_new(const struct gemm_launch *launch);
+/* Empties the arena. */
+void storage_clear(struct sim_cluster *cluster);
+void storage_free(struct sim_cluster *cluster);
+/* calloc, or the end of the program with a message. */
+void *storage_zeroed(size_t count, size_t size);
+
 /* ---- scheduler.c ---- */
 
 void scheduler_begin(enum sim_schedule schedule, uint64_t seed);
@@ -31,10 +40,6 @@ void scheduler_begin(enum sim_schedule schedule, uint64_t seed);
 bool scheduler_run(void);
 /* Where a fatal hazard ends: leaves the launch. */
 void scheduler_abandon(void) __attribute__((noreturn));
-/* Frees the jobs that a launch has left. Returns how many there were. */
-int scheduler_cancel_jobs(void);
-/* Completes what the cluster has under way. */
-void scheduler_complete_jobs(const struct sim_cluster *cluster);
 /* Makes a thread ready to run. */
 void scheduler_ready(struct sim_thread *thread, uint64_t time);
 
@@ -42,6 +47,19 @@ void scheduler_ready(struct sim_thread *thread, uint64_t time);
 void scheduler_advance_warp(struct sim_warp *warp);
 /* Back to the scheduler, ready to go on. From a fiber. */
 void scheduler_yield(void);
+
+/* ---- jobs.c ---- */
+
+/* The job that completes next; NULL: none is under way. */
+const struct sim_job *jobs_next(void);
+/* Completes it; false if there is none. */
+bool jobs_complete_next(void);
+/* Completes what the cluster has under way. */
+void jobs_complete_all(const struct sim_cluster *cluster);
+/* Frees the jobs that a launch has left. */
+void jobs_cancel(void);
+/* Is a job being completed? At what time? */
+bool jobs_now(uint64_t *time);
 
 /* ---- clock.c ---- */
 
@@ -78,6 +96,7 @@ enum timing_op {
     TIMING_LD_SHARED,
     TIMING_ST_SHARED,
     TIMING_CP_ASYNC,
+    TIMING_LD_CLUSTER, /* of another CTA's shared memory */
     TIMING_OPS
 };
 

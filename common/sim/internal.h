@@ -263,7 +263,7 @@ void sim_maybe_yield(void);
  * schedules than SCHEDULE_TIME: the number of the scheduling step, so that it still orders events.
  */
 uint64_t sim_now(void);
-/* Charges the running thread. Its warp is charged what the slowest of its lanes was: they run at the
+/* Charges the running thread. Its warp is charged what its slowest lane was: they run at the
  * same time. No effect except under SCHEDULE_TIME. */
 void sim_advance(uint64_t cycles);
 

@@ -36,96 +36,6 @@ static struct {
     struct sim_cluster *pool;  /* retired, to be used again */
 } grid;
 
-/* ---- memory of a cluster ---- */
-
-struct sim_arena_block {
-    struct sim_arena_block *next;
-    size_t used, room;
-    unsigned char bytes[] __attribute__((aligned(64)));
-};
-
-void *sim_arena_alloc(struct sim_cluster *cluster, size_t bytes) {
-    enum { BLOCK_BYTES = 256 << 10 };
-    bytes = (bytes + 63) & ~(size_t)63;
-    struct sim_arena_block *block = cluster->arena;
-    if (!block || block->room - block->used < bytes) {
-        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        block = aligned_alloc(64, sizeof *block + room);
-        if (!block) sim_fatal("out-of-memory", NULL, "no memory for the simulation of a cluster");
-        block->used = 0;
-        block->room = room;
-        block->next = cluster->arena;
-        cluster->arena = block;
-    }
-    void *memory = block->bytes + block->used;
-    block->used += bytes;
-    return memset(memory, 0, bytes);
-}
-
-/* Keeps one block of the usual size for the next cluster. */
-static void arena_clear(struct sim_cluster *cluster) {
-    while (cluster->arena && cluster->arena->next) {
-        struct sim_arena_block *block = cluster->arena;
-        cluster->arena = block->next;
-        free(block);
-    }
-    if (cluster->arena) cluster->arena->used = 0;
-}
-
-static void out_of_memory(void) {
-    fprintf(stderr, "simulator: not enough memory for the CTAs of this launch: try fewer --sms\n");
-    exit(EXIT_NO_DEVICE);
-}
-
-static void *zeroed(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (!memory) out_of_memory();
-    return memory;
-}
-
-static struct sim_cluster *make_cluster(void) {
-    const struct gemm_launch *launch = sim.launch;
-    struct sim_cluster *cluster = zeroed(1, sizeof *cluster);
-    cluster->ctas = launch->cluster;
-    cluster->cta = zeroed(launch->cluster, sizeof *cluster->cta);
-    cluster->slot_capacity = 2 * launch->cluster * launch->threads + 64;
-    cluster->slot = zeroed(cluster->slot_capacity, sizeof *cluster->slot);
-    for (int rank = 0; rank < cluster->ctas; ++rank) {
-        struct sim_cta *cta = &cluster->cta[rank];
-        cta->cluster = cluster;
-        cta->rank = rank;
-        cta->threads = launch->threads;
-        cta->warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
-        cta->warpgroups = (launch->threads + WARPGROUP_SIZE - 1) / WARPGROUP_SIZE;
-        cta->thread = zeroed(cta->threads, sizeof *cta->thread);
-        cta->warp = zeroed(cta->warps, sizeof *cta->warp);
-        cta->warpgroup = zeroed(cta->warpgroups, sizeof *cta->warpgroup);
-        cta->shared_bytes = (launch->smem_bytes + 15) & ~(size_t)15;
-        cta->shared = aligned_alloc(1024, (cta->shared_bytes + 1024) & ~(size_t)1023);
-        if (!cta->shared) out_of_memory();
-        cta->shadow = shadow_new(cta->shared_bytes);
-    }
-    return cluster;
-}
-
-static void free_cluster(struct sim_cluster *cluster) {
-    for (int rank = 0; rank < cluster->ctas; ++rank) {
-        struct sim_cta *cta = &cluster->cta[rank];
-        for (int i = 0; i < cta->threads; ++i)
-            if (cta->thread[i].fiber) fiber_free(cta->thread[i].fiber);
-        shadow_free(cta->shadow, cta->shared_bytes);
-        free(cta->shared);
-        free(cta->warpgroup);
-        free(cta->warp);
-        free(cta->thread);
-    }
-    arena_clear(cluster);
-    free(cluster->arena);
-    free(cluster->slot);
-    free(cluster->cta);
-    free(cluster);
-}
-
 /* ---- the life of a thread ---- */
 
 void sim_at_thread_exit(struct sim_thread *thread, struct sim_exit_call *call) {
@@ -274,7 +184,7 @@ static bool start_next_cluster(void) {
     if (cluster)
         grid.pool = cluster->next;
     else
-        cluster = make_cluster();
+        cluster = storage_new(launch);
     cluster->index = index;
     cluster->live = cluster->ctas;
     cluster->slots = cluster->ctas * launch->threads;
@@ -300,7 +210,7 @@ bool launch_admit(void) {
 }
 
 void launch_retire(struct sim_cluster *cluster) {
-    scheduler_complete_jobs(cluster);
+    jobs_complete_all(cluster);
     for (int rank = 0; rank < cluster->ctas; ++rank) {
         struct sim_cta *cta = &cluster->cta[rank];
         uint64_t end = 0;
@@ -314,7 +224,7 @@ void launch_retire(struct sim_cluster *cluster) {
     while (*link != cluster)
         link = &(*link)->next;
     *link = cluster->next;
-    arena_clear(cluster);
+    storage_clear(cluster);
     cluster->next = grid.pool;
     grid.pool = cluster;
     list_resident_warps();
@@ -346,7 +256,7 @@ static bool acceptable(const struct gemm_launch *launch) {
 }
 
 static void order_clusters(void) {
-    grid.order = zeroed(grid.clusters, sizeof *grid.order);
+    grid.order = storage_zeroed(grid.clusters, sizeof *grid.order);
     for (int i = 0; i < grid.clusters; ++i)
         grid.order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
     if (sim.schedule != SCHEDULE_RANDOM) return;
@@ -369,7 +279,8 @@ bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, 
     grid.clusters = launch->grid / launch->cluster;
     grid.ctas_per_sm = launch_ctas_per_sm(launch);
     int warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
-    resident_warps = zeroed((size_t)sim.sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
+    resident_warps =
+        storage_zeroed((size_t)sim.sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
     resident_warp_count = 0;
     uint64_t begin = sim.cycles + KERNEL_LAUNCH_CYCLES;
     for (int i = 0; i < sim.sms; ++i)
@@ -378,15 +289,15 @@ bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, 
     global_launch_begin();
     cp_async_launch_begin();
     *abandoned = !scheduler_run();
-    scheduler_cancel_jobs();
+    jobs_cancel();
     while (sim.clusters) {
         struct sim_cluster *next = sim.clusters->next;
-        free_cluster(sim.clusters);
+        storage_free(sim.clusters);
         sim.clusters = next;
     }
     while (grid.pool) {
         struct sim_cluster *next = grid.pool->next;
-        free_cluster(grid.pool);
+        storage_free(grid.pool);
         grid.pool = next;
     }
     free(grid.order);

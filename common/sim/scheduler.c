@@ -1,10 +1,10 @@
 /*
- * scheduler.c: whose turn it is. Threads, jobs, and the four schedules.
+ * scheduler.c: whose turn it is: threads and jobs under the four schedules.
  *
- *   early    every job completes where it starts; threads run in ascending order
- *   late     a job completes when somebody has to have it, or when no thread can run: newest first;
- * threads in descending order random   at every step a thread or a job drawn at random time     the
- * warp with the smallest clock, or the job due before it
+ *   early    threads in ascending order; jobs have completed where they started
+ *   late     threads in descending order; a job only when no thread can run, newest first
+ *   random   at every step a thread or a job drawn at random
+ *   time     the warp with the smallest clock, or the job that is due before it
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -19,9 +19,7 @@ struct sim_statistics sim_statistics;
 
 static jmp_buf abandon_point;
 static bool in_fiber;
-static bool abandoned;    /* set by a fiber on its way out */
-static uint64_t job_time; /* of the job being completed; 0: none is */
-static bool in_job;
+static bool abandoned; /* set by a fiber on its way out */
 static uint64_t random_state;
 static unsigned random_job_share; /* one step in so many completes a job */
 
@@ -42,7 +40,8 @@ bool sim_chance(unsigned one_in) {
 
 uint64_t sim_now(void) {
     if (!sim_timed()) return sim.steps;
-    if (in_job) return job_time;
+    uint64_t time;
+    if (jobs_now(&time)) return time;
     return sim_self ? sim_thread()->warp->clock + sim_thread()->cycles : sim.cycles;
 }
 
@@ -157,139 +156,6 @@ static void run_thread(struct sim_thread *thread) {
     if (thread->cta->cluster->live == 0) launch_retire(thread->cta->cluster);
 }
 
-/* ---- jobs: a heap, the next to complete on top ---- */
-
-static struct sim_job **heap;
-static int heap_size, heap_room;
-static uint64_t jobs_started;
-
-static bool before(const struct sim_job *a, const struct sim_job *b) {
-    return a->key != b->key ? a->key < b->key : a->number < b->number;
-}
-
-static void heap_put(int i, struct sim_job *job) {
-    heap[i] = job;
-    job->heap_index = i;
-}
-
-static void heap_up(int i) {
-    struct sim_job *job = heap[i];
-    for (; i > 0 && before(job, heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap_put(i, heap[(i - 1) / 2]);
-    heap_put(i, job);
-}
-
-static void heap_down(int i) {
-    struct sim_job *job = heap[i];
-    for (;;) {
-        int child = 2 * i + 1;
-        if (child >= heap_size) break;
-        if (child + 1 < heap_size && before(heap[child + 1], heap[child])) ++child;
-        if (!before(heap[child], job)) break;
-        heap_put(i, heap[child]);
-        i = child;
-    }
-    heap_put(i, job);
-}
-
-static void heap_remove(struct sim_job *job) {
-    int i = job->heap_index;
-    struct sim_job *last = heap[--heap_size];
-    if (last == job) return;
-    heap_put(i, last);
-    heap_up(i);
-    heap_down(last->heap_index);
-}
-
-/* What decides the order of completion. */
-static uint64_t key_of(const struct sim_job *job) {
-    switch (sim.schedule) {
-    case SCHEDULE_TIME:
-        return job->time;
-    case SCHEDULE_RANDOM:
-        return sim_random();
-    default:
-        return ~job->number; /* newest first */
-    }
-}
-
-static void complete(struct sim_job *job, uint64_t time) {
-    if (job->state != JOB_PENDING) return;
-    if (job->after) complete(job->after, time);
-    heap_remove(job);
-    job->state = JOB_DONE;
-    ++sim.progress;
-    ++sim.steps;
-    if (job->successor) job->successor->after = NULL;
-    job->successor = NULL;
-    struct sim_wait_queue waiters = job->waiters;
-    job->waiters.head = NULL;
-    for (struct sim_thread *t = waiters.head; t; t = t->next_waiter)
-        t->queue = NULL;
-    bool was_in_job = in_job;
-    uint64_t previous_time = job_time;
-    in_job = true;
-    job_time = time;
-    job->complete(job); /* the job may be gone now */
-    in_job = was_in_job;
-    job_time = previous_time;
-    if (waiters.head) sim_wake_all(&waiters, time);
-}
-
-void sim_job_start(struct sim_job *job, uint64_t time) {
-    if (heap_size == heap_room) {
-        heap_room = heap_room ? 2 * heap_room : 256;
-        heap = realloc(heap, heap_room * sizeof *heap);
-        if (!heap) sim_fatal("out-of-memory", NULL, "no memory for asynchronous operations");
-    }
-    if (job->after && job->after->state != JOB_PENDING) job->after = NULL;
-    if (job->after) job->after->successor = job;
-    job->time = time;
-    job->number = ++jobs_started;
-    job->key = key_of(job);
-    job->state = JOB_PENDING;
-    ++sim.progress;
-    heap[heap_size++] = job;
-    heap_up(heap_size - 1);
-    if (sim.schedule == SCHEDULE_EARLY) complete(job, time);
-}
-
-void sim_job_force(struct sim_job *job) { complete(job, sim_now()); }
-
-void sim_job_wait(struct sim_job *job, sim_describe *describe, const void *object) {
-    if (job->state != JOB_PENDING) return;
-    if (sim.schedule == SCHEDULE_LATE || sim.schedule == SCHEDULE_EARLY)
-        sim_job_force(job);
-    else
-        sim_block(&job->waiters, describe, object);
-}
-
-int scheduler_cancel_jobs(void) {
-    int count = heap_size;
-    while (heap_size > 0) {
-        struct sim_job *job = heap[--heap_size];
-        job->state = JOB_DONE;
-        if (job->cancel) job->cancel(job);
-    }
-    return count;
-}
-
-void scheduler_complete_jobs(const struct sim_cluster *cluster) {
-    for (int i = 0; i < heap_size;) {
-        if (heap[i]->cluster == cluster) {
-            complete(heap[i], heap[i]->time);
-            i = 0;
-        } else {
-            ++i;
-        }
-    }
-}
-
-static void complete_next_job(void) {
-    struct sim_job *job = heap[0];
-    complete(job, job->time);
-}
-
 /* ---- the schedules; each returns whether it found something to do ---- */
 
 static int lowest(uint32_t mask) { return __builtin_ctz(mask); }
@@ -320,9 +186,7 @@ static bool step_late(void) {
         }
         if (ran) return true;
     }
-    if (!heap_size) return false;
-    complete_next_job();
-    return true;
+    return jobs_complete_next();
 }
 
 /* Wakes parked threads of a warp although nothing has happened to them. */
@@ -338,10 +202,7 @@ static bool wake_parked(struct sim_warp *warp) {
 }
 
 static bool step_random(void) {
-    if (heap_size && sim_random() % random_job_share == 0) {
-        complete_next_job();
-        return true;
-    }
+    if (jobs_next() && sim_random() % random_job_share == 0) return jobs_complete_next();
     int start = (int)(sim_random() % (unsigned)resident_warp_count);
     if (sim_chance(64)) wake_parked(resident_warps[start]);
     for (int i = 0; i < resident_warp_count; ++i) {
@@ -354,9 +215,7 @@ static bool step_random(void) {
         run_thread(warp->thread[lowest(turn)]);
         return true;
     }
-    if (!heap_size) return false;
-    complete_next_job();
-    return true;
+    return jobs_complete_next();
 }
 
 static bool step_time(void) {
@@ -375,12 +234,10 @@ static bool step_time(void) {
             horizon = warp->clock;
         }
     }
-    if (heap_size && (!next || heap[0]->time <= next->clock)) {
-        complete_next_job();
-        return true;
-    }
+    const struct sim_job *job = jobs_next();
+    if (job && (!next || job->time <= next->clock)) return jobs_complete_next();
     if (!next) return false;
-    if (heap_size && heap[0]->time < horizon) horizon = heap[0]->time;
+    if (job && job->time < horizon) horizon = job->time;
     if (next->backlog && timing_settle(next, horizon == UINT64_MAX ? horizon : horizon + SLACK))
         return true;
     for (uint32_t turn = next->ready; turn; turn &= turn - 1) {
@@ -428,10 +285,10 @@ bool scheduler_run(void) {
     volatile int futile = 0;
     volatile uint64_t last_progress = 0;
     abandoned = false;
-    in_fiber = in_job = false;
+    in_fiber = false;
     if (setjmp(abandon_point)) {
         sim_self = NULL;
-        in_fiber = in_job = abandoned = false;
+        in_fiber = abandoned = false;
         return false;
     }
     while (launch_admit()) {
@@ -442,7 +299,7 @@ bool scheduler_run(void) {
         report_deadlock();
         return false;
     }
-    while (heap_size)
-        complete_next_job(); /* stores that nobody waited for */
+    while (jobs_complete_next()) {
+    } /* stores that nobody waited for */
     return true;
 }

@@ -131,7 +131,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
                                   "that the writer waits for.";
     } else {
         kind = "overwritten-in-flight";
-        advice = "Two writes to the same place, and nothing says which comes last: wait for the first "
+        advice = "Two writes to the same place, and nothing says which is last: wait for the first "
                  "before issuing the second.";
     }
     const char *file;

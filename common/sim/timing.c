@@ -10,16 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bandwidth.h"
+#include "banks.h"
 #include "core.h"
+#include "memory_model.h"
 #include "timing_model.h"
 
 enum {
-    BANKS = 32,
-    BANK_BYTES = 4,
     READY_ENTRIES = 1024, /* registers whose arrival is remembered, per warp */
-    L1_SECTORS = 1 << 12, /* 128 KiB in sectors */
-    L2_SECTORS = 1 << 21, /* 64 MiB */
+    L1_SECTORS = 1 << 12, /* 128 KiB */
 };
 
 /* One instruction of the warp, as far as its lanes have come. */
@@ -46,34 +44,24 @@ struct warp_timing {
 struct sm {
     uint64_t issue[SUB_PARTITIONS], mma[SUB_PARTITIONS];
     uint64_t server[SERVERS_PER_SM];
+    uint64_t network; /* loads from other SMs' shared memory */
     uint32_t l1[L1_SECTORS]; /* tag: sector number + 1 */
 };
 
 static struct sm *sms;
-static uint32_t *l2;                                    /* tags */
-static struct bandwidth *l2_bandwidth, *dram_bandwidth; /* of the simulated part of the chip */
 
 void timing_begin(int sm_count) {
     timing_end();
     if (!sim_timed()) return;
     sms = calloc(sm_count, sizeof *sms);
-    l2 = calloc(L2_SECTORS, sizeof *l2);
-    l2_bandwidth = malloc(sizeof *l2_bandwidth);
-    dram_bandwidth = malloc(sizeof *dram_bandwidth);
-    if (!sms || !l2 || !l2_bandwidth || !dram_bandwidth)
-        sim_fatal("out-of-memory", NULL, "no memory for the timing model");
-    bandwidth_begin(l2_bandwidth, (uint64_t)L2_BYTES_PER_CYCLE * sm_count / CHIP_SMS);
-    bandwidth_begin(dram_bandwidth, (uint64_t)DRAM_BYTES_PER_CYCLE * sm_count / CHIP_SMS);
+    if (!sms) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    memory_model_begin(sm_count);
 }
 
 void timing_end(void) {
     free(sms);
-    free(l2);
-    free(l2_bandwidth);
-    free(dram_bandwidth);
     sms = NULL;
-    l2 = NULL;
-    l2_bandwidth = dram_bandwidth = NULL;
+    memory_model_end();
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -90,45 +78,12 @@ uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t
     return sim_timed() ? book(&sms[sm].server[server], time, cycles) : time;
 }
 
-uint64_t sim_l2_book(uint64_t time, uint64_t bytes) {
-    return sim_timed() ? bandwidth_book(l2_bandwidth, time, bytes) : time;
-}
-
 /* ---- global memory ---- */
-
-static bool tag_hit(uint32_t *tags, unsigned count, uint64_t sector) {
-    uint32_t *tag = &tags[(sector ^ sector >> 21) % count];
-    if (*tag == (uint32_t)sector + 1) return true;
-    *tag = (uint32_t)sector + 1;
-    return false;
-}
-
-/* `bytes`: what the L2 moves for it; half sectors count as half, because a neighbouring lane takes
- * the other one with the same request. */
-static uint64_t fetch_sectors(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes) {
-    uint64_t missing = 0;
-    for (uint64_t i = 0; i < count; ++i)
-        missing += !tag_hit(l2, L2_SECTORS, first + i);
-    uint64_t arrival = bandwidth_book(l2_bandwidth, time, bytes) + L2_LATENCY;
-    if (missing)
-        arrival =
-            later(arrival, bandwidth_book(dram_bandwidth, time, missing * GLOBAL_SECTOR_BYTES) +
-                               DRAM_LATENCY);
-    return arrival;
-}
-
-uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes) {
-    if (!sim_timed() || !bytes) return time;
-    const uint64_t device = global_device_address(address);
-    const uint64_t first = device / GLOBAL_SECTOR_BYTES;
-    const uint64_t last = (device + bytes - 1) / GLOBAL_SECTOR_BYTES;
-    return fetch_sectors(time, first, last - first + 1, bytes);
-}
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    return fetch_sectors(thread->warp->clock + behind,
-                         global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16) +
+    return memory_model_fetch(thread->warp->clock + behind,
+                              global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16) +
            SHARED_LATENCY;
 }
 
@@ -155,7 +110,7 @@ static int sectors_of(const struct row *row, uint64_t sector[WARP_SIZE]) {
 /* When a warp may issue this: with too many loads in flight it stalls for the oldest, and what it
  * stores to shared memory it has loaded before. */
 static uint64_t stall_of(const struct warp_timing *t, enum timing_op op) {
-    if (op == TIMING_LD_GLOBAL || op == TIMING_LD_SHARED)
+    if (op == TIMING_LD_GLOBAL || op == TIMING_LD_SHARED || op == TIMING_LD_CLUSTER)
         return t->load_done[t->next_load % LOADS_IN_FLIGHT];
     uint64_t latest = 0;
     if (op == TIMING_ST_SHARED)
@@ -183,8 +138,9 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
     }
     uint64_t arrival = begin + L1_LATENCY;
     for (int i = 0; i < count; ++i) {
-        if (row->op == TIMING_LD_GLOBAL && tag_hit(sm->l1, L1_SECTORS, sector[i])) continue;
-        arrival = later(arrival, fetch_sectors(begin, sector[i], 1, GLOBAL_SECTOR_BYTES));
+        if (row->op == TIMING_LD_GLOBAL && memory_model_hit(sm->l1, L1_SECTORS, sector[i]))
+            continue;
+        arrival = later(arrival, memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES));
     }
     if (row->op == TIMING_ATOMIC)
         warp->clock = arrival; /* its result decides what comes next */
@@ -194,48 +150,9 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
 
 /* ---- shared memory ---- */
 
-/* Passes over the banks that these accesses of `words` words each take together: the most different
- * words that any bank holds. */
-static unsigned passes_of(const uint64_t *address, int count, unsigned words) {
-    uint64_t held[BANKS][WARP_SIZE];
-    int depth[BANKS] = {0};
-    int most = 0;
-    for (int i = 0; i < count; ++i)
-        for (unsigned w = 0; w < words; ++w) {
-            uint64_t word = address[i] / BANK_BYTES + w;
-            int bank = (int)(word % BANKS), j = 0;
-            while (j < depth[bank] && held[bank][j] != word)
-                ++j;
-            if (j < depth[bank]) continue;
-            held[bank][depth[bank]++] = word;
-            if (most < depth[bank]) most = depth[bank];
-        }
-    return (unsigned)most;
-}
-
-/* 16-byte accesses go eight lanes at a time. */
-static unsigned charge_port(struct sim_warp *warp, const uint64_t address[WARP_SIZE],
-                            uint32_t lanes, unsigned bytes, unsigned *passes) {
-    const int together = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
-    unsigned extra = 0;
-    *passes = 0;
-    for (int first = 0; first < WARP_SIZE; first += together) {
-        uint64_t some[WARP_SIZE];
-        int count = 0;
-        for (int lane = first; lane < first + together; ++lane)
-            if (lanes >> lane & 1) some[count++] = address[lane];
-        if (!count) continue;
-        unsigned needed = passes_of(some, count, (bytes + BANK_BYTES - 1) / BANK_BYTES);
-        *passes += needed;
-        extra += needed - 1;
-    }
-    (void)warp;
-    return extra;
-}
-
 static void charge_shared(struct sim_warp *warp, const struct row *row) {
     unsigned passes;
-    const unsigned extra = charge_port(warp, row->address, row->lanes, row->bytes, &passes);
+    const unsigned extra = bank_passes(row->address, row->lanes, row->bytes, &passes);
     uint64_t *port = &sms[warp->cta->sm].server[SERVER_SHARED_PORT];
     const uint64_t begin = book(port, warp->clock, passes);
     switch (row->op) {
@@ -253,12 +170,20 @@ static void charge_shared(struct sim_warp *warp, const struct row *row) {
     }
 }
 
+/* From another CTA's shared memory: the network between the SMs is slower than any bank conflict. */
+static void charge_cluster(struct sim_warp *warp, const struct row *row) {
+    const uint64_t bytes = (uint64_t)__builtin_popcount(row->lanes) * row->bytes;
+    const uint64_t cycles = (bytes + DSMEM_BYTES_PER_CYCLE - 1) / DSMEM_BYTES_PER_CYCLE;
+    const uint64_t begin = book(&sms[warp->cta->sm].network, warp->clock, cycles);
+    load_in_flight(warp, begin + cycles + DSMEM_CYCLES);
+}
+
 unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
     uint64_t address[WARP_SIZE];
     for (int i = 0; i < rows; ++i)
         address[i] = offset[i];
     unsigned passes;
-    const unsigned extra = charge_port(warp, address, 0xffffffffu, 16, &passes);
+    const unsigned extra = bank_passes(address, 0xffffffffu, 16, &passes);
     if (!sim_timed()) return extra;
     struct sm *sm = &sms[warp->cta->sm];
     warp->clock =
@@ -341,11 +266,14 @@ bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
         /* Stall first and book later: a server booked ahead of time would keep others waiting. */
         warp->clock = later(warp->clock, stall_of(t, row->op));
         if (warp->clock > horizon) return true;
-        const uint64_t cycles = ISSUE_CYCLES + (row->bytes < BANK_BYTES ? SCALAR_OVERHEAD : 0);
+        const uint64_t cycles =
+            ISSUE_CYCLES + (row->bytes < SHARED_BANK_BYTES ? SCALAR_OVERHEAD : 0);
         warp->clock = book(issue, warp->clock, cycles) + cycles;
         if (row->op == TIMING_LD_SHARED || row->op == TIMING_ST_SHARED ||
             row->op == TIMING_CP_ASYNC)
             charge_shared(warp, row);
+        else if (row->op == TIMING_LD_CLUSTER)
+            charge_cluster(warp, row);
         else
             charge_global(warp, row);
         ++t->settled;
