@@ -46,6 +46,20 @@ DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
+/* Reads 16 bytes at the offset of `pointer` in the shared memory of CTA `rank`, its own included. An
+ * ordinary load: a cluster barrier, or an arrival of cluster scope, has to stand between it and what
+ * the owner wrote before and does later. Any thread. PTX ISA: mapa, ld.shared::cluster. */
+DEVICE struct b128 ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
+    struct b128 value;
+    asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %4, %5;\n\t"
+                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote]; }"
+                 : "=r"(value.word[0]), "=r"(value.word[1]), "=r"(value.word[2]),
+                   "=r"(value.word[3])
+                 : "r"(shared_address(pointer)), "r"(rank)
+                 : "memory");
+    return value;
+}
+
 /* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4
  * bytes down on the barrier at the offset of `barrier` there. Asynchronous, generic order
  * through that barrier only. Any thread. */
@@ -65,6 +79,7 @@ DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, ui
 #define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \
     SIM(sim_mbarrier_arrive_remote_release(barrier, rank))
+#define ld_shared_cluster_b128(pointer, rank) SIM(sim_ld_shared_cluster_b128(pointer, rank))
 #define st_async_b32(word, value, barrier, rank) SIM(sim_st_async_b32(word, value, barrier, rank))
 
 #endif

@@ -1,5 +1,5 @@
 /* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals,
- * st.async.
+ * st.async, loads.
  *
  * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
  * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally the first
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "async.h"
+#include "core.h"
 #include "timing_model.h"
 
 /* ---- the cluster barrier ---- */
@@ -203,4 +204,20 @@ void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&store->job, sim_now() + DSMEM_CYCLES);
     sim_maybe_yield();
+}
+
+/* ---- ld.shared::cluster ---- */
+
+struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
+    struct sim_thread *const thread = sim_thread();
+    struct b128 value;
+    const struct sim_shared_place target =
+        sim_shared_map(sim_shared_at(pointer, sizeof value, sizeof value), rank);
+    check_target_alive(target.cta, "ld.shared::cluster");
+    sim_shadow_generic(thread, target.cta, target.offset, sizeof value, SIM_READ);
+    if (sim_timed())
+        timing_access(thread, target.cta == thread->cta ? TIMING_LD_SHARED : TIMING_LD_CLUSTER,
+                      target.offset, sizeof value);
+    memcpy(&value, target.host, sizeof value);
+    return value;
 }

@@ -117,6 +117,7 @@ void sim_setmaxnreg(int count, int increase);
 void sim_cluster_sync(void);
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank);
+struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank);
 void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_t rank);
 
 /* timeline/trace.h (recording.c) */

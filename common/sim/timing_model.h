@@ -48,6 +48,7 @@ enum {
     MBARRIER_EXPECT_TX_CYCLES = 28, /* arrive.expect_tx and a wait take 71 [micro] */
     REMOTE_ARRIVE_CYCLES = 212,     /* to the owner's release [micro] */
     DSMEM_CYCLES = 190,             /* a word into another CTA's shared memory, 180-215 [micro] */
+    DSMEM_BYTES_PER_CYCLE = 14,     /* that an SM reads of others: 3.3 TB/s on the chip [micro] */
     CLUSTER_BARRIER_CYCLES = 190,   /* as one trip between SMs [guess] */
 
     TMA_ISSUE_CYCLES = 32,   /* between two boxes of an SM [micro] */
