@@ -115,40 +115,54 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     float acc[WM / 16][WN / 8][4] = {{{0}}};
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
     struct pipeline_state state = {0, 0};
+    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) load_stage(shared, &args, tile, k_tile);
+        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
+            trace_mark(&trace, TRACE_LOAD, k_tile);
+            load_stage(shared, &args, tile, k_tile);
+        }
     }
     /* The barriers are initialized before any other thread waits on one. bar.sync */
     __syncthreads();
+    trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
     /* All bytes of k-tile 0 have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[0], 0);
+    trace_mark(&trace, TRACE_FRAGMENTS, 0);
     load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
 
     for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
         const int stage = state.index;
         /* Into the stage of the previous k-tile, which everybody has finished reading. */
+        trace_mark(&trace, TRACE_LOAD, k_tile + STAGES - 1);
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
+            trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+            trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
         }
         advance(&state);
         if (k_tile + 1 < args.tiles_k) {
+            trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile + 1);
             /* What this thread has read comes before the TMA's next overwriting of it. fence.proxy.async */
             fence_proxy_async();
             /* The same holds for every thread before thread 0 asks for more. bar.sync */
             __syncthreads();
             /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
             mbarrier_wait(&shared->full[state.index], state.phase);
+            trace_mark(&trace, TRACE_FRAGMENTS, k_tile + 1);
             load_fragments(&fragments[0], shared->a[state.index], shared->b[state.index], 0);
         }
+        trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
         multiply(acc, &fragments[1]);
     }
+    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_tile(&args, tile, acc);
+    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {

@@ -92,26 +92,33 @@ DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_co
 /* Fills the ring with all k-tiles of the tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         mbarrier_t *full = &shared->ring[state.index].full;
+        trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
         producer_acquire(shared->ring, state, STAGE_BYTES);
+        trace_mark(&trace, TRACE_LOAD, k_tile);
         tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
         tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
         pipeline_advance(&state, STAGES);
     }
+    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half, float acc[64],
-                         bool accumulate) {
+                         int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], accumulate);
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -119,21 +126,25 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile, int half) {
     float acc[64] = {0};
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next k-tile to read, to release */
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, threadIdx.x % 128 == 0);
 
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile > 0);
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile, &trace);
 
     NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
-        issue_k_tile(shared, &state, half, acc, k_tile > 0);
+        issue_k_tile(shared, &state, half, acc, k_tile, &trace);
         /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(WAIT);
+        trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         /* One arrival of each consumer warp. mbarrier.arrive */
         if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
         pipeline_advance(&release, STAGES);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
+    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_tile(args, tile.m * BM + half * 64, tile.n * BN, acc);
+    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {

@@ -90,15 +90,19 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
     const uint32_t tiles = args->tiles_m * args->tiles_n;
+    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     uint32_t number = blockIdx.x;
     while (number < tiles) {
         tile_put(&shared->scheduler, &slot, number);
+        trace_mark(&trace, TRACE_TILE, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         const uint32_t asked = STATIC_TILES ? number : tile_ask(args->tile_counter);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
+            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
             /* A consumer's four warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
+            trace_mark(&trace, TRACE_LOAD, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
@@ -106,18 +110,22 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         number = STATIC_TILES ? asked + gridDim.x : tile_answer(args->tile_counter, asked, tiles);
     }
     for (int i = 0; i < CONSUMERS; ++i) tile_put(&shared->scheduler, &slot, NO_TILE);
+    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, float acc[BM / 64][64],
-                         bool accumulate) {
+                         int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
     wgmma_fence();
-    multiply(acc, shared->a[state->index], shared->b[state->index], accumulate);
+    multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -132,23 +140,27 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     float acc[BM / 64][64] = {{0}};
     struct pipeline_state state = {0, 0}, slot = {consumer, 0};
     uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, threadIdx.x % 128 == 0);
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
 
     for (;;) {
         const uint32_t number = tile_get(&shared->scheduler, slot);
         if (number == NO_TILE) break;
         slot.phase ^= 1;
+        trace_mark(&trace, TRACE_TILE, number);
+        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->turn[consumer], turn);
         turn ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-        for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile > 0);
+        for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile, &trace);
 
         NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, acc, k_tile > 0);
+            issue_k_tile(shared, &state, acc, k_tile, &trace);
             /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
             wgmma_wait_group(WAIT);
+            trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
             release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
@@ -156,11 +168,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         /* The accumulators are complete, and the last stages have been read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
+        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
+        trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {

@@ -114,32 +114,40 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int rank = cluster_rank(), share = BN / CLUSTER;
+    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
+        trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
+            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
              * those that the others send included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
+            trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             tma_load_multicast(&shared->b[state.index][rank * share * BK], &args->map_b,
                                tile.n * BN + rank * share, k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
+    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
-                         float acc[ROWS / 64][BN / 2], bool accumulate) {
+                         float acc[ROWS / 64][BN / 2], int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], accumulate);
+    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -159,23 +167,27 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     struct pipeline_state state = {0, 0};
     uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     int number = blockIdx.x / CLUSTER;
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, threadIdx.x % 128 == 0);
     if (PINGPONG && consumer == 1) {
         number += gridDim.x / CLUSTER;
         pipeline_skip(&state, args->tiles_k, STAGES);
     }
     for (; number < args->items; number += step) {
         const struct tile tile = cluster_tile(args, number);
+        trace_mark(&trace, TRACE_TILE, number);
+        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         if (PINGPONG) mbarrier_wait(&shared->turn[consumer], turn);
         turn ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, first_row, acc, false);
+        issue_k_tile(shared, &state, first_row, acc, 0, &trace);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, first_row, acc, true);
+            issue_k_tile(shared, &state, first_row, acc, k_tile, &trace);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group, mbarrier.arrive */
             wgmma_wait_group(1);
+            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
@@ -184,12 +196,15 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
          * mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
+        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         store_tile(shared, args, tile.m * BM + first_row, tile.n * BN, consumer, acc);
+        trace_mark(&trace, TRACE_EPILOGUE_END, number);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA gives it up.
      * cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
