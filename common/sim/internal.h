@@ -1,11 +1,11 @@
 /*
  * internal.h: what the parts of the simulator share. Kernels see sim.h only.
  *
- * The core (fiber, scheduler, launch, clock, shadow, shared, global, thread, barrier, matrix,
- * cp_async, report, timing) owns the structures below. The asynchronous units (mbarrier, tma,
- * wgmma, cluster, registers) hang their own state on the `units` pointers, start jobs, block
- * threads and ask the shadow; the core calls them only through callbacks that they register, and
- * through the one function named at the end.
+ * The core (fiber, scheduler, jobs, launch, storage, clock, shadow, shared, global, thread, barrier,
+ * collective, matrix, cp_async, report, timing) owns the structures below. The asynchronous units
+ * (mbarrier, tma, wgmma, cluster, registers) hang their own state on the pointers that are kept for
+ * them, start jobs, block threads and ask the shadow; the core calls them only through callbacks that
+ * they register, and through the functions named at the end.
  *
  * Everything runs on one OS thread. `sim_thread()` is the simulated thread whose fiber is running;
  * in a job's complete() there may be none, so a job keeps what it needs.
@@ -37,8 +37,8 @@ struct sim_clock {
 
 /* What a synchronization object carries from those who release to those who acquire.
  *   c: accesses that happened before, for a generic access that follows
- *   p: generic accesses that also happened before an async-proxy operation that follows (they were
- * fenced) */
+ *   p: generic accesses that happened before an async-proxy operation that follows: they were fenced
+ */
 struct sim_sync {
     struct sim_clock c, p;
 };
@@ -267,7 +267,7 @@ uint64_t sim_now(void);
  * same time. No effect except under SCHEDULE_TIME. */
 void sim_advance(uint64_t cycles);
 
-/* ---- jobs: what async units have under way (scheduler.c) ---- */
+/* ---- jobs: what async units have under way (jobs.c) ---- */
 
 struct sim_job {
     void (*complete)(struct sim_job *job); /* makes the effect happen; may free the job */
@@ -435,7 +435,9 @@ static inline bool sim_recording(void) { return sim_event_hook != NULL; }
 void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
 void sim_recording_end(double cycles);
 
-/* Counted over a run, whatever the schedule. A conflict is one extra pass of 32 banks x 4 bytes. */
+/* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of ld.shared,
+ * st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of ld.global and
+ * st.global; ldmatrix and stmatrix are counted under every schedule. */
 struct sim_statistics {
     uint64_t ld_shared, ld_shared_conflicts;
     uint64_t st_shared, st_shared_conflicts;
@@ -443,7 +445,7 @@ struct sim_statistics {
     uint64_t stmatrix, stmatrix_conflicts;
     uint64_t cp_async, cp_async_conflicts;
     uint64_t mma, wgmma, tma_load_bytes, tma_store_bytes;
-    uint64_t global_sectors; /* 32 B sectors of ld/st.global, SCHEDULE_TIME only */
+    uint64_t global_sectors; /* of 32 bytes, that ld.global and st.global touched */
 };
 extern struct sim_statistics sim_statistics;
 

@@ -326,7 +326,8 @@ static inline void reuse_operands(struct smem *shared, bool barrier) {
     fence_proxy_async();
     __syncthreads();
     float acc[4] = {0};
-    const uint64_t operand = wgmma_descriptor(shared_address(shared->operand), 128, 256, SWIZZLE_NONE);
+    const uint64_t operand =
+        wgmma_descriptor(shared_address(shared->operand), 128, 256, SWIZZLE_NONE);
     wgmma_fence();
     wgmma_m64nNk16(8, acc, operand, operand, 0);
     wgmma_commit_group();
