@@ -1,0 +1,85 @@
+#!/bin/bash
+# docs_rejects.sh DOCS_CHECK DIRECTORY: a small book that is in order, then one mistake at a time; each
+# must be found, and --write must mend those that can be mended.
+set -euo pipefail
+check=$1
+dir=$2
+failed=0
+
+book() {
+    rm -rf "$dir"
+    mkdir -p "$dir/01_one" "$dir/docs/results"
+    printf 'int a;\nint b;\n    trace_mark(&trace, 1, 2);\nint c;\n' >"$dir/01_one/kernel.cu"
+    cat >"$dir/docs/results/card.jsonl" <<'END'
+{"gpu": "card", "driver": "1", "toolkit": "2", "date": "today", "command": "run"}
+{"stage": "01_one", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 100}, "baselines": [{"name": "cublas", "burst": {"tflops": 200}}]}
+END
+    cat >"$dir/README.md" <<'END'
+# Book
+
+[one](01_one/README.md#the-idea), [self](#book), `[not](a link)`
+<!-- table: results=card stages=01,cublas shapes=64 columns=burst,cublas -->
+<!-- end -->
+END
+    {
+        echo '# One'
+        for section in 'Where we are' 'The idea' Prediction 'The code' Measured \
+            'What breaks without it' Exercises 'Further reading'; do
+            echo "## $section"
+        done
+        printf '<!-- excerpt: 01_one/kernel.cu -->\n```c\nint a;\nint b;\nint c;\n```\n'
+    } >"$dir/01_one/README.md"
+    "$check" --write "$dir" >/dev/null
+}
+
+# expect CODE TEXT: the book is judged so.
+expect() {
+    local code=0 out
+    out=$("$check" "$dir" 2>&1) || code=$?
+    if [ "$code" -ne "$1" ] || ! grep -qF -- "$2" <<<"$out"; then
+        echo "expected exit code $1 and '$2', got $code and:"
+        echo "$out"
+        failed=1
+    fi
+}
+
+book
+expect 0 '2 pages'
+grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; failed=1; }
+grep -qF '| cublas | 200 | 100 % |' "$dir/README.md" || { echo 'no baseline'; failed=1; }
+
+sed -i 's/"tflops": 100/"tflops": 101/' "$dir/docs/results/card.jsonl"
+expect 1 'README.md:4: the table is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+
+sed -i 's/int b;/int b2;/' "$dir/01_one/kernel.cu"
+expect 1 'this excerpt is not in 01_one/kernel.cu: build'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+sed -i 's/int a;/int a2;/' "$dir/01_one/kernel.cu"
+expect 1 'nor are its first and last line'
+
+book
+sed -i 's/## Measured/## Results/' "$dir/01_one/README.md"
+expect 1 "expected the section 'Measured'"
+book
+echo '## More' >>"$dir/01_one/README.md"
+expect 1 'a section that the other chapters do not have'
+book
+echo '[x](docs/missing.md)' >>"$dir/README.md"
+expect 1 'the link leads nowhere: docs/missing.md'
+book
+echo '[x](01_one/README.md#nothing)' >>"$dir/README.md"
+expect 1 'there is no such heading: 01_one/README.md#nothing'
+book
+sed -i 's/stages=01,cublas/stages=02/' "$dir/README.md"
+expect 1 'have no such stage and shape'
+book
+sed -i 's/columns=burst/columns=speed/' "$dir/README.md"
+expect 1 "there is no column 'speed'"
+book
+rm "$dir/docs/results/card.jsonl"
+"$check" --write "$dir" >/dev/null
+grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record'; failed=1; }
+exit "$failed"

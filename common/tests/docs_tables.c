@@ -1,0 +1,409 @@
+#include "docs_tables.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+enum { RECORDS = 4096, WORDS = 32, WORD = 64 };
+
+static struct record {
+    char *file;
+    struct json value;
+} records[RECORDS];
+static int record_count;
+
+/* ---- reading ---- */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_records(const char *root, const char *file) {
+    struct text path = {0};
+    text_add(&path, "%s/docs/results/%s", root, file);
+    char *data = json_read_file(path.data), error[128];
+    for (char *line = data, *end; line && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end) *end++ = 0;
+        if (!*line || record_count == RECORDS) continue;
+        struct record *record = &records[record_count];
+        if (!json_parse(line, &record->value, error, sizeof error)) {
+            fprintf(stderr, "error: %s: %s\n", path.data, error);
+            exit(2);
+        }
+        record->file = copy_string(file);
+        ++record_count;
+    }
+    free(data);
+    free(path.data);
+}
+
+/* Reads docs/results/<prefix>*.jsonl in the order of their names. */
+static void load(const char *root, const char *prefix) {
+    for (int i = 0; i < record_count; ++i) {
+        json_free(&records[i].value);
+        free(records[i].file);
+    }
+    record_count = 0;
+    struct text path = {0};
+    text_add(&path, "%s/docs/results", root);
+    DIR *directory = opendir(path.data);
+    free(path.data);
+    char **names = NULL;
+    int count = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name);
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) || length < 6 ||
+            strcmp(entry->d_name + length - 6, ".jsonl"))
+            continue;
+        names = grow(names, (count + 1) * sizeof *names);
+        names[count++] = copy_string(entry->d_name);
+    }
+    if (directory) closedir(directory);
+    if (count) qsort(names, count, sizeof *names, by_name);
+    for (int i = 0; i < count; ++i) {
+        read_records(root, names[i]);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* ---- looking up ---- */
+
+static const char *string_of(const struct json *object, const char *key) {
+    const struct json *member = json_member(object, key);
+    return member && member->kind == JSON_STRING ? member->text : "";
+}
+
+/* The number, or 0 where there is none. */
+static double number_of(const struct json *object, const char *key) {
+    const struct json *member = object ? json_member(object, key) : NULL;
+    return member && member->kind == JSON_NUMBER ? member->number : 0;
+}
+
+struct shape {
+    double m, n, k;
+};
+
+static struct shape shape_of(const char *word) {
+    struct shape shape = {0, 0, 0};
+    if (sscanf(word, "%lfx%lfx%lf", &shape.m, &shape.n, &shape.k) < 3) shape.n = shape.k = shape.m;
+    return shape;
+}
+
+static bool is_stage(const struct json *value) { return *string_of(value, "stage") != 0; }
+
+static bool fits(const struct json *value, struct shape shape, const char *dtype) {
+    return is_stage(value) && number_of(value, "m") == shape.m &&
+           number_of(value, "n") == shape.n && number_of(value, "k") == shape.k &&
+           strcmp(string_of(value, "dtype"), dtype) == 0;
+}
+
+/* "06" or "06:wait0" */
+static bool is_named(const struct json *value, const char *word) {
+    const char *variant = strchr(word, ':');
+    return strncmp(string_of(value, "stage"), word, 2) == 0 &&
+           strcmp(string_of(value, "variant"), variant ? variant + 1 : "") == 0;
+}
+
+static const struct json *baseline(const struct json *value, const char *name) {
+    const struct json *list = json_member(value, "baselines");
+    for (size_t i = 0; list && list->kind == JSON_ARRAY && i < list->count; ++i)
+        if (strcmp(string_of(&list->item[i], "name"), name) == 0) return &list->item[i];
+    return NULL;
+}
+
+struct found {
+    const struct json *value;  /* the stage's record, or the baseline's */
+    const struct json *cublas; /* of the same run, or NULL */
+};
+
+static bool is_chapter_number(const char *word) {
+    return word[0] == '0' && word[1] >= '1' && word[1] <= '9';
+}
+
+static struct found find(const char *word, struct shape shape, const char *dtype) {
+    struct found found = {NULL, NULL};
+    for (int i = 0; i < record_count; ++i) {
+        const struct json *value = &records[i].value;
+        if (!fits(value, shape, dtype)) continue;
+        const struct json *wanted = is_chapter_number(word) ? (is_named(value, word) ? value : NULL)
+                                                            : baseline(value, word);
+        if (wanted) found = (struct found){wanted, baseline(value, "cublas")};
+    }
+    return found;
+}
+
+/* ---- columns ---- */
+
+enum column {
+    BURST,
+    CUBLAS,
+    SUSTAINED,
+    SUSTAINED_CUBLAS,
+    UTILIZATION,
+    CLOCK,
+    POWER,
+    SPREAD,
+    CYCLES,
+    REGISTERS,
+    SMEM,
+    COLUMNS
+};
+static const struct {
+    const char *name, *heading;
+} columns[COLUMNS] = {
+    [BURST] = {"burst", "TFLOPS (burst)"},
+    [CUBLAS] = {"cublas", "of cuBLAS"},
+    [SUSTAINED] = {"sustained", "TFLOPS (sustained)"},
+    [SUSTAINED_CUBLAS] = {"sustained_cublas", "of cuBLAS (sustained)"},
+    [UTILIZATION] = {"utilization", "Tensor Core"},
+    [CLOCK] = {"clock", "SM clock, MHz"},
+    [POWER] = {"power", "W (sustained)"},
+    [SPREAD] = {"spread", "spread"},
+    [CYCLES] = {"cycles", "cycles"},
+    [REGISTERS] = {"registers", "registers"},
+    [SMEM] = {"smem", "shared memory, KB"},
+};
+
+static void add_number(struct text *out, double value, const char *unit) {
+    const int digits = value >= 100 || *unit == '%' || value == (int)value ? 0
+                       : value >= 10                                       ? 1
+                                                                           : 2;
+    text_add(out, "%.*f%s", digits, value, unit);
+}
+
+static void add_share(struct text *out, double part, double whole) {
+    if (part > 0 && whole > 0)
+        text_add(out, "%.*f %%", 100 * part / whole < 10 ? 1 : 0, 100 * part / whole);
+    else
+        text_add(out, "–");
+}
+
+static void add_cell(struct text *out, enum column column, struct found found) {
+    const struct json *value = found.value, *cublas = found.cublas;
+    const struct json *burst = value ? json_member(value, "burst") : NULL;
+    const struct json *sustained = value ? json_member(value, "sustained") : NULL;
+    double number = 0;
+    const char *unit = "";
+    switch (column) {
+    case CUBLAS:
+        add_share(out, number_of(burst, "tflops"),
+                  number_of(cublas ? json_member(cublas, "burst") : NULL, "tflops"));
+        return;
+    case SUSTAINED_CUBLAS:
+        add_share(out, number_of(sustained, "tflops"),
+                  number_of(cublas ? json_member(cublas, "sustained") : NULL, "tflops"));
+        return;
+    case UTILIZATION:
+        add_share(out, number_of(value, "tensor_core_utilization"), 1);
+        return;
+    case SPREAD:
+        number = number_of(burst, "spread");
+        if (number > 0)
+            text_add(out, "%.1f %%", 100 * number);
+        else
+            text_add(out, "–");
+        return;
+    case BURST:
+        number = number_of(burst, "tflops");
+        break;
+    case SUSTAINED:
+        number = number_of(sustained, "tflops");
+        break;
+    case CLOCK:
+        number = (int)(number_of(burst, "clock_mhz") + 0.5);
+        break;
+    case POWER:
+        number = (int)(number_of(sustained, "power_w") + 0.5);
+        break;
+    case CYCLES:
+        number = number_of(value, "cycles");
+        break;
+    case REGISTERS:
+        number = number_of(value, "registers");
+        break;
+    default:
+        number = number_of(value, "smem_bytes") / 1024;
+    }
+    if (number > 0)
+        add_number(out, number, unit);
+    else
+        text_add(out, "–");
+}
+
+/* ---- the table ---- */
+
+struct spec {
+    char stages[WORDS][WORD], shapes[WORDS][WORD];
+    int column[WORDS];
+    int stage_count, shape_count, column_count;
+    char dtype[WORD];
+    bool link; /* stages link to their chapters and say what is theirs */
+};
+
+static int words_of(const char *marker, const char *key, char words[WORDS][WORD]) {
+    char value[512];
+    int count = 0;
+    if (!marker_value(marker, key, value, sizeof value)) return 0;
+    for (char *word = strtok(value, ","); word && count < WORDS; word = strtok(NULL, ","))
+        snprintf(words[count++], WORD, "%s", word);
+    return count;
+}
+
+/* The technique in the chapter's stage record, and its directory, both "" if there is none. */
+static void chapter_of(const char *root, const char *word, char *directory, char *technique,
+                       size_t size) {
+    *directory = *technique = 0;
+    DIR *top = opendir(root);
+    for (struct dirent *entry; top && (entry = readdir(top));)
+        if (strncmp(entry->d_name, word, 2) == 0 && entry->d_name[2] == '_')
+            snprintf(directory, size, "%.100s", entry->d_name);
+    if (top) closedir(top);
+    struct text path = {0};
+    text_add(&path, "%s/%s/kernel.cu", root, directory);
+    char *source = *directory ? json_read_file(path.data) : NULL;
+    const char *at = source ? strstr(source, ".technique = \"") : NULL;
+    if (at) {
+        at += strlen(".technique = \"");
+        snprintf(technique, size, "%.*s", (int)strcspn(at, "\""), at);
+    }
+    free(source);
+    free(path.data);
+}
+
+static void add_heading(struct text *out, const struct spec *spec) {
+    text_add(out, "|%s", spec->link ? " chapter | what it adds |" : " |");
+    for (int s = 0; s < spec->shape_count; ++s)
+        for (int c = 0; c < spec->column_count; ++c) {
+            const struct shape shape = shape_of(spec->shapes[s]);
+            if (shape.m == shape.n && shape.n == shape.k)
+                text_add(out, " %.0f³: %s |", shape.m, columns[spec->column[c]].heading);
+            else
+                text_add(out, " %.0f×%.0f×%.0f: %s |", shape.m, shape.n, shape.k,
+                         columns[spec->column[c]].heading);
+        }
+    text_add(out, "\n|%s", spec->link ? "---|---|" : "---|");
+    for (int i = 0; i < spec->shape_count * spec->column_count; ++i)
+        text_add(out, "---:|");
+    text_add(out, "\n");
+}
+
+/* Returns how many cells' records were found. */
+static int add_rows(struct text *out, const char *root, const struct spec *spec) {
+    int count = 0;
+    for (int i = 0; i < spec->stage_count; ++i) {
+        const char *word = spec->stages[i];
+        char directory[128], technique[128];
+        chapter_of(root, word, directory, technique, sizeof directory);
+        if (!is_chapter_number(word)) snprintf(directory, sizeof directory, "%s", word);
+        const char *variant = is_chapter_number(word) ? strchr(word, ':') : NULL;
+        if (spec->link && is_chapter_number(word))
+            text_add(out, "| [%s](%s/README.md)%s%s | %s |", directory, directory,
+                     variant ? ", " : "", variant ? variant + 1 : "", variant ? "" : technique);
+        else
+            text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
+                     variant ? variant + 1 : "", spec->link ? " |" : "");
+        for (int s = 0; s < spec->shape_count; ++s) {
+            const struct found found = find(word, shape_of(spec->shapes[s]), spec->dtype);
+            count += found.value != NULL;
+            for (int c = 0; c < spec->column_count; ++c) {
+                text_add(out, " ");
+                add_cell(out, spec->column[c], found);
+                text_add(out, " |");
+            }
+        }
+        text_add(out, "\n");
+    }
+    return count;
+}
+
+static void add_word(struct text *out, const char *separator, const char *word) {
+    if (*word) text_add(out, "%s%s", separator, word);
+}
+
+/* One line for each run: measured or simulated, on what, when, how. */
+static void add_sources(struct text *out, const struct page *page, const char *dtype) {
+    const char *up = !strchr(page->path, '/')                        ? ""
+                     : strncmp(page->path, "docs/results/", 13) == 0 ? "../../"
+                                                                     : "../";
+    for (int i = 0; i < record_count; ++i) {
+        const struct json *value = &records[i].value;
+        if (is_stage(value)) continue;
+        bool simulated = false;
+        for (int j = i + 1; j < record_count && is_stage(&records[j].value); ++j)
+            simulated |= strcmp(string_of(&records[j].value, "backend"), "sim") == 0;
+        text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
+        text_add(out, "%s", string_of(value, "gpu"));
+        add_word(out, ", driver ", string_of(value, "driver"));
+        add_word(out, ", CUDA ", string_of(value, "toolkit"));
+        add_word(out, ", power limit ", string_of(value, "power_limit"));
+        add_word(out, ", ", string_of(value, "date"));
+        text_add(out, ", %s; `%s` ([record](%sdocs/results/%s)).\n", dtype,
+                 string_of(value, "command"), up, records[i].file);
+    }
+}
+
+static bool read_spec(const struct page *page, int line, struct spec *spec) {
+    const char *marker = page->line[line];
+    char names[WORDS][WORD], link[WORD];
+    *spec = (struct spec){.dtype = "bf16"};
+    spec->stage_count = words_of(marker, "stages", spec->stages);
+    spec->shape_count = words_of(marker, "shapes", spec->shapes);
+    spec->column_count = words_of(marker, "columns", names);
+    marker_value(marker, "dtype", spec->dtype, sizeof spec->dtype);
+    spec->link = marker_value(marker, "link", link, sizeof link);
+    if (!spec->stage_count || !spec->shape_count || !spec->column_count) {
+        complain(page, line, "a table needs results=, stages=, shapes= and columns=");
+        return false;
+    }
+    for (int i = 0; i < spec->column_count; ++i) {
+        int c = 0;
+        while (c < COLUMNS && strcmp(names[i], columns[c].name))
+            ++c;
+        if (c == COLUMNS) {
+            complain(page, line, "there is no column '%s'", names[i]);
+            return false;
+        }
+        spec->column[i] = c;
+    }
+    return true;
+}
+
+void tables_check(const char *root, struct page *page, bool rewrite) {
+    for (int line = 0; (line = page_find(page, line, "<!-- table:")) >= 0; ++line) {
+        char prefix[WORD];
+        struct spec spec;
+        const int end = page_find(page, line, "<!-- end -->");
+        const int next = page_find(page, line + 1, "<!-- table:");
+        if (end < 0 || (next >= 0 && next < end)) {
+            complain(page, line, "the table has no <!-- end -->");
+            return;
+        }
+        if (!marker_value(page->line[line], "results", prefix, sizeof prefix)) *prefix = 0;
+        if (!read_spec(page, line, &spec)) continue;
+        load(root, prefix);
+        struct text out = {0};
+        text_add(&out, "\n");
+        if (record_count) {
+            add_heading(&out, &spec);
+            if (!add_rows(&out, root, &spec))
+                complain(page, line, "docs/results/%s*.jsonl have no such stage and shape", prefix);
+            add_sources(&out, page, spec.dtype);
+            text_add(&out, "\n");
+        } else {
+            if (spec.link) {
+                add_heading(&out, &spec);
+                add_rows(&out, root, &spec);
+                text_add(&out, "\n");
+            }
+            text_add(&out, "*Not yet recorded: there is no `docs/results/%s*.jsonl`.*\n\n", prefix);
+        }
+        if (!page_replace(page, line + 1, end - line - 1, out.data) && !rewrite)
+            complain(page, line, "the table is stale: build the target docs");
+        free(out.data);
+    }
+}
