@@ -1,11 +1,11 @@
 /*
  * internal.h: what the parts of the simulator share. Kernels see sim.h only.
  *
- * The core (fiber, scheduler, jobs, launch, storage, clock, shadow, shared, global, thread, barrier,
- * collective, matrix, cp_async, report, timing) owns the structures below. The asynchronous units
- * (mbarrier, tma, wgmma, cluster, registers) hang their own state on the pointers that are kept for
- * them, start jobs, block threads and ask the shadow; the core calls them only through callbacks that
- * they register, and through the functions named at the end.
+ * The core (fiber, scheduler, jobs, launch, storage, clock, shadow, shared, global, thread,
+ * barrier, collective, matrix, cp_async, report, timing) owns the structures below. The
+ * asynchronous units (mbarrier, tma, wgmma, cluster, registers) hang their own state on the
+ * pointers that are kept for them, start jobs, block threads and ask the shadow; the core calls
+ * them only through callbacks that they register, and through the functions named at the end.
  *
  * Everything runs on one OS thread. `sim_thread()` is the simulated thread whose fiber is running;
  * in a job's complete() there may be none, so a job keeps what it needs.
@@ -37,7 +37,8 @@ struct sim_clock {
 
 /* What a synchronization object carries from those who release to those who acquire.
  *   c: accesses that happened before, for a generic access that follows
- *   p: generic accesses that happened before an async-proxy operation that follows: they were fenced
+ *   p: generic accesses that happened before an async-proxy operation that follows: they were
+ * fenced
  */
 struct sim_sync {
     struct sim_clock c, p;
@@ -132,7 +133,7 @@ struct sim_thread {
     bool touched_registers; /* a wrapper has packed, converted or stored registers since the last
                                wgmma.fence */
     bool polled;            /* its last atomic added nothing: it polls a word of global memory */
-    uint32_t cycles; /* charged since its warp's clock was last brought up to date */
+    uint32_t cycles;        /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async;
     struct bulk_state *bulk; /* tma.c: allocate on first use with sim_arena_alloc */
     struct sim_exit_call *at_exit;
@@ -435,9 +436,9 @@ static inline bool sim_recording(void) { return sim_event_hook != NULL; }
 void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
 void sim_recording_end(double cycles);
 
-/* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of ld.shared,
- * st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of ld.global and
- * st.global; ldmatrix and stmatrix are counted under every schedule. */
+/* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of
+ * ld.shared, st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of
+ * ld.global and st.global; ldmatrix and stmatrix are counted under every schedule. */
 struct sim_statistics {
     uint64_t ld_shared, ld_shared_conflicts;
     uint64_t st_shared, st_shared_conflicts;
