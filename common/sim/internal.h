@@ -37,9 +37,7 @@ struct sim_clock {
 
 /* What a synchronization object carries from those who release to those who acquire.
  *   c: accesses that happened before, for a generic access that follows
- *   p: generic accesses that happened before an async-proxy operation that follows: they were
- * fenced
- */
+ *   p: generic accesses that happened before an async-proxy operation that follows */
 struct sim_sync {
     struct sim_clock c, p;
 };
