@@ -1,9 +1,10 @@
 /*
  * 01_naive: one thread computes one element of D.
  *
- * The idea: none yet. Every thread walks along a row of A and a row of B and multiplies on the CUDA cores.
- * What it costs: 4 bytes loaded for every 2 FLOPs, all through the L1 cache, and nothing is shared on purpose;
- * the Tensor Core is not used at all. What it hides: only what other warps happen to hide.
+ * The idea: none yet. Every thread walks along a row of A and a row of B and multiplies on the
+ * CUDA cores. What it costs: 4 bytes loaded for every 2 FLOPs, all through the L1 cache, and
+ * nothing is shared on purpose; the Tensor Core is not used at all. What it hides: only what other
+ * warps happen to hide.
  */
 #include "gemm.h"
 #include "hopper/element.h"

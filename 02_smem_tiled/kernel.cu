@@ -1,10 +1,11 @@
 /*
  * 02_smem_tiled: a CTA computes a 128 x 128 tile of D, its warps on the Tensor Core.
  *
- * The idea: every element that is fetched is used 128 times. A k-tile of A and B is copied to shared memory, each of
- * four warps loads fragments from there and multiplies them with mma.sync. What it costs: registers on the way to
- * shared memory, two barriers per k-tile, and time: load, synchronize, load fragments, multiply,
- * synchronize. Nothing overlaps, so the Tensor Core idles through all of it except the multiplying.
+ * The idea: every element that is fetched is used 128 times. A k-tile of A and B is copied to
+ * shared memory, each of four warps loads fragments from there and multiplies them with mma.sync.
+ * What it costs: registers on the way to shared memory, two barriers per k-tile, and time: load,
+ * synchronize, load fragments, multiply, synchronize. Nothing overlaps, so the Tensor Core idles
+ * through all of it except the multiplying.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -43,7 +44,8 @@ DEVICE struct b128 mask_chunk(struct b128 chunk, int valid) {
     return chunk;
 }
 
-/* Copies a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The whole CTA. */
+/* Copies a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The
+ * whole CTA. */
 DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows, int columns) {
     struct b128 chunks[BM * BK / CHUNK / THREADS];
     UNROLL for (int i = 0; i < BM * BK / CHUNK / THREADS; ++i) {

@@ -1,10 +1,11 @@
 /*
  * 03_cp_async_multistage: copies run ahead of the multiplications through a ring of k-tiles.
  *
- * The idea: cp.async copies from global to shared memory with no register in between and no thread waiting. With
- * STAGES buffers, STAGES - 1 k-tiles are on their way while one is multiplied: after the prologue the latency of
- * global memory is hidden. What it costs: 32 KB of shared memory per stage, and the prologue itself. What it does
- * not hide: the fragment loads from shared memory, which every multiplication still waits for.
+ * The idea: cp.async copies from global to shared memory with no register in between and no thread
+ * waiting. With STAGES buffers, STAGES - 1 k-tiles are on their way while one is multiplied: after
+ * the prologue the latency of global memory is hidden. What it costs: 32 KB of shared memory per
+ * stage, and the prologue itself. What it does not hide: the fragment loads from shared memory,
+ * which every multiplication still waits for.
  */
 #include "gemm.h"
 #include "hopper/cp_async.h"
@@ -43,12 +44,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks of a row are permuted
- * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
+ * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
+ * covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
- * CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
+ * `inside`: no row does. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
                       int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -60,7 +62,8 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
         cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
+/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The
+ * whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
                       int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
@@ -116,8 +119,8 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
     cp_async_commit_group();
 }
 
-/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because checking each copy costs
- * more than the copy. The whole CTA. */
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because
+ * checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
     for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
@@ -128,10 +131,11 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
     for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES;
         trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
-        /* This thread's copies of the k-tile have landed: of the k_tile + STAGES - 1 groups so far, all but the
-         * youngest STAGES - 2. cp.async.wait_group */
+        /* This thread's copies of the k-tile have landed: of the k_tile + STAGES - 1 groups so
+         * far, all but the youngest STAGES - 2. cp.async.wait_group */
         cp_async_wait_group(STAGES - 2);
-        /* So have everybody else's; and everybody has read the previous k-tile, whose stage is filled next. bar.sync */
+        /* So have everybody else's; and everybody has read the previous k-tile, whose stage is
+         * filled next. bar.sync */
         __syncthreads();
         trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
         load_stage(shared, args, tile, k_tile + STAGES - 1, inside);
@@ -144,7 +148,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         }
     }
     trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
-    /* The zeros behind the last k-tile have landed before the CTA gives up its memory. cp.async.wait_group */
+    /* The zeros behind the last k-tile have landed before the CTA gives up its memory.
+     * cp.async.wait_group */
     cp_async_wait_group(0);
 }
 

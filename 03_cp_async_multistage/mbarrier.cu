@@ -1,10 +1,12 @@
 /*
- * 03_cp_async_multistage, variant mbarrier: the same ring, its copies counted by barriers instead of groups.
+ * 03_cp_async_multistage, variant mbarrier: the same ring, its copies counted by barriers instead
+ * of groups.
  *
- * The idea: a barrier per stage says "full" once all copies of all threads have landed: cp.async.mbarrier.arrive makes
- * each thread's arrival happen by itself when its copies are done. Another says "empty" once every thread has read
- * the stage. Threads no longer meet at a CTA barrier: one may run ahead of another by a whole ring. This is how an
- * sm_80 pipeline is written with the barriers that Hopper's TMA will need.
+ * The idea: a barrier per stage says "full" once all copies of all threads have landed:
+ * cp.async.mbarrier.arrive makes each thread's arrival happen by itself when its copies are done.
+ * Another says "empty" once every thread has read the stage. Threads no longer meet at a CTA
+ * barrier: one may run ahead of another by a whole ring. This is how an sm_80 pipeline is written
+ * with the barriers that Hopper's TMA will need.
  */
 #include "gemm.h"
 #include "hopper/cp_async.h"
@@ -46,12 +48,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks of a row are permuted
- * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
+ * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
+ * covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
- * CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
+ * `inside`: no row does. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
                       int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -63,7 +66,8 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
         cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a quarter of k-tile `k_tile` of both operands; nothing behind the last one. The whole CTA. */
+/* Starts copying a quarter of k-tile `k_tile` of both operands; nothing behind the last one.
+ * The whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
                       int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
@@ -112,12 +116,14 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
             }
 }
 
-/* Starts copying k-tile `k_tile` once its stage is free; nothing behind the last one. The whole CTA. */
+/* Starts copying k-tile `k_tile` once its stage is free; nothing behind the last one. The whole
+ * CTA. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
                        bool inside) {
     const int stage = k_tile % STAGES, round = k_tile / STAGES;
     if (k_tile >= args->tiles_k) return;
-    /* Everybody has read what the stage held a round ago. In round 0 parity 1 passes at once. mbarrier.try_wait */
+    /* Everybody has read what the stage held a round ago. In round 0 parity 1 passes at once.
+     * mbarrier.try_wait */
     mbarrier_wait(&shared->empty[stage], (round & 1) ^ 1);
     UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
     /* Arrives for this thread when its copies have landed. cp.async.mbarrier.arrive.noinc */

@@ -1,10 +1,11 @@
 /*
  * 04_rf_double_buffer: fragments are loaded while the previous ones multiply.
  *
- * The idea: two sets of fragment registers. While the Tensor Core works on one, ldmatrix fills the other; the last step of
- * a k-tile already fetches the first fragments of the next. Now the latency of shared memory is hidden as well, and
- * mma.sync runs as fast as it can on this chip. What it costs: 32 registers per thread, and a longer prologue. What
- * it does not hide: the prologue and the epilogue of the CTA, unless a second CTA on the SM fills them.
+ * The idea: two sets of fragment registers. While the Tensor Core works on one, ldmatrix fills the
+ * other; the last step of a k-tile already fetches the first fragments of the next. Now the
+ * latency of shared memory is hidden as well, and mma.sync runs as fast as it can on this chip.
+ * What it costs: 32 registers per thread, and a longer prologue. What it does not hide: the
+ * prologue and the epilogue of the CTA, unless a second CTA on the SM fills them.
  */
 #include "gemm.h"
 #include "hopper/cp_async.h"
@@ -43,12 +44,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks of a row are permuted
- * by the row's number, so that the same chunk of eight neighbouring rows covers all 32 banks. */
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
+ * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
+ * covers all 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero. `inside`: no row does. The whole
- * CTA. */
+/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
+ * `inside`: no row does. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
                       int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -60,7 +62,8 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
         cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a half of k-tile `k_tile` of both operands; zeros behind the last one. The whole CTA. */
+/* Starts copying a half of k-tile `k_tile` of both operands; zeros behind the last one. The
+ * whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
                       int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
@@ -110,14 +113,16 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 
 /* Waits for the next k-tile. The whole CTA. */
 DEVICE void wait_stage(void) {
-    /* This thread's copies of it have landed: all groups but the youngest STAGES - 2. cp.async.wait_group */
+    /* This thread's copies of it have landed: all groups but the youngest STAGES - 2.
+     * cp.async.wait_group */
     cp_async_wait_group(STAGES - 2);
-    /* So have everybody else's; and everybody has loaded the last fragments of the current one. bar.sync */
+    /* So have everybody else's; and everybody has loaded the last fragments of the current one.
+     * bar.sync */
     __syncthreads();
 }
 
-/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because checking each copy costs
- * more than the copy. The whole CTA. */
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because
+ * checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
@@ -139,7 +144,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
             trace_mark(trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
             if (step == 0) trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
-            /* Into the stage of the previous k-tile: the last wait_stage() came after everybody's last load from it. */
+            /* Into the stage of the previous k-tile: the last wait_stage() came after
+             * everybody's last load from it. */
             if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, inside);
             trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
@@ -153,7 +159,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         multiply(acc, &fragments[1]);
     }
     trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
-    /* The zeros behind the last k-tile have landed before the CTA gives up its memory. cp.async.wait_group */
+    /* The zeros behind the last k-tile have landed before the CTA gives up its memory.
+     * cp.async.wait_group */
     cp_async_wait_group(0);
 }
 

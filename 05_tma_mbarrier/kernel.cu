@@ -1,10 +1,12 @@
 /*
- * 05_tma_mbarrier: one thread asks for a whole tile, and a barrier in shared memory says when it is there.
+ * 05_tma_mbarrier: one thread asks for a whole tile, and a barrier in shared memory says when it
+ * is there.
  *
- * The idea: the Tensor Memory Accelerator (TMA) copies a box of a matrix to shared memory by itself: addresses, swizzle and
- * the zeros beyond the edges included. An mbarrier per stage counts the bytes; the CTA waits for its phase. What it costs:
- * a tensor map made on the host, and a fence, because the TMA overwrites behind the back of ordinary loads. What it hides: all
- * the copying instructions, and their registers.
+ * The idea: the Tensor Memory Accelerator (TMA) copies a box of a matrix to shared memory by
+ * itself: addresses, swizzle and the zeros beyond the edges included. An mbarrier per stage counts
+ * the bytes; the CTA waits for its phase. What it costs: a tensor map made on the host, and a
+ * fence, because the TMA overwrites behind the back of ordinary loads. What it hides: all the
+ * copying instructions, and their registers.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -57,8 +59,8 @@ DEVICE void advance(struct pipeline_state *state) {
     }
 }
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements: the TMA's 128 B swizzle is the permutation
- * of chapter 03. */
+/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements: the TMA's 128 B
+ * swizzle is the permutation of chapter 03. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
@@ -103,7 +105,8 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
     const int stage = k_tile % STAGES;
     if (k_tile >= args->tiles_k) return;
-    /* The phase completes with this arrival and the last of these bytes. mbarrier.arrive.expect_tx */
+    /* The phase completes with this arrival and the last of these bytes.
+     * mbarrier.arrive.expect_tx */
     mbarrier_arrive_expect_tx(&shared->full[stage], STAGE_BYTES);
     tma_load(shared->a[stage], &args->map_a, tile.m * BM, k_tile * BK, &shared->full[stage]);
     tma_load(shared->b[stage], &args->map_b, tile.n * BN, k_tile * BK, &shared->full[stage]);
@@ -148,7 +151,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         advance(&state);
         if (k_tile + 1 < args.tiles_k) {
             trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile + 1);
-            /* What this thread has read comes before the TMA's next overwriting of it. fence.proxy.async */
+            /* What this thread has read comes before the TMA's next overwriting of it.
+             * fence.proxy.async */
             fence_proxy_async();
             /* The same holds for every thread before thread 0 asks for more. bar.sync */
             __syncthreads();

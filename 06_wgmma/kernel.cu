@@ -1,10 +1,12 @@
 /*
- * 06_wgmma: the Tensor Core fetches its own operands and works on while the warps do something else.
+ * 06_wgmma: the Tensor Core fetches its own operands and works on while the warps do something
+ * else.
  *
- * The idea: wgmma is issued by four warps at once, reads both operands from shared memory as two descriptors say, and
- * finishes later. No fragments, no ldmatrix; half as many instructions would still keep it busy. WAIT groups stay in flight:
- * with 0, the Tensor Core is idle from the end of a k-tile to the issue of the next; with 1, the next is queued before the
- * last one ends, and a stage is refilled one k-tile late. What it costs: rules about who may touch what, when.
+ * The idea: wgmma is issued by four warps at once, reads both operands from shared memory as two
+ * descriptors say, and finishes later. No fragments, no ldmatrix; half as many instructions would
+ * still keep it busy. WAIT groups stay in flight: with 0, the Tensor Core is idle from the end of
+ * a k-tile to the issue of the next; with 1, the next is queued before the last one ends, and a
+ * stage is refilled one k-tile late. What it costs: rules about who may touch what, when.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -47,8 +49,9 @@ DEVICE void advance(struct pipeline_state *state) {
     }
 }
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of the rows. Rows of a
- * tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. The warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half
+ * of the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte
+ * pattern, hence the stride. The warpgroup. */
 DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -81,7 +84,8 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile, float acc
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
     const int stage = k_tile % STAGES;
     if (k_tile >= args->tiles_k) return;
-    /* The phase completes with this arrival and the last of these bytes. mbarrier.arrive.expect_tx */
+    /* The phase completes with this arrival and the last of these bytes.
+     * mbarrier.arrive.expect_tx */
     mbarrier_arrive_expect_tx(&shared->full[stage], STAGE_BYTES);
     tma_load(shared->a[stage], &args->map_a, tile.m * BM, k_tile * BK, &shared->full[stage]);
     tma_load(shared->b[stage], &args->map_b, tile.n * BN, k_tile * BK, &shared->full[stage]);
@@ -94,7 +98,8 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, floa
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
     trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
-    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
@@ -127,7 +132,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     for (int k_tile = WAIT; k_tile < args.tiles_k; ++k_tile) {
         issue_k_tile(shared, &state, acc, k_tile, &trace);
-        /* The group of k-tile k_tile - WAIT is complete: its stage has been read. wgmma.wait_group */
+        /* The group of k-tile k_tile - WAIT is complete: its stage has been read.
+         * wgmma.wait_group */
         wgmma_wait_group(WAIT);
         trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         /* For every warp, before thread 0 has the stage overwritten. bar.sync */

@@ -1,10 +1,11 @@
 /*
  * 07_warp_specialized: one warpgroup fetches, two multiply, and they meet only at barriers.
  *
- * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become different threads. The producer
- * runs ahead as far as the ring allows, whatever the consumers do; two consumers share a tile and cover each other's
- * waits. What it costs: a warpgroup that does not compute, though its registers go to those that do. What it hides: the
- * issuing of loads, and every CTA barrier in the main loop.
+ * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become
+ * different threads. The producer runs ahead as far as the ring allows, whatever the consumers do;
+ * two consumers share a tile and cover each other's waits. What it costs: a warpgroup that does
+ * not compute, though its registers go to those that do. What it hides: the issuing of loads, and
+ * every CTA barrier in the main loop.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -41,8 +42,9 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile are 128 bytes; eight of
- * them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile
+ * are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One
+ * warpgroup. */
 DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -52,7 +54,8 @@ DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool
     }
 }
 
-/* Transposes 4 x 4 words between the four lanes of a quad: word j of lane i becomes word i of lane j. A whole warp. */
+/* Transposes 4 x 4 words between the four lanes of a quad: word j of lane i becomes word i of
+ * lane j. A whole warp. */
 DEVICE void transpose_quad(uint32_t word[4]) {
     const int lane = threadIdx.x % 32;
     UNROLL for (int bit = 2; bit > 0; bit /= 2)
@@ -65,8 +68,9 @@ DEVICE void transpose_quad(uint32_t word[4]) {
         }
 }
 
-/* Writes a warpgroup's accumulators to D from row `first_row` on. A thread holds pairs of columns; the four lanes of a quad
- * exchange them, so that each writes eight neighbouring columns at once. One warpgroup. */
+/* Writes a warpgroup's accumulators to D from row `first_row` on. A thread holds pairs of
+ * columns; the four lanes of a quad exchange them, so that each writes eight neighbouring
+ * columns at once. One warpgroup. */
 DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column, float acc[64]) {
     const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
     UNROLL for (int j = 0; j < BN / 8; j += 4)
@@ -96,7 +100,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct t
     NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         mbarrier_t *full = &shared->ring[state.index].full;
         trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
-        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+         * .arrive.expect_tx */
         producer_acquire(shared->ring, state, STAGE_BYTES);
         trace_mark(&trace, TRACE_LOAD, k_tile);
         tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
@@ -113,7 +118,8 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
-    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
@@ -133,7 +139,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
 
     NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
         issue_k_tile(shared, &state, half, acc, k_tile, &trace);
-        /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
+        /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
+         * wgmma.wait_group */
         wgmma_wait_group(WAIT);
         trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         /* One arrival of each consumer warp. mbarrier.arrive */

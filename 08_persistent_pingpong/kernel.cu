@@ -1,11 +1,13 @@
 /*
- * 08_persistent_pingpong: CTAs stay for many tiles, and one consumer's epilogue runs under the other's main loop.
+ * 08_persistent_pingpong: CTAs stay for many tiles, and one consumer's epilogue runs under the
+ * other's main loop.
  *
- * The idea: as many CTAs as SMs, each fetching tile after tile. The producer runs into the next tile while the last is being
- * finished, so only the first prologue is exposed. The two consumers work on different tiles, their main loops strictly in
- * turn: while one has the Tensor Core, the other converts, stages and stores its tile through the TMA. What it costs: all
- * 128 x 128 accumulators in one warpgroup, staging memory, and a counter that hands out tiles. What it hides: every
- * prologue and epilogue but the first and the last.
+ * The idea: as many CTAs as SMs, each fetching tile after tile. The producer runs into the next
+ * tile while the last is being finished, so only the first prologue is exposed. The two consumers
+ * work on different tiles, their main loops strictly in turn: while one has the Tensor Core, the
+ * other converts, stages and stores its tile through the TMA. What it costs: all 128 x 128
+ * accumulators in one warpgroup, staging memory, and a counter that hands out tiles. What it
+ * hides: every prologue and epilogue but the first and the last.
  */
 #include "gemm.h"
 #include "hopper/block_store.h"
@@ -36,7 +38,6 @@ enum {
     CONSUMERS = 2,               /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    BUFFERS = 2, /* blocks of staging per consumer */
 };
 
 struct smem {
@@ -48,8 +49,9 @@ struct smem {
     mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of the rows. Rows of a tile are
- * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half
+ * of the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte
+ * pattern, hence the stride. One warpgroup. */
 DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -61,32 +63,18 @@ DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t
         }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones before. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile, int consumer,
-                       float acc[BM / 64][64]) {
-    const bool elected = threadIdx.x % 128 == 0;
+/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int consumer, float acc[BM / 64][64]) {
     UNROLL for (int block = 0; block < BM / BLOCK * (BN / BLOCK); ++block) {
         const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
-        const int row = tile.m * BM + i * BLOCK, column = tile.n * BN + j * BLOCK;
-        element_t *staging = shared->d[consumer][block % BUFFERS];
-        if (block_at_edge(args, column)) {
-            block_store_edge(args, row, column, &acc[i][j * BLOCK / 2]);
-        } else {
-            /* The last store from this buffer has read it; every thread knows. cp.async.bulk.wait_group.read, bar.sync */
-            if (elected) bulk_wait_group_read(BUFFERS - 1);
-            named_barrier_sync(1 + consumer, 128);
-            block_stage(staging, &acc[i][j * BLOCK / 2]);
-            /* What each thread has written comes before the TMA's reading of it. fence.proxy.async, bar.sync */
-            fence_proxy_async();
-            named_barrier_sync(1 + consumer, 128);
-            if (elected) tma_store(&args->map_d, row, column, staging);
-        }
-        /* One group per block, empty at the edge, so that the wait above counts blocks. cp.async.bulk.commit_group */
-        if (elected) bulk_commit_group();
+        block_store(shared->d[consumer][block % BUFFERS], args, tile.m * BM + i * BLOCK,
+                    tile.n * BN + j * BLOCK, &acc[i][j * BLOCK / 2], 1 + consumer);
     }
 }
 
-/* Fills the ring with all k-tiles of tile after tile, for one consumer after the other. One thread. */
+/* Fills the ring with all k-tiles of tile after tile, for one consumer after the other. One
+ * thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
     const uint32_t tiles = args->tiles_m * args->tiles_n;
@@ -100,7 +88,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
-            /* A consumer's four warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
+            /* A consumer's four warps have read the stage; then announces the bytes.
+             * mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             trace_mark(&trace, TRACE_LOAD, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
@@ -120,7 +109,8 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, floa
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
-    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
@@ -158,14 +148,16 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 
         NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, acc, k_tile, &trace);
-            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage. wgmma.wait_group */
+            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
+             * wgmma.wait_group */
             wgmma_wait_group(WAIT);
             trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
             release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
         if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
-        /* The accumulators are complete, and the last stages have been read. wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, and the last stages have been read. wgmma.wait_group,
+         * mbarrier.arrive */
         wgmma_wait_group(0);
         for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
@@ -173,7 +165,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
-    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA gives it up.
+     * cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
     trace_close(&trace);
 }

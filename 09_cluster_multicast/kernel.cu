@@ -8,6 +8,8 @@
  * of all the cluster's CTAs have read it, and none may leave early. The same source makes the
  * cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
+#include "configuration.h"
+
 #include "gemm.h"
 #include "hopper/block_store.h"
 #include "hopper/cluster.h"
@@ -19,28 +21,6 @@
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
-
-/* One object file per configuration; 09_cluster_multicast/select.c picks among them. */
-#ifndef BM
-#define BM 128 /* the CTA's tile */
-#endif
-#ifndef BN
-#define BN 256
-#endif
-#ifndef STAGES
-#define STAGES 4 /* depth of the ring */
-#endif
-#ifndef CLUSTER
-#define CLUSTER 2 /* CTAs, one above the other */
-#endif
-#ifndef PINGPONG
-#define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
-#endif
-#ifndef BUFFERS
-#define BUFFERS 2 /* blocks of staging per consumer */
-#endif
-#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
-#define CONSUMER_REGISTERS 232
 
 enum {
     BK = 64,
@@ -73,32 +53,13 @@ DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const ele
         }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the
- * ones before. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row, int first_column,
-                       int consumer, float acc[ROWS / 64][BN / 2]) {
-    const bool elected = threadIdx.x % 128 == 0;
+/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row,
+                       int first_column, int consumer, float acc[ROWS / 64][BN / 2]) {
     UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK); ++block) {
         const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
-        const int row = first_row + i * BLOCK, column = first_column + j * BLOCK;
-        element_t *staging = shared->d[consumer][block % BUFFERS];
-        if (block_at_edge(args, column)) {
-            block_store_edge(args, row, column, &acc[i][j * BLOCK / 2]);
-        } else {
-            /* The last store from this buffer has read it; every thread knows.
-             * cp.async.bulk.wait_group.read, bar.sync */
-            if (elected) bulk_wait_group_read(BUFFERS - 1);
-            named_barrier_sync(1 + consumer, 128);
-            block_stage(staging, &acc[i][j * BLOCK / 2]);
-            /* What each thread has written comes before the TMA's reading of it.
-             * fence.proxy.async, bar.sync */
-            fence_proxy_async();
-            named_barrier_sync(1 + consumer, 128);
-            if (elected) tma_store(&args->map_d, row, column, staging);
-        }
-        /* One group per block, empty at the edge, so that the wait above counts blocks.
-         * cp.async.bulk.commit_group */
-        if (elected) bulk_commit_group();
+        block_store(shared->d[consumer][block % BUFFERS], args, first_row + i * BLOCK,
+                    first_column + j * BLOCK, &acc[i][j * BLOCK / 2], 1 + consumer);
     }
 }
 

@@ -11,7 +11,11 @@
 
 #include "element.h"
 #include "mma.h"
+#include "tma.h"
 
+#ifndef BUFFERS
+#define BUFFERS 2 /* staging buffers per warpgroup, 1 or 2 */
+#endif
 enum { BLOCK = 64 }; /* rows, and columns of 2 bytes */
 
 /* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to
@@ -45,8 +49,35 @@ DEVICE void block_store_elements(const struct gemm_args *args, int first_row, in
     }
 }
 
+/* Sends a block to D: through `staging`, one of BUFFERS that a warpgroup uses in turn, and the TMA;
+ * or directly at the edge. The block before it may still be on its way. `barrier`: a named barrier
+ * that nobody else uses. One warpgroup; its first thread issues, and waits for all stores with
+ * bulk_wait_group(0) before it ends. */
+DEVICE void block_store_staged(element_t *staging, const struct gemm_args *args, int first_row,
+                               int first_column, const float acc[BLOCK / 2], int barrier) {
+    const bool elected = threadIdx.x % 128 == 0;
+    if (block_at_edge(args, first_column)) {
+        block_store_elements(args, first_row, first_column, acc);
+    } else {
+        /* The last store from this buffer has read it. cp.async.bulk.wait_group.read */
+        if (elected) bulk_wait_group_read(BUFFERS - 1);
+        /* Every thread knows, before it overwrites the buffer. bar.sync */
+        named_barrier_sync(barrier, 128);
+        block_stage_elements(staging, acc);
+        /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
+        fence_proxy_async();
+        /* The same holds for every thread before the store is issued. bar.sync */
+        named_barrier_sync(barrier, 128);
+        if (elected) tma_store(&args->map_d, first_row, first_column, staging);
+    }
+    /* One group per block, empty at the edge, so that the wait above counts blocks. */
+    if (elected) bulk_commit_group();
+}
+
 #define block_stage(staging, acc) VERB(block_stage_elements(staging, acc))
-#define block_store_edge(args, first_row, first_column, acc)                                        \
+#define block_store_edge(args, first_row, first_column, acc)                                       \
     VERB(block_store_elements(args, first_row, first_column, acc))
+#define block_store(staging, args, first_row, first_column, acc, barrier)                          \
+    VERB(block_store_staged(staging, args, first_row, first_column, acc, barrier))
 
 #endif

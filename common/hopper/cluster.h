@@ -46,9 +46,10 @@ DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
-/* Reads 16 bytes at the offset of `pointer` in the shared memory of CTA `rank`, its own included. An
- * ordinary load: a cluster barrier, or an arrival of cluster scope, has to stand between it and what
- * the owner wrote before and does later. Any thread. PTX ISA: mapa, ld.shared::cluster. */
+/* Reads 16 bytes at the offset of `pointer` in the shared memory of CTA `rank`, its own
+ * included. An ordinary load: a cluster barrier, or an arrival of cluster scope, has to stand
+ * between it and what the owner wrote before and does later. Any thread. PTX ISA: mapa,
+ * ld.shared::cluster. */
 DEVICE struct b128 ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     struct b128 value;
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %4, %5;\n\t"

@@ -1,0 +1,33 @@
+/*
+ * configuration.h: the build-time parameters of chapter 09's kernel.
+ *
+ * The top CMakeLists.txt compiles the kernel once for each configuration that earns its place, and
+ * select.c picks among them. What is not given there is what stands here.
+ */
+#ifndef CONFIGURATION_H
+#define CONFIGURATION_H
+
+#ifndef BM
+#define BM 128 /* rows of the CTA's tile */
+#endif
+#ifndef BN
+#define BN 256 /* columns of the CTA's tile */
+#endif
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring */
+#endif
+#ifndef CLUSTER
+#define CLUSTER 2 /* CTAs of a cluster, one above the other */
+#endif
+#ifndef PINGPONG
+#define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
+#endif
+#ifndef TILE_BAND
+#define TILE_BAND (16 / CLUSTER) /* hopper/tile_order.h; in clusters */
+#endif
+
+/* Registers per thread after the exchange: 40 + 2 * 232 <= 3 * 168, those at launch. */
+#define PRODUCER_REGISTERS 40
+#define CONSUMER_REGISTERS 232
+
+#endif
