@@ -33,7 +33,7 @@ enum {
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes each */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     mbarrier_t full[STAGES];      /* one arrival, and the bytes of a k-tile */
 };

@@ -15,6 +15,7 @@
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tile_order.h"
+#include "hopper/tile_scheduler.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
@@ -36,22 +37,19 @@ enum {
     ROWS = BM / CONSUMERS,       /* of a consumer */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    BUFFERS = 2,    /* blocks of staging per consumer */
-    TILE_SLOTS = 2, /* tiles whose numbers are known ahead */
-    NO_TILE = 0x7fffffff,
+    BUFFERS = 2, /* blocks of staging per consumer */
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes each */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
-    struct pipeline_stage ring[STAGES];      /* released by the eight warps of both consumers */
-    struct pipeline_stage tiles[TILE_SLOTS]; /* tile[s] holds a tile's number, for both consumers */
-    uint32_t tile[TILE_SLOTS];
+    struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
+    struct tile_scheduler scheduler;    /* both consumers take every tile */
 };
 
 /* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
- * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
 DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -62,8 +60,8 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the ones
- * before. One warpgroup. */
+/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the
+ * ones before. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int consumer, float acc[BN / 2]) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -91,26 +89,16 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
     }
 }
 
-/* Tells both consumers the number of their next tile. One thread. */
-DEVICE void hand_out(struct smem *shared, struct pipeline_state *slot, uint32_t number) {
-    /* Both have read the number that was here before. mbarrier.try_wait */
-    mbarrier_wait(&shared->tiles[slot->index].empty, slot->phase);
-    st_shared_b32(&shared->tile[slot->index], number);
-    /* The number is there. mbarrier.arrive */
-    producer_commit(shared->tiles, *slot);
-    pipeline_advance(slot, TILE_SLOTS);
-}
-
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
-    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
+    /* Phase 1: the first round of waits passes at once. */
+    struct pipeline_state state = {0, 1}, slot = {0, 1};
     const uint32_t tiles = args->tiles_m * args->tiles_n;
     uint32_t number = blockIdx.x;
     while (number < tiles) {
-        hand_out(shared, &slot, number);
+        tile_put(&shared->scheduler, &slot, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        /* Asked for a tile ahead, because the answer takes a microsecond. */
-        const uint32_t asked = STATIC_TILES ? number : atomic_add_global(args->tile_counter, 1);
+        const uint32_t asked = STATIC_TILES ? number : tile_ask(args->tile_counter);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* Eight warps have read the stage; then announces the bytes.
@@ -120,11 +108,9 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
-        /* The counter is asked once for every tile; whoever comes last leaves it as it was found. */
-        if (!STATIC_TILES && asked == tiles - 1) st_global_b32(args->tile_counter, 0);
-        number = asked + gridDim.x;
+        number = STATIC_TILES ? asked + gridDim.x : tile_answer(args->tile_counter, asked, tiles);
     }
-    hand_out(shared, &slot, NO_TILE);
+    tile_put(&shared->scheduler, &slot, NO_TILE);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
@@ -142,23 +128,22 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     pipeline_advance(state, STAGES);
 }
 
+/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
 /* Multiplies and stores its half of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const bool first_lane = threadIdx.x % 32 == 0;
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, slot = {0, 0};
 
     for (;;) {
-        /* The tile's number is there. mbarrier.try_wait */
-        consumer_wait(shared->tiles, slot);
-        const uint32_t number = ld_shared_b32(&shared->tile[slot.index]);
-        /* All lanes have read it, before one of them says so. bar.warp.sync, mbarrier.arrive */
-        __syncwarp();
-        if (first_lane) consumer_release(shared->tiles, slot);
-        pipeline_advance(&slot, TILE_SLOTS);
+        const uint32_t number = tile_get(&shared->scheduler, slot);
         if (number == NO_TILE) break;
-
+        pipeline_advance(&slot, TILE_SLOTS);
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
         for (int k_tile = 0; k_tile < WAIT; ++k_tile)
@@ -169,18 +154,16 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(WAIT);
-            /* One arrival of each of the eight warps. mbarrier.arrive */
-            if (first_lane) consumer_release(shared->ring, release);
-            pipeline_advance(&release, STAGES);
+            release_stage(shared, &release);
         }
         /* The accumulators are complete, and the last stages have been read.
          * wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
-        for (int i = 0; i < WAIT; ++i, pipeline_advance(&release, STAGES))
-            if (first_lane) consumer_release(shared->ring, release);
+        for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
         store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
     }
-    /* The stores have read the staging memory before the CTA gives it up. cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA gives it up.
+     * cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
@@ -190,7 +173,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4 * CONSUMERS);
-        pipeline_init(shared->tiles, TILE_SLOTS, 4 * CONSUMERS);
+        pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4 * CONSUMERS);
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
