@@ -43,6 +43,12 @@ struct mbarrier_record {
     int copy_line;
 };
 
+/* The barriers of a cluster. */
+struct mbarrier_table {
+    struct mbarrier_record **record;
+    uint32_t count, room;
+};
+
 /* A copy whose bytes an mbarrier counts, from issue until it has landed; embedded in a unit's job.
  */
 struct async_copy {
@@ -54,6 +60,16 @@ struct async_copy {
     struct sim_job *job;
     struct async_copy *next;
 };
+
+/* The barrier at a place; NULL if there is none. */
+struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place);
+/* Makes one there. */
+struct mbarrier_record *mbarrier_new(struct sim_shared_place place);
+/* "mbarrier at shared memory +0x18000 of CTA 3, initialized at ...". Returns text. */
+const char *mbarrier_name(const struct mbarrier_record *record, char *text, size_t size);
+/* A hazard, with the state of the barrier. */
+void mbarrier_report(const char *kind, const struct mbarrier_record *record,
+                     const struct sim_thread *thread, const char *what);
 
 /* The barrier at a place; ends the launch if there is none. `operation` is what the running thread
  * does with it. Checks that its initialization is ordered before that, across CTAs with

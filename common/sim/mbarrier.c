@@ -1,23 +1,11 @@
-/* mbarrier.c: mbarriers in shared memory: who releases what to whom, and everything that can go
- * wrong with them. */
+/*
+ * mbarrier.c: the instructions on mbarriers: who releases what to whom, and what can go wrong.
+ */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "async.h"
-#include "core.h"
 #include "timing_model.h"
-
-struct mbarrier_table {
-    struct mbarrier_record **record;
-    uint32_t count, room;
-};
-
-/* Per CTA, so that its barriers are looked at when it ends. */
-struct mbarrier_exit {
-    struct sim_exit_call call; /* first */
-    struct sim_cta *cta;
-};
 
 /* ---- events and descriptions ---- */
 
@@ -44,15 +32,6 @@ static void event(enum sim_event_kind kind, const struct mbarrier_record *record
     sim_event_hook(&e);
 }
 
-/* "mbarrier at shared memory +0x18000 of CTA 3 (initialized at kernel.cu:90)". */
-static const char *name_of(const struct mbarrier_record *record, char *text, size_t size) {
-    char where[96];
-    snprintf(text, size, "mbarrier at %s, initialized at %s:%d for %d arrivals",
-             sim_where(record->cta, record->offset, where, sizeof where), report_file(record->file),
-             record->line, record->state.expected);
-    return text;
-}
-
 static void describe_wait(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {
     (void)thread;
@@ -64,171 +43,28 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
     else if (tx < 0)
         snprintf(bytes, sizeof bytes, "%d bytes more have landed than were announced", -tx);
     snprintf(text, size, "phase %u (parity %u) of the %s: %d arrivals pending, %s",
-             record->state.phase, record->state.phase & 1, name_of(record, name, sizeof name),
+             record->state.phase, record->state.phase & 1, mbarrier_name(record, name, sizeof name),
              record->state.pending, bytes);
-}
-
-static void report(const char *kind, const struct mbarrier_record *record,
-                   const struct sim_thread *thread, const char *what) {
-    char name[256];
-    sim_hazard(kind, thread, "%s\n    %s; phase %u, pending %d, tx-count %d", what,
-               name_of(record, name, sizeof name), record->state.phase, record->state.pending,
-               record->state.tx);
-}
-
-/* ---- finding a barrier ---- */
-
-static uint32_t generation_of(const struct sim_cta *cta) {
-    return (uint32_t)cta->cluster->index + 1;
-}
-
-static struct mbarrier_record *lookup(struct sim_shared_place place) {
-    uint64_t word;
-    uint32_t index;
-    memcpy(&word, place.host, sizeof word);
-    const struct mbarrier_table *const table = place.cta->cluster->mbarriers;
-    if (!table || !mbarrier_word_decode(word, generation_of(place.cta), &index)) return NULL;
-    if (index >= table->count) return NULL;
-    struct mbarrier_record *const record = table->record[index];
-    return record->cta == place.cta && record->offset == place.offset ? record : NULL;
-}
-
-struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation) {
-    struct sim_thread *const thread = sim_thread();
-    struct mbarrier_record *const record = lookup(place);
-    char where[96];
-    if (!record)
-        sim_fatal(
-            "mbarrier-uninitialized", thread,
-            "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
-            "    initialize it with mbarrier_init() and let a barrier follow before its first use",
-            operation, sim_where(place.cta, place.offset, where, sizeof where));
-    if (thread == record->initializer) return record;
-    const int slot = record->initializer->slot;
-    if (thread->cta == record->cta) {
-        if (!sim_happens_before(thread, slot, record->init_epoch))
-            report("mbarrier-init-order", record, thread,
-                   "used by a thread that is not ordered after the barrier's initialization\n"
-                   "    put __syncthreads() between mbarrier_init() and the first use");
-    } else if (!record->fence_epoch)
-        report("missing-fence-mbarrier-init", record, thread,
-               "another CTA uses the barrier, but its initialization was never made visible to the "
-               "cluster\n"
-               "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
-    else if (!sim_happens_before(thread, slot, record->fence_epoch))
-        report("mbarrier-init-order", record, thread,
-               "another CTA uses the barrier and is not ordered after its fence_mbarrier_init()\n"
-               "    put cluster_sync() between the fence and the first use");
-    return record;
-}
-
-/* ---- the end of a CTA ---- */
-
-bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch) {
-    for (int i = 0; i < cta->threads; ++i)
-        if (sim_happens_before(&cta->thread[i], slot, epoch)) return true;
-    return false;
-}
-
-void check_target_alive(const struct sim_cta *target, const char *operation) {
-    if (target->exited)
-        sim_fatal(
-            "cta-exited", sim_thread(),
-            "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
-            "    no CTA may end while a peer still reaches into it: let all meet at a final "
-            "cluster_sync()",
-            operation, target->rank);
-}
-
-static void check_copies_at_exit(struct mbarrier_record *record) {
-    if (record->copy_epoch &&
-        !cta_is_ordered_after(record->cta, record->slot, record->copy_epoch)) {
-        char name[256];
-        sim_hazard_at(
-            "unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
-            "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
-            "    it completes phase %u of the %s",
-            record->copy_epoch - 1, name_of(record, name, sizeof name));
-    }
-    while (record->in_flight)
-        sim_job_force(record->in_flight->job);
-}
-
-static void check_arrivals_at_exit(const struct mbarrier_record *record) {
-    for (const struct remote_arrival *a = record->remote; a; a = a->next) {
-        char name[256];
-        const bool waited =
-            a->landed && cta_is_ordered_after(record->cta, record->slot, a->landed_phase);
-        if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
-        sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
-                      "arrives on a barrier of another CTA, which may have ended by then\n"
-                      "    the CTA that owns the barrier must wait for that phase or meet the "
-                      "others at a final "
-                      "cluster_sync()\n    %s",
-                      name_of(record, name, sizeof name));
-    }
-}
-
-static void at_cta_exit(struct sim_exit_call *call) {
-    struct sim_cta *const cta = ((struct mbarrier_exit *)call)->cta;
-    const struct mbarrier_table *const table = cta->cluster->mbarriers;
-    for (uint32_t i = 0; i < table->count; ++i) {
-        if (table->record[i]->cta != cta) continue;
-        check_copies_at_exit(table->record[i]);
-        check_arrivals_at_exit(table->record[i]);
-    }
 }
 
 /* ---- init ---- */
 
-static struct mbarrier_record *new_record(struct sim_shared_place place) {
-    struct sim_cluster *const cluster = place.cta->cluster;
-    if (!cluster->mbarriers)
-        cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
-    struct mbarrier_table *const table = cluster->mbarriers;
-    bool first_of_cta = true;
-    for (uint32_t i = 0; i < table->count; ++i)
-        first_of_cta &= table->record[i]->cta != place.cta;
-    if (first_of_cta) {
-        struct mbarrier_exit *const exit_call = sim_arena_alloc(cluster, sizeof *exit_call);
-        exit_call->call.call = at_cta_exit;
-        exit_call->cta = place.cta;
-        sim_at_cta_exit(place.cta, &exit_call->call);
-    }
-    if (table->count == table->room) {
-        const uint32_t room = table->room ? 2 * table->room : 16;
-        struct mbarrier_record **const grown = sim_arena_alloc(cluster, room * sizeof(*grown));
-        if (table->count) memcpy(grown, table->record, table->count * sizeof *grown);
-        table->record = grown;
-        table->room = room;
-    }
-    struct mbarrier_record *const record = sim_arena_alloc(cluster, sizeof *record);
-    table->record[table->count] = record;
-    const uint64_t word = mbarrier_word(table->count++, generation_of(place.cta));
-    memcpy(place.host, &word, sizeof word);
-    record->cta = place.cta;
-    record->offset = place.offset;
-    record->slot = sim_slot_new(cluster, "TMA load", true, NULL);
-    record->word_slot = -1;
-    return record;
-}
-
 void sim_mbarrier_init(uint64_t *barrier, int arrivals) {
     struct sim_thread *const thread = sim_thread();
     const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    struct mbarrier_record *record = lookup(place);
+    struct mbarrier_record *record = mbarrier_lookup(place);
     struct mbarrier_state state;
     if (mbarrier_state_init(&state, arrivals))
         sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
                   arrivals);
     if (record) {
-        report("mbarrier-reinit", record, thread,
-               record->waiters.head ? "initialized again while threads wait on it"
-                                    : "initialized again although it is in use");
+        mbarrier_report("mbarrier-reinit", record, thread,
+                        record->waiters.head ? "initialized again while threads wait on it"
+                                             : "initialized again although it is in use");
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
     } else
-        record = new_record(place);
+        record = mbarrier_new(place);
     record->state = state;
     record->initializer = thread;
     record->init_epoch = thread->epoch;
@@ -265,7 +101,7 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
             "    mbarrier_arrive_expect_tx() announced fewer bytes than the copies of the phase "
             "bring\n"
             "    %s",
-            record->state.phase - 1, name_of(record, name, sizeof name));
+            record->state.phase - 1, mbarrier_name(record, name, sizeof name));
     }
     sim_wake_all(&record->waiters, sim_now());
 }
@@ -273,10 +109,11 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
 void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread) {
     bool flipped;
     if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
-        report("mbarrier-arrivals", record, thread,
-               "arrives although all arrivals of the phase have come\n"
-               "    the count given to mbarrier_init() is too small, or a thread arrives twice in "
-               "a phase");
+        mbarrier_report(
+            "mbarrier-arrivals", record, thread,
+            "arrives although all arrivals of the phase have come\n"
+            "    the count given to mbarrier_init() is too small, or a thread arrives twice in "
+            "a phase");
         return;
     }
     event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
@@ -293,7 +130,8 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
     sim_release(thread, &record->current);
     if (announce) {
         if (mbarrier_state_expect_tx(&record->state, bytes))
-            report("mbarrier-tx", record, thread, "the tx-count leaves its range of +-(2^20 - 1)");
+            mbarrier_report("mbarrier-tx", record, thread,
+                            "the tx-count leaves its range of +-(2^20 - 1)");
         else
             event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
     }
@@ -310,7 +148,7 @@ void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
                                 uint32_t epoch, uint64_t time) {
     (void)time; /* sim_now() is the time of the job that calls */
-    struct mbarrier_record *const record = lookup(place);
+    struct mbarrier_record *const record = mbarrier_lookup(place);
     char where[96];
     if (!record)
         sim_fatal("mbarrier-uninitialized", thread,
@@ -349,8 +187,8 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
     bool flipped;
     mbarrier_copy_cancelled(copy);
     if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
-        report("mbarrier-tx", record, copy->issuer,
-               "the tx-count leaves its range of +-(2^20 - 1)");
+        mbarrier_report("mbarrier-tx", record, copy->issuer,
+                        "the tx-count leaves its range of +-(2^20 - 1)");
         return;
     }
     event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);
@@ -380,7 +218,7 @@ static void check_lapped(const struct mbarrier_record *record, struct sim_thread
              "    parity cannot tell them apart: the phase must not complete twice before all "
              "waiters have passed",
              phase, record->state.phase - 1);
-    report("lapped-waiter", record, thread, text);
+    mbarrier_report("lapped-waiter", record, thread, text);
 }
 
 static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation) {

@@ -1,177 +1,16 @@
-/* tma.c: the TMA: boxes of a matrix into shared memory and back, and the bulk groups that stores
- * are waited for with. */
+/*
+ * tma_store.c: boxes of shared memory into a matrix, and the bulk groups that a thread waits for
+ * them with.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
-#include "descriptor.h"
 #include "tensor_core.h"
-#include "tensor_map.h"
 #include "timing_async.h"
 #include "timing_model.h"
-
-enum { CHUNK = 16, MAX_ROW_BYTES = 256 * 4, SHARED_ALIGNMENT = 128 };
-
-static struct tensor_map_fields fields_of(const struct tensor_map *map, const char *operation) {
-    struct tensor_map_fields fields;
-    if ((uintptr_t)map % 64 || !tensor_map_decode(map, &fields))
-        sim_fatal(
-            "tensor-map", sim_thread(),
-            "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
-            "    is it one of the kernel's arguments, and did the launch function fill it in?",
-            operation);
-    return fields;
-}
-
-/* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's
- * formula fits only where the pattern starts with the box. */
-static void check_swizzle_alignment(const struct tensor_map_fields *f,
-                                    struct sim_shared_place place, const char *operation) {
-    const uint32_t period = swizzle_period(f->swizzle);
-    char where[96];
-    if (f->swizzle == SWIZZLE_NONE || sim_shared_place_address(place) % period == 0) return;
-    sim_hazard(
-        "misaligned-swizzle", sim_thread(),
-        "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
-        "    align the buffer (and every stage of it) to %u bytes",
-        operation, sim_where(place.cta, place.offset, where, sizeof where), period,
-        swizzle_width(f->swizzle), period);
-}
-
-/* Every row of the box that meets the matrix must lie in an allocation. */
-static bool check_global(const struct tensor_map_fields *f, int row, int column,
-                         enum sim_access access) {
-    for (int r = 0; r < f->box_rows; ++r) {
-        const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
-                                                      : tensor_map_box_row(f, row, column, r);
-        const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
-        if (bytes && !sim_global_check(in.global, bytes, access)) return false;
-    }
-    return true;
-}
-
-/* ---- loads ---- */
-
-struct load {
-    struct sim_job job; /* first */
-    struct async_copy copy;
-    struct sim_cta *cta;
-    size_t offset;
-    struct tensor_map_fields map;
-    int row, column;
-    struct busy busy;
-    bool readable; /* the global memory exists */
-};
-
-static void fill_box(const struct load *load) {
-    const struct tensor_map_fields *const f = &load->map;
-    const struct sim_shared_place place = {load->cta, load->offset,
-                                           load->cta->shared + load->offset};
-    const uint32_t address = sim_shared_place_address(place);
-    const int row_bytes = f->box_columns * f->element_bytes;
-    for (int r = 0; r < f->box_rows; ++r) {
-        unsigned char line[MAX_ROW_BYTES] = {0};
-        const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
-        if (load->readable && in.last > in.first)
-            memcpy(line + in.first * f->element_bytes, in.global,
-                   (size_t)((in.last - in.first) * f->element_bytes));
-        for (int at = 0; at < row_bytes; at += CHUNK)
-            memcpy(place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
-                   line + at, CHUNK);
-    }
-}
-
-static void report_load(const struct load *load) {
-    if (!sim_recording()) return;
-    const struct sim_event e = {.kind = SIM_EVENT_TMA_LOAD,
-                                .begin = load->busy.begin,
-                                .end = sim_timed() ? load->busy.end : sim_now(),
-                                .cta = load->cta,
-                                .thread = -1,
-                                .argument = tensor_map_box_bytes(&load->map),
-                                .offset = load->offset,
-                                .file = load->copy.file,
-                                .line = load->copy.line};
-    sim_event_hook(&e);
-}
-
-static void complete_load(struct sim_job *job) {
-    struct load *const load = (struct load *)job;
-    fill_box(load);
-    report_load(load);
-    mbarrier_copy_lands(&load->copy, tensor_map_box_bytes(&load->map));
-    free(load);
-}
-
-static void cancel_job(struct sim_job *job) { free(job); }
-
-/* One destination of a load, or of one CTA's share of a multicast. */
-static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
-                       const struct tensor_map_fields *f, int row, int column, struct busy busy,
-                       bool readable, const char *operation) {
-    const uint32_t bytes = tensor_map_box_bytes(f);
-    struct mbarrier_record *const record = mbarrier_find(barrier, operation);
-    struct load *const load = async_alloc(sizeof *load);
-    load->job.complete = complete_load;
-    load->job.cancel = cancel_job;
-    load->job.cluster = place.cta->cluster;
-    load->cta = place.cta;
-    load->offset = place.offset;
-    load->map = *f;
-    load->row = row;
-    load->column = column;
-    load->busy = busy;
-    load->readable = readable;
-    mbarrier_copy_begins(record, &load->copy, &load->job);
-    sim_shadow_async(sim_thread(), place.cta, place.offset, bytes, SIM_WRITE, record->slot,
-                     load->copy.epoch);
-    sim_poison(place.host, bytes);
-    sim_statistics.tma_load_bytes += bytes;
-    sim_job_start(&load->job, busy.end);
-}
-
-static void load_box(void *shared, const struct tensor_map *map, int row, int column,
-                     uint64_t *barrier, unsigned cta_mask, const char *operation) {
-    struct sim_thread *const thread = sim_thread();
-    const struct tensor_map_fields f = fields_of(map, operation);
-    const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place own = sim_shared_at(shared, bytes, SHARED_ALIGNMENT);
-    const struct sim_shared_place own_barrier =
-        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    check_swizzle_alignment(&f, own, operation);
-    const bool readable = check_global(&f, row, column, SIM_READ);
-    struct busy busy = time_tma_load(thread->cta, bytes);
-    for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
-        const struct box_row in = tensor_map_box_row(&f, row, column, r);
-        time_tma_load_row(&busy, in.global,
-                          (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
-    }
-    if (!cta_mask) sim_fatal("cta-mask", thread, "%s: no CTA is named in the mask", operation);
-    for (unsigned rank = 0; cta_mask >> rank; ++rank) {
-        if (!(cta_mask >> rank & 1)) continue;
-        const struct sim_shared_place place = sim_shared_map(own, rank);
-        check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable,
-                   operation);
-    }
-    sim_advance(TMA_ISSUE_CYCLES);
-    sim_maybe_yield();
-}
-
-void sim_tma_prefetch_map(const struct tensor_map *map) { fields_of(map, "prefetch.tensormap"); }
-
-void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
-                  uint64_t *barrier) {
-    load_box(shared, map, row, column, barrier, 1u << sim_self->cluster_rank, "TMA load");
-}
-
-void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
-                            uint64_t *barrier, uint16_t cta_mask) {
-    load_box(shared, map, row, column, barrier, cta_mask, "TMA multicast load");
-}
-
-/* ---- stores and bulk groups ---- */
+#include "tma_box.h"
 
 struct store;
 
@@ -211,9 +50,10 @@ static void read_box(struct sim_job *job) {
     const uint32_t address = sim_shared_place_address(place);
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < f->box_rows; ++r)
-        for (int at = 0; at < row_bytes; at += CHUNK)
+        for (int at = 0; at < row_bytes; at += TMA_CHUNK)
             memcpy(store->box + r * row_bytes + at,
-                   place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes), CHUNK);
+                   place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+                   TMA_CHUNK);
 }
 
 static void add_elements(const struct tensor_map_fields *f, unsigned char *to,
@@ -331,10 +171,10 @@ static void report_store(const struct store *store, const struct sim_thread *thr
 static void store_box(const struct tensor_map *map, int row, int column, const void *shared,
                       bool add, const char *operation) {
     struct sim_thread *const thread = sim_thread();
-    const struct tensor_map_fields f = fields_of(map, operation);
+    const struct tensor_map_fields f = tma_fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place place = sim_shared_at(shared, bytes, SHARED_ALIGNMENT);
-    check_swizzle_alignment(&f, place, operation);
+    const struct sim_shared_place place = sim_shared_at(shared, bytes, TMA_ALIGNMENT);
+    tma_check_alignment(&f, place, operation);
     struct bulk_state *const bulk = bulk_of(thread);
     struct store *const store = async_alloc(sizeof *store);
     store->box = async_alloc(bytes);
@@ -346,7 +186,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->row = row;
     store->column = column;
     store->add = add;
-    store->writable = check_global(&f, row, column, SIM_WRITE);
+    store->writable = tma_check_global(&f, row, column, SIM_WRITE);
     store->busy = time_tma_store(thread->cta, bytes);
     store->read.complete = read_box;
     store->read.cancel = cancel_read;

@@ -1,0 +1,27 @@
+/*
+ * tma_box.h: what loads and stores of the TMA have in common: the box, and what is checked about it
+ * when it is issued.
+ */
+#ifndef SIM_TMA_BOX_H
+#define SIM_TMA_BOX_H
+
+#include "internal.h"
+#include "tensor_map.h"
+
+enum {
+    TMA_CHUNK = 16,     /* bytes that the swizzle keeps together */
+    TMA_ALIGNMENT = 128 /* of a box in shared memory */
+};
+
+/* What the map says; ends the launch if it is not a map. `operation` is for the report. */
+struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation);
+
+/* Reports a box that does not begin where the pattern of its swizzle does. */
+void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
+                         const char *operation);
+
+/* Does every row of the box that meets the matrix lie in an allocation? Reported if not. */
+bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
+                      enum sim_access access);
+
+#endif
