@@ -30,7 +30,7 @@
 #include "docs_page.h"
 #include "json.h"
 
-enum { SHOWN = 10, SECONDS = 120 };
+enum { SHOWN = 10, COLUMNS = 96, SECONDS = 120 };
 
 struct setting {
     const char *root, *work, *compiler;
@@ -102,13 +102,24 @@ static bool build(const struct setting *set, const char *chapter, const char *fi
     return good;
 }
 
+/* Adds a line, wrapped; what a deadlock says about CTA 0 stands for the other CTAs. */
 static void add_shown_line(struct text *out, const char *line) {
-    /* Lines that are about the run and not about the mistake. */
-    if (!*line) return;
+    int cta;
+    if (sscanf(line, "    CTA %d", &cta) == 1 && cta != 0) return;
+    const int indent = (int)strspn(line, " ") + 4;
+    for (size_t left = strlen(line), width = COLUMNS; left > width; width = COLUMNS - indent) {
+        size_t cut = width;
+        while (cut > 20 && line[cut] != ' ')
+            --cut;
+        if (line[cut] != ' ') break;
+        text_add(out, "%.*s\n%*s", (int)cut, line, indent, "");
+        line += cut + 1;
+        left -= cut + 1;
+    }
     text_add(out, "%s\n", line);
 }
 
-/* What the program said, without the hazards behind the first. */
+/* What the program said, without the hazards behind the first, and its exit code. */
 static char *verdict(const struct setting *set, const char *options) {
     struct text command = {0}, out = {0};
     text_add(&command, "cd '%s' && timeout %d ./broken %s >out.log 2>run.log", set->work, SECONDS,

@@ -1,0 +1,19 @@
+/*
+ * docs_figures.h: the timelines of a chapter.
+ *
+ *   <!-- figure: 06_wgmma -->
+ *   ...
+ *   <!-- end -->
+ *
+ * What stands between is made from those of docs/figures/06_wgmma-simulated.svg and -measured.svg
+ * that exist; without them it says how to draw one. The name "all" is the picture of all chapters.
+ */
+#ifndef TESTS_DOCS_FIGURES_H
+#define TESTS_DOCS_FIGURES_H
+
+#include "docs_page.h"
+
+/* Makes every figure block of the page anew; complains about stale ones unless `rewrite`. */
+void figures_check(const char *root, struct page *page, bool rewrite);
+
+#endif
