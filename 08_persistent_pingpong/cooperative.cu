@@ -37,7 +37,6 @@ enum {
     ROWS = BM / CONSUMERS,       /* of a consumer */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    BUFFERS = 2, /* blocks of staging per consumer */
 };
 
 struct smem {
@@ -60,33 +59,12 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block: one is staged while the TMA stores the
- * ones before. One warpgroup. */
+/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int consumer, float acc[BN / 2]) {
-    const bool elected = threadIdx.x % 128 == 0;
-    const int row = tile.m * BM + consumer * ROWS;
-    UNROLL for (int block = 0; block < BN / BLOCK; ++block) {
-        const int column = tile.n * BN + block * BLOCK;
-        element_t *staging = shared->d[consumer][block % BUFFERS];
-        if (block_at_edge(args, column)) {
-            block_store_edge(args, row, column, &acc[block * BLOCK / 2]);
-        } else {
-            /* The last store from this buffer has read it; every thread knows.
-             * cp.async.bulk.wait_group.read, bar.sync */
-            if (elected) bulk_wait_group_read(BUFFERS - 1);
-            named_barrier_sync(1 + consumer, 128);
-            block_stage(staging, &acc[block * BLOCK / 2]);
-            /* What each thread has written comes before the TMA's reading of it.
-             * fence.proxy.async, bar.sync */
-            fence_proxy_async();
-            named_barrier_sync(1 + consumer, 128);
-            if (elected) tma_store(&args->map_d, row, column, staging);
-        }
-        /* One group per block, empty at the edge, so that the wait above counts blocks.
-         * cp.async.bulk.commit_group */
-        if (elected) bulk_commit_group();
-    }
+    UNROLL for (int block = 0; block < BN / BLOCK; ++block)
+        block_store(shared->d[consumer][block % BUFFERS], args, tile.m * BM + consumer * ROWS,
+                    tile.n * BN + block * BLOCK, &acc[block * BLOCK / 2], 1 + consumer);
 }
 
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
