@@ -99,6 +99,9 @@ struct gemm_stage {
     enum gemm_status (*launch)(const struct gemm_problem *problem, void *stream);
     /* Bytes of workspace that launch() uses for this problem; NULL: none. */
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
+    /* Which of its chapter's variants launch() runs for a problem of this m, n and k; what is said
+     * above of tile and kernel is then said there. NULL: the stage is a kernel itself. */
+    const struct gemm_stage *(*select)(const struct gemm_problem *problem);
 };
 
 /* The stage's symbol, and the variant's name or NULL; the build defines both for every object

@@ -1,10 +1,13 @@
 # Chapters: what one line chapter(...) in the top CMakeLists.txt means, and the programs made of it.
 #
 #   chapter(06_wgmma VARIANTS wait0:kernel.cu:WAIT=0 rs:rs.cu)
+#   chapter(09_cluster_multicast SELECTION select.c TRACED coop256 VARIANTS coop256:kernel.cu ...)
 #
-# remembers a chapter. The directories common/sim and common/cuda then each call add_chapters();
-# they are different directories because there the same .cu files are of different languages, and
-# CMake keeps a source's language per directory.
+# remembers a chapter. Its own kernel is kernel.cu, or with SELECTION the variant that this C file
+# picks for a problem; TRACED are the variants that can then record a timeline. The directories
+# common/sim and common/cuda then each call add_chapters(); they are different directories because
+# there the same .cu files are of different languages, and CMake keeps a source's language per
+# directory.
 
 # Every stage to be compiled, as chapter|label|file|macros; label is the variant's name, empty for
 # the chapter's own kernel.
@@ -12,7 +15,7 @@ set_property(GLOBAL PROPERTY HOPPER_STAGES "")
 set_property(GLOBAL PROPERTY HOPPER_CHAPTERS "")
 
 function(chapter name)
-  cmake_parse_arguments(ARG "" "" "VARIANTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION" "TRACED;VARIANTS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${name}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -20,7 +23,12 @@ function(chapter name)
     message(FATAL_ERROR "chapter(${name}): there is no ${name}/kernel.cu")
   endif()
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS ${name})
-  set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}||kernel.cu|")
+  set(own kernel.cu)
+  if(ARG_SELECTION)
+    set(own ${ARG_SELECTION})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}||${own}|")
+  set_property(GLOBAL PROPERTY HOPPER_TRACED_${name} "${ARG_TRACED}")
   foreach(variant IN LISTS ARG_VARIANTS)
     if(NOT variant MATCHES "^([a-z0-9_]+):([a-z0-9_]+\\.cu)((:[A-Za-z0-9_]+=[A-Za-z0-9_]+)*)$")
       message(FATAL_ERROR "chapter(${name}): '${variant}' is not name:file.cu[:MACRO=VALUE...]")
@@ -66,6 +74,15 @@ function(add_stage_objects backend language chapter label file macros suffix sym
   set(${symbol} ${name} PARENT_SCOPE)
 endfunction()
 
+# Compiles the C file that picks among a chapter's variants; it has the stages of both types. Sets
+# <symbol> in the caller.
+function(add_selection_object backend chapter file symbol)
+  set(object ${backend}_stage_${chapter})
+  add_library(${object} OBJECT ${PROJECT_SOURCE_DIR}/${chapter}/${file})
+  target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+  set(${symbol} stage_${chapter} PARENT_SCOPE)
+endfunction()
+
 # Writes the table of stages that a program is linked with: harness/registry.h declares what is
 # defined here. `stages` and `traced` are lists of symbols of the same length; NULL stands for none.
 function(write_registry path is_tour stages traced)
@@ -101,8 +118,8 @@ endfunction()
 
 # Makes, in the calling directory, the objects of all stages, the program of every chapter, and the
 # tour. `libraries`: what a program is linked with besides its stages. Targets: <backend>_<chapter>,
-# <backend>_tour, and <backend>_stages, a library of all stages with the tour's table, for tests
-# with a main of their own.
+# <backend>_<chapter>_library for a chapter with a SELECTION, <backend>_tour, and <backend>_stages, a
+# library of all stages with the tour's table, for tests with a main of their own.
 function(add_chapters backend language libraries)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
@@ -112,6 +129,8 @@ function(add_chapters backend language libraries)
   set(all_traced "")
   set(all_objects "")
   foreach(chapter IN LISTS chapters)
+    get_property(traced_labels GLOBAL PROPERTY HOPPER_TRACED_${chapter})
+    set(selection FALSE)
     set(symbols "")
     set(traced "")
     set(objects "")
@@ -123,16 +142,27 @@ function(add_chapters backend language libraries)
       if(NOT CMAKE_MATCH_1 STREQUAL chapter)
         continue()
       endif()
+      if(file MATCHES "\\.c$")
+        add_selection_object(${backend} ${chapter} ${file} symbol)
+        list(APPEND symbols ${symbol})
+        list(APPEND traced NULL)
+        list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}>)
+        set(selection TRUE)
+        continue()
+      endif()
       add_stage_objects(${backend} ${language} ${chapter} "${label}" ${file} "${macros}" "" symbol)
       list(APPEND symbols ${symbol})
       list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
                           $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
       # Timelines are drawn of the chapters' own kernels. On the GPU that takes a second
       # compilation, with the recorder in it; the simulator records what any kernel does.
-      if(label STREQUAL "" AND backend STREQUAL "sim")
+      if(NOT label STREQUAL "" AND NOT label IN_LIST traced_labels)
+        list(APPEND traced NULL)
+      elseif(backend STREQUAL "sim")
         list(APPEND traced ${symbol})
-      elseif(label STREQUAL "" AND HOPPER_TRACE)
-        add_stage_objects(${backend} ${language} ${chapter} "" ${file} "${macros}" _trace symbol)
+      elseif(HOPPER_TRACE)
+        add_stage_objects(${backend} ${language} ${chapter} "${label}" ${file} "${macros}" _trace
+                          symbol)
         list(APPEND traced ${symbol})
         list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
                             $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
@@ -148,6 +178,13 @@ function(add_chapters backend language libraries)
     set_target_properties(${backend}_${chapter} PROPERTIES
       OUTPUT_NAME ${chapter} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
     target_link_libraries(${backend}_${chapter} PRIVATE ${libraries})
+    if(selection)
+      add_library(${backend}_${chapter}_library STATIC ${objects})
+      set_target_properties(${backend}_${chapter}_library PROPERTIES LINKER_LANGUAGE ${language})
+      target_include_directories(${backend}_${chapter}_library
+        INTERFACE ${PROJECT_SOURCE_DIR}/${chapter})
+      target_link_libraries(${backend}_${chapter}_library PUBLIC ${libraries})
+    endif()
   endforeach()
   write_registry(${registries}/registry_tour.c true "${all_symbols}" "${all_traced}")
   add_library(${backend}_kernels STATIC ${all_objects})

@@ -93,7 +93,14 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     return GEMM_OK;
 }
 
-int gemm_sm_count(void) { return cuda_device.sm_count; }
+int gemm_sm_count(void) {
+    int device = 0;
+    /* Not opened by backend_open(): a program that uses the chapters as a library. */
+    if (cuda_device.sm_count == 0 && cuda_ok(cudaGetDevice(&device), "asking for the device"))
+        cuda_ok(cudaDeviceGetAttribute(&cuda_device.sm_count, cudaDevAttrMultiProcessorCount, device),
+                "counting the device's SMs");
+    return cuda_device.sm_count;
+}
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     struct known_kernel *entry = prepare(launch);
@@ -104,7 +111,7 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
         cudaLaunchAttribute attribute;
         cudaLaunchConfig_t config = config_of(launch, &attribute);
         config.gridDim.x =
-            (unsigned)(launch->cluster * cuda_device.sm_count); /* any that is valid */
+            (unsigned)(launch->cluster * gemm_sm_count()); /* any that is valid */
         if (!cuda_ok(cudaOccupancyMaxActiveClusters(&resident, launch->kernel, &config),
                      launch->name))
             return 0;
@@ -113,7 +120,7 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
                          &resident, launch->kernel, launch->threads, launch->smem_bytes),
                      launch->name))
             return 0;
-        resident *= cuda_device.sm_count;
+        resident *= gemm_sm_count();
     }
     entry->cluster = launch->cluster;
     entry->resident = resident;

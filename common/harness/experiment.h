@@ -15,6 +15,7 @@ struct problem_size {
 /* What came of one stage. */
 struct stage_result {
     const struct gemm_stage *stage;
+    const char *selected; /* the variant that a stage with select() has picked; NULL: no choice */
     struct stage_info info;
     enum exit_code code; /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
     bool compared;       /* the run got so far that `verdict` means something */

@@ -20,13 +20,16 @@
 /* The stages that the options select. */
 struct selection {
     const struct gemm_stage **stages, **traced; /* [count]; traced[i] may be NULL */
+    const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
+    struct gemm_stage *copies; /* [2 * count] */
     int count;
 };
 
 static struct selection select_stages(const struct options *options) {
     const size_t room = (size_t)stage_registry_count + 1;
-    struct selection s = {calloc(room, sizeof *s.stages), calloc(room, sizeof *s.traced), 0};
-    if (!s.stages || !s.traced) abort();
+    struct selection s = {calloc(room, sizeof *s.stages), calloc(room, sizeof *s.traced),
+                          calloc(room, sizeof *s.selected), calloc(2 * room, sizeof *s.copies), 0};
+    if (!s.stages || !s.traced || !s.selected || !s.copies) abort();
     for (int i = 0; i < stage_registry_count; ++i) {
         const struct gemm_stage *stage = stage_of_type(&stage_registry[i], options->backend.type);
         const bool same = options->variant && stage->variant
@@ -37,6 +40,31 @@ static struct selection select_stages(const struct options *options) {
         s.traced[s.count++] = stage_of_type(&stage_trace_registry[i], options->backend.type);
     }
     return s;
+}
+
+/* The same under the chapter's name alone. */
+static const struct gemm_stage *as_own(const struct gemm_stage *variant, struct gemm_stage *copy) {
+    if (!variant) return NULL;
+    *copy = *variant;
+    copy->variant = NULL;
+    return copy;
+}
+
+/* Puts the variants that chapters pick for this problem in the chapters' places. The device is
+ * open: it has a say. */
+static void apply_choices(struct selection *s, const struct options *o) {
+    const struct gemm_problem problem = {.m = o->m, .n = o->n, .k = o->k};
+    for (int i = 0; i < s->count; ++i) {
+        if (!s->stages[i]->select) continue;
+        const struct gemm_stage *choice = s->stages[i]->select(&problem);
+        if (!choice) continue; /* its launch says why */
+        s->selected[i] = choice->variant;
+        for (int j = 0; j < stage_registry_count; ++j)
+            if (stage_of_type(&stage_registry[j], o->backend.type) == choice)
+                s->traced[i] = as_own(stage_of_type(&stage_trace_registry[j], o->backend.type),
+                                      &s->copies[2 * i]);
+        s->stages[i] = as_own(choice, &s->copies[2 * i + 1]);
+    }
 }
 
 /* What is wrong with a kernel beats what went wrong around it; a hazard beats a wrong result. */
@@ -53,6 +81,7 @@ static enum exit_code verify_all(struct experiment *e, const struct selection *s
     for (int i = 0; i < s->count; ++i) {
         progress("[%d/%d] %s", i + 1, s->count, s->stages[i]->name);
         experiment_verify(e, s->stages[i], &results[i]);
+        results[i].selected = s->selected[i];
         code = worse(code, results[i].code);
     }
     return code;
@@ -203,6 +232,7 @@ int main(int argc, char **argv) {
     struct device_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
     if (code == EXIT_VERIFIED) {
+        apply_choices(&selection, &options);
         struct stage_result *results = calloc((size_t)selection.count + 1, sizeof *results);
         char *command = command_line(argc, argv);
         if (!results) abort();
@@ -214,5 +244,7 @@ int main(int argc, char **argv) {
     }
     free(selection.stages);
     free(selection.traced);
+    free(selection.selected);
+    free(selection.copies);
     return close_stdout(code);
 }

@@ -110,7 +110,8 @@ void report_table(const struct report *r, FILE *out) {
                     100 * tensor_core_utilization(r, result->cycles));
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
-        fprintf(out, " | %s\n", result->stage->technique);
+        fprintf(out, " | %s%s%s\n", result->selected ? result->selected : "",
+                result->selected ? ": " : "", result->stage->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
@@ -187,6 +188,8 @@ static void json_result(const struct report *r, const struct stage_result *resul
     json_string(out, stage->name);
     fputs(", \"variant\": ", out);
     json_string(out, stage->variant);
+    fputs(", \"selected\": ", out);
+    json_string(out, result->selected);
     fputs(", \"backend\": ", out);
     json_string(out, r->device->backend);
     fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",

@@ -88,6 +88,9 @@ static enum exit_code run_trial(const struct stage_entry *entry, const struct tr
     struct experiment experiment;
     enum exit_code code = backend_open(&t->backend, &device);
     if (code != EXIT_VERIFIED) return code;
+    if (stage->select)
+        stage = stage->select(
+            &(struct gemm_problem){.m = t->size.m, .n = t->size.n, .k = t->size.k});
     code = experiment_open(&experiment, &device, t->size, t->backend.type, t->input, t->seed,
                            &stage, 1, false);
     if (code == EXIT_VERIFIED) {
