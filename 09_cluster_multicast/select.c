@@ -23,8 +23,8 @@
  *             overhead is hidden behind another one's main loop.
  *   CTAs      resident on an SM at once. They share its Tensor Core.
  *
- * coop256 and pp128 are fitted to times of 8192 x 8192 with k = 8192 and 512; the others follow from
- * them by size, and the exchange from 14 bytes a cycle between SMs.
+ * coop256 and pp128 are fitted to times of 8192 x 8192 with k = 8192 and 512; the others follow
+ * from them by size, and the exchange from 14 bytes a cycle between SMs.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name          splits CTAs hidden k-tile overhead */                                         \
@@ -82,7 +82,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double rounds = ceil(clusters / most(1, resident / c->ctas_per_sm));
 
     const double m = p->m, n = p->n, k = p->k;
-    const double k_tile_bytes = 2 * stage->tile_k * (least(m, stage->tile_m) + least(n, stage->tile_n));
+    const double k_tile_bytes =
+        2 * stage->tile_k * (least(m, stage->tile_m) + least(n, stage->tile_n));
     const double k_tile = most(c->k_tile, k_tile_bytes / L2_BYTES);
     const double memory = 2 * (m * k + n * k + m * n) / (MEMORY_BYTES * gemm_sm_count());
     return most(rounds * k_tiles * k_tile, memory) + ceil(rounds / c->hidden) * c->overhead;

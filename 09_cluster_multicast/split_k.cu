@@ -1,11 +1,13 @@
 /*
- * split_k: for few tiles, a cluster computes one of them: each CTA a part of the k loop, then together the sum.
+ * split_k: for few tiles, a cluster computes one: each CTA a part of the k loop, then all the sum.
  *
- * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth would lie idle. The SPLITS CTAs
- * of a cluster multiply a contiguous part of the k-tiles each. Their partial sums stay on the chip: each CTA leaves its own in
- * its shared memory, and sums its share of the tile out of everybody's. What it costs: the exchange, and two cluster barriers.
- * The order of the sums depends on nothing but the element's place: every run gives the same bits.
+ * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
+ * would lie idle. The SPLITS CTAs of a cluster multiply a contiguous part of the k-tiles each.
+ * Their partial sums stay on the chip: each CTA leaves its own in its shared memory, and adds up
+ * its share of the tile out of everybody's. What it costs: the exchange, and two cluster barriers.
+ * The order of the additions depends on the element's place alone: every run gives the same bits.
  */
+#include <assert.h>
 #include "gemm.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
@@ -14,7 +16,6 @@
 #include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef BM
 #define BM 64 /* the cluster's tile: 64 rows for each consumer warpgroup */
@@ -23,7 +24,7 @@
 #define BN 128
 #endif
 #ifndef STAGES
-#define STAGES 4 /* depth of the ring; two CTAs fit an SM */
+#define STAGES 4 /* depth of the ring */
 #endif
 #ifndef SPLITS
 #define SPLITS 4 /* CTAs of the cluster, parts of the k loop */
@@ -31,30 +32,28 @@
 
 enum {
     BK = 64,
-    CONSUMERS = BM / 64,          /* warpgroups */
-    THREADS = 128 * CONSUMERS + 32, /* and one warp for the producer: registers are not scarce here */
-    WARPS = THREADS / 32,
+    CONSUMERS = BM / 64,            /* warpgroups */
+    THREADS = 128 * CONSUMERS + 32, /* and a warp for the producer: registers are not scarce here */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    PATCHES = BM / 16 * (BN / 32), /* of 16 x 32 elements: what a warp sums at a time */
+    PATCHES = BM / 16 * (BN / 32), /* 16 x 32 elements: what a warp adds up at a time */
 };
 
 struct tiles {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; at multiples of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
 };
 
 struct smem {
     union {
-        struct tiles tiles; /* in the main loop */
-        struct b128 partial[BN / 8][128 * CONSUMERS]; /* and after it: four sums each, see put_partial() */
+        struct tiles tiles;                           /* in the main loop */
+        struct b128 partial[BN / 8][128 * CONSUMERS]; /* after it: see put_partial() */
     } memory;
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
-static_assert(sizeof(struct tiles) >= BM * BN * sizeof(float), "the ring has room for a tile of sums");
 static_assert(sizeof(struct smem) <= 113 * 1024, "two CTAs fit an SM");
 
-/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k. Rows of a tile are 128 bytes; eight of
- * them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k. Rows of a tile
+ * are 128 bytes; eight make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
 DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -64,23 +63,20 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's part of the k-tiles. A part that reaches beyond k gets zeros, and adds zeros. One thread. */
+/* Fills the ring with this CTA's part of the k-tiles, args->items of them. A part that reaches
+ * beyond k gets zeros, and adds zeros. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
     struct tiles *tiles = &shared->memory.tiles;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int first = cluster_rank() * args->items;
-    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     NO_UNROLL for (int k_tile = first; k_tile < first + args->items; ++k_tile) {
         mbarrier_t *full = &shared->ring[state.index].full;
-        trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile - first);
-        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
         producer_acquire(shared->ring, state, STAGE_BYTES);
-        trace_mark(&trace, TRACE_LOAD, k_tile - first);
         tma_load(tiles->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
         tma_load(tiles->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
         pipeline_advance(&state, STAGES);
     }
-    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
@@ -89,7 +85,7 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     struct tiles *tiles = &shared->memory.tiles;
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications. wgmma.fence */
+    /* What ordinary instructions did to the accumulators comes before this. wgmma.fence */
     wgmma_fence();
     multiply(acc, &tiles->a[state->index][first_row * BK], tiles->b[state->index], accumulate);
     /* They are one group, for the waits to count. wgmma.commit_group */
@@ -97,9 +93,10 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     pipeline_advance(state, STAGES);
 }
 
-/* Leaves the accumulators in the CTA's shared memory, four at a time: columns 8 i + 2 t and + 1 of rows g and g + 8, where g =
- * lane / 4 and t = lane % 4. Group i's go where sum_patch(), reading row by row, finds in lane 4 g + t the columns 8 t to 8 t + 7
- * of the patch; the exclusive or keeps these writes off each other's banks. One warpgroup. */
+/* Leaves the accumulators in the CTA's shared memory, four at a time: columns 8 i + 2 t and the
+ * next, of rows g and g + 8, where g = lane / 4 and t = lane % 4. They go where add_patch(), which
+ * reads row by row, finds columns 8 t to 8 t + 7 in lane 4 g + t; the exclusive or keeps these
+ * stores off each other's banks. One warpgroup. */
 DEVICE void put_partial(struct b128 partial[BN / 8][128 * CONSUMERS], const float acc[BN / 2]) {
     const int t = threadIdx.x % 4;
     UNROLL for (int i = 0; i < BN / 8; ++i) {
@@ -110,40 +107,37 @@ DEVICE void put_partial(struct b128 partial[BN / 8][128 * CONSUMERS], const floa
 }
 
 /* Multiplies the CTA's part of the k-tiles into 64 rows of the tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int warpgroup) {
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int first_row) {
     float acc[BN / 2] = {0};
-    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next k-tile to read, to release */
-    struct trace trace =
-        trace_open(args->trace, TRACE_CONSUMER_0 + warpgroup, threadIdx.x % 128 == 0);
-
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
     /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-    issue_k_tile(shared, &state, warpgroup * 64, acc, false);
+    issue_k_tile(shared, &state, first_row, acc, false);
     NO_UNROLL for (int k_tile = 1; k_tile < args->items; ++k_tile) {
-        issue_k_tile(shared, &state, warpgroup * 64, acc, true);
-        /* The group of k-tile k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group, mbarrier.arrive */
+        issue_k_tile(shared, &state, first_row, acc, true);
+        /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
         if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
         pipeline_advance(&release, STAGES);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    /* So are those of all consumer warps: nobody reads the ring any more, and no load is under way. bar.sync */
+    /* So are all consumer warps': nobody reads the ring, and no load is under way. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
     put_partial(shared->memory.partial, acc);
-    trace_close(&trace);
 }
 
-/* Sums 16 rows and 32 columns of the tile over the cluster's CTAs and stores them. A whole warp. */
-DEVICE void sum_patch(struct smem *shared, const struct gemm_args *args, struct tile tile, int patch) {
+/* Adds up 16 rows and 32 columns of the tile over the cluster and stores them. A whole warp. */
+DEVICE void add_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      int patch) {
     const int lane = threadIdx.x % 32, group = patch / (BM / 16), slab = patch % (BM / 16);
-    float sum[4][4] = {{0}}; /* [i][..]: columns 2 i and 2 i + 1 of row g, then those of row g + 8 */
+    float sum[4][4] = {{0}}; /* [j]: columns 2 j and 2 j + 1 of row g, then the same of row g + 8 */
     UNROLL for (int i = 0; i < SPLITS; ++i) {
         /* Its own first: no CTA's memory is asked by all of them at once. */
         const uint32_t rank = (cluster_rank() + i) % SPLITS;
         UNROLL for (int j = 0; j < 4; ++j) {
+            const struct b128 sums = ld_shared_cluster_b128(
+                &shared->memory.partial[4 * group + j][slab * 32 + (lane ^ j)], rank);
             float addend[4];
-            const struct b128 sums =
-                ld_shared_cluster_b128(&shared->memory.partial[4 * group + j][slab * 32 + (lane ^ j)], rank);
             memcpy(addend, &sums, sizeof sums);
             UNROLL for (int e = 0; e < 4; ++e) sum[j][e] += addend[e];
         }
@@ -153,13 +147,12 @@ DEVICE void sum_patch(struct smem *shared, const struct gemm_args *args, struct 
         const int column = tile.n * BN + group * 32 + lane % 4 * 8;
         element_t *d = &args->d[row * args->ldd + column];
         struct b128 chunk;
-        UNROLL for (int j = 0; j < 4; ++j) chunk.word[j] = pack_elements(sum[j][2 * half], sum[j][2 * half + 1]);
-        if (row < args->m && column + 8 <= args->n)
-            st_global_b128(d, chunk);
-        else
-            UNROLL for (int e = 0; e < 8; ++e)
-                if (row < args->m && column + e < args->n)
-                    st_global_element(&d[e], float_to_element(sum[e / 2][2 * half + e % 2]));
+        UNROLL for (int j = 0; j < 4; ++j)
+            chunk.word[j] = pack_elements(sum[j][2 * half], sum[j][2 * half + 1]);
+        if (row < args->m && column + 8 <= args->n) st_global_b128(d, chunk);
+        else UNROLL for (int e = 0; e < 8; ++e)
+            if (row < args->m && column + e < args->n)
+                st_global_element(&d[e], float_to_element(sum[e / 2][2 * half + e % 2]));
     }
 }
 
@@ -167,7 +160,6 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x / SPLITS, args.tiles_m, args.tiles_n);
     const int warp = warp_index();
-
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
@@ -175,37 +167,35 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     }
     /* The barriers are initialized before any other thread uses one. bar.sync */
     __syncthreads();
-
-    if (warp < 4 * CONSUMERS)
-        consumer(shared, &args, warp / 4);
-    else if (threadIdx.x % 32 == 0)
-        producer(shared, &args, tile);
+    if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
+    else if (threadIdx.x % 32 == 0) producer(shared, &args, tile);
     /* The partial sums of all CTAs are there. barrier.cluster */
     cluster_sync();
-    NO_UNROLL for (int patch = cluster_rank() + SPLITS * warp; patch < PATCHES; patch += SPLITS * WARPS)
-        sum_patch(shared, &args, tile, patch);
+    NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
+        add_patch(shared, &args, tile, cluster_rank() + SPLITS * i);
     /* Nobody leaves while a peer may still read its memory. barrier.cluster */
     cluster_sync();
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     args.splits = SPLITS;
     args.items = ceil_div(args.tiles_k, SPLITS); /* k-tiles of each part */
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "09_cluster_multicast split_k",
-                                       .grid = args.tiles_m * args.tiles_n * SPLITS, .cluster = SPLITS,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "09_cluster_multicast: split_k",
+        .grid = args.tiles_m * args.tiles_n * SPLITS, .cluster = SPLITS, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 
 const struct gemm_stage GEMM_STAGE = {
     .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
-    .technique = "a cluster splits the k loop and sums through distributed shared memory",
-    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
-    .threads = THREADS, .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
+    .technique = "a cluster splits the k loop and adds up through distributed shared memory",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
+    .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
     .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };
