@@ -9,8 +9,9 @@
  *   hazard: ...
  *   ```
  *
- * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker), compiles it
- * for the simulator, runs it with the options, and holds the second block against what it said: the
+ * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker; with
+ * header=common/hopper/NAME, of that header, which the kernel then includes), compiles the kernel for
+ * the simulator, runs it with the options, and holds the second block against what it said: the
  * kinds of hazard, the file, and the exit code. Words such as -DWAIT=0 go to the compiler. Lines of
  * an edit begin with '-', '+' or ' ' as in diff -u; "@@" separates edits. The old lines must occur
  * exactly once in the file. With --write, the second block becomes what was said.
@@ -43,6 +44,15 @@ static void write_text(const char *path, const char *text) {
     if (!out || fclose(out) || !written) {
         fprintf(stderr, "error: cannot write %s: %s\n", path, strerror(errno));
         exit(2);
+    }
+}
+
+/* Makes the directories that `path` names behind its first `from` characters. */
+static void make_directories(char *path, size_t from) {
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
     }
 }
 
@@ -94,9 +104,10 @@ static bool build(const struct setting *set, const char *chapter, const char *fi
     struct text command = {0};
     text_add(&command,
              "cd '%s' && %s -std=gnu11 -O1 -w -DGEMM_STAGE=docs_stage -DGEMM_BF16_ELEMENTS=1 "
-             "-DTRACE=0 %s -I'%s/common' -I'%s/%s' -x c '%s' registry.c -x none -o broken %s "
-             ">build.log 2>&1",
-             set->work, set->compiler, macros, set->root, set->root, chapter, file, set->libraries);
+             "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/common/hopper' -I'%s/%s' -x c '%s' "
+             "registry.c -x none -o broken %s >build.log 2>&1",
+             set->work, set->compiler, macros, set->root, set->root, set->root, chapter, file,
+             set->libraries);
     const bool good = shell(command.data) == 0;
     free(command.data);
     return good;
@@ -160,38 +171,41 @@ static void check(const struct setting *set, struct page *page, int line, bool r
         complain(page, line, "a verdict needs a ```diff and a ```text block behind it");
         return;
     }
-    char chapter[128] = "", file[256];
+    char chapter[128] = "", file[256], header[256];
     struct text macros = {0}, options = {0}, path = {0};
     text_add(&macros, "%s", "");
     text_add(&options, "%s", "");
     char *marker = copy_string(page->line[line]);
     if (!marker_value(marker, "file", file, sizeof file)) *file = 0;
+    if (!marker_value(marker, "header", header, sizeof header)) *header = 0;
     char *word = strtok(marker + strlen("<!-- verdict:"), " ");
     for (; word && strcmp(word, "-->"); word = strtok(NULL, " ")) {
         if (!*chapter)
             snprintf(chapter, sizeof chapter, "%s", word);
         else if (strncmp(word, "-D", 2) == 0)
             text_add(&macros, "%s ", word);
-        else if (strncmp(word, "file=", 5))
+        else if (strncmp(word, "file=", 5) && strncmp(word, "header=", 7))
             text_add(&options, "%s ", word);
     }
     free(marker);
     if (!*file) snprintf(file, sizeof file, "%s/kernel.cu", chapter);
 
-    text_add(&path, "%s/%s", set->root, file);
+    const char *edited = *header ? header : file;
+    text_add(&path, "%s/%s", set->root, edited);
     char *source = json_read_file(path.data);
     if (!source || !apply(page, diff + 1, diff_end, &source)) {
         complain(page, line,
                  source ? "the edit does not fit exactly one place of %s" : "there is no file %s",
-                 file);
+                 edited);
     } else {
+        const char *compiled = *header ? set->root : ".";
         path.length = 0;
-        text_add(&path, "%s/%.*s", set->work, (int)strcspn(file, "/"), file);
-        mkdir(path.data, 0777);
-        path.length = 0;
-        text_add(&path, "%s/%s", set->work, file);
+        text_add(&path, "%s/%s", set->work, edited);
+        make_directories(path.data, strlen(set->work) + 1);
         write_text(path.data, source);
-        if (!build(set, chapter, file, macros.data)) {
+        path.length = 0;
+        text_add(&path, "%s/%s", compiled, file);
+        if (!build(set, chapter, path.data, macros.data)) {
             complain(page, line, "the edited kernel does not compile: see %s/build.log", set->work);
         } else {
             char *now = verdict(set, options.data), *then = page_join(page, said + 1, said_end);
@@ -205,6 +219,8 @@ static void check(const struct setting *set, struct page *page, int line, bool r
             free(now);
             free(then);
         }
+        path.length = 0;
+        text_add(&path, "%s/%s", set->work, edited);
         unlink(path.data);
     }
     free(source);
