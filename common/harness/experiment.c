@@ -108,10 +108,10 @@ static bool check_output(struct experiment *e, const char *what, const struct ge
     return verdict->verified;
 }
 
-enum exit_code experiment_add_baselines(struct experiment *e) {
+enum exit_code experiment_add_baselines(struct experiment *e, int most) {
     struct contender found[MAX_BASELINES];
     progress("choosing the libraries' kernels");
-    e->baseline_count = backend_baselines(e->buffers.problems, found, MAX_BASELINES);
+    e->baseline_count = backend_baselines(e->buffers.problems, found, most);
     for (int i = 0; i < e->baseline_count; ++i)
         e->baselines[i] = (struct baseline_result){.contender = found[i]};
     for (int i = 0; i < e->baseline_count; ++i) {

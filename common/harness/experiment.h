@@ -50,9 +50,9 @@ enum exit_code experiment_open(struct experiment *experiment, const struct devic
                                bool timed);
 void experiment_close(struct experiment *experiment);
 
-/* Asks the backend for baselines, and keeps cuBLAS's result for verification if it agrees with the
- * reference. */
-enum exit_code experiment_add_baselines(struct experiment *experiment);
+/* Asks the backend for baselines, `most` of them (cuBLAS comes first), and keeps cuBLAS's result for
+ * verification if it agrees with the reference. */
+enum exit_code experiment_add_baselines(struct experiment *experiment, int most);
 
 /* Runs a stage once and verifies the result; fills in all of `result` but its timing. */
 void experiment_verify(struct experiment *experiment, const struct gemm_stage *stage,

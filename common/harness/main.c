@@ -104,7 +104,8 @@ static enum exit_code record_all(struct experiment *e, const struct selection *s
 
 static enum exit_code time_all(struct experiment *e, const struct options *options,
                                struct stage_result *results, int count) {
-    const struct timing_options timing = {options->timing, options->iterations, options->seed};
+    const struct timing_options timing = {
+        .modes = options->timing, .rounds = options->iterations, .seed = options->seed};
     struct output_file csv = {0};
     if (options->csv && !output_open(&csv, "--csv", options->csv)) return EXIT_USAGE;
     if (!experiment_time(e, &timing, results, count, csv.stream)) {
@@ -155,6 +156,17 @@ static bool write_page(const struct options *options, const struct report *repor
     return good;
 }
 
+static bool explain(const struct options *options, const char *name) {
+    const int barriers = timeline_explain_barrier(stdout, options->explain);
+    if (options->explain < barriers) return true;
+    if (barriers > 0)
+        complain("--explain: a CTA of %s has %d mbarriers; choose mbarrier:0 to mbarrier:%d", name,
+                 barriers, barriers - 1);
+    else
+        complain("--explain: %s has no mbarrier; 05_tma_mbarrier is the first that has", name);
+    return false;
+}
+
 /* Everything between opening the device and closing it. */
 static enum exit_code run(const struct options *options, const struct device_info *device,
                           const struct selection *s, struct stage_result *results, char *command) {
@@ -162,10 +174,10 @@ static enum exit_code run(const struct options *options, const struct device_inf
     const struct problem_size size = {options->m, options->n, options->k};
     enum exit_code code = experiment_open(&e, device, size, options->backend.type, options->input,
                                           options->seed, s->stages, s->count, options->timing != 0);
-    /* The libraries are asked for their speed, or where the reference alone does not cover every
-     * element. */
+    /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
+     * cover every element. */
     if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
-        code = experiment_add_baselines(&e);
+        code = experiment_add_baselines(&e, options->timing ? MAX_BASELINES : 1);
     if (code == EXIT_VERIFIED) {
         code = verify_all(&e, s, results);
         if (options->backend.trace && backend_can_time())
@@ -187,6 +199,8 @@ static enum exit_code run(const struct options *options, const struct device_inf
             report_table(&report, stdout);
         if (options->trace && !timeline_write_trace(options->trace)) code = worse(code, EXIT_USAGE);
         if (options->report && !write_page(options, &report, command))
+            code = worse(code, EXIT_USAGE);
+        if (options->explain >= 0 && !explain(options, s->stages[0]->name))
             code = worse(code, EXIT_USAGE);
         if (options->report && !options->json)
             printf("\nresults and timelines: %s/index.html\n", options->report);

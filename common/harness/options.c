@@ -1,6 +1,7 @@
 #include "harness/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,17 +118,35 @@ static bool read_chapters(const char *text, uint32_t *chapters) {
     return true;
 }
 
+/* "mbarrier" or "mbarrier:2" */
+static bool read_explain(const char *text, int *index) {
+    static const char subject[] = "mbarrier";
+    const size_t length = sizeof subject - 1;
+    uint64_t whole = 0;
+    if (strncmp(text, subject, length) == 0 &&
+        (text[length] == '\0' ||
+         (text[length] == ':' && parse_whole(text + length + 1, 0, INT_MAX, &whole)))) {
+        *index = (int)whole;
+        return true;
+    }
+    complain("--explain: '%s' is not known; choose mbarrier, or mbarrier:1 for the second one",
+             text);
+    return false;
+}
+
 /* ---- one option ---- */
 
 /* An option that belongs to the other kind of program. */
 static bool refuse_elsewhere(const char *name, bool card) {
-    static const char *const simulator[] = {"--sms", "--schedule", "--schedule-seed"};
-    if (card && find_name(name, simulator, 3) >= 0)
+    static const char *const simulator[] = {"--sms", "--schedule", "--schedule-seed", "--explain"};
+    if (card && find_name(name, simulator, 4) >= 0)
         complain("%s: only the simulator's programs (build/sim) have this option", name);
     else if (!card && strcmp(name, "--csv") == 0)
         complain("--csv: the simulator takes no times to write; leave it out");
     else if (program_is_tour && strcmp(name, "--variant") == 0)
         complain("--variant: the tour runs the chapters' own kernels; run the chapter's program");
+    else if (program_is_tour && strcmp(name, "--explain") == 0)
+        complain("--explain: the tour has many kernels; run the program of one chapter");
     else if (!program_is_tour && (strcmp(name, "--stages") == 0 || strcmp(name, "--report") == 0))
         complain("%s: only the tour has this option", name);
     else
@@ -158,6 +177,7 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--trace")) return options->trace = value, true;
     if (!strcmp(name, "--report")) return options->report = value, true;
     if (!strcmp(name, "--csv")) return options->csv = value, true;
+    if (!strcmp(name, "--explain")) return read_explain(value, &options->explain);
     if (!strcmp(name, "--input")) {
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
@@ -213,6 +233,10 @@ static bool check_size(const struct options *o) {
 }
 
 static bool check_outputs(const struct options *options) {
+    if (options->explain >= 0 && options->json) {
+        complain("--explain: prints text, and --json leaves no room for it; choose one");
+        return false;
+    }
     if (options->csv && options->timing == 0) {
         complain("--csv: with --timing none there are no samples to write; choose a timing");
         return false;
@@ -227,7 +251,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         "--m",      "--n",      "--k",     "--size",     "--input",
         "--seed",   "--timing", "--iters", "--dtype",    "--variant",
         "--trace",  "--csv",    "--sms",   "--schedule", "--schedule-seed",
-        "--stages", "--report"};
+        "--stages", "--report", "--explain"};
     const bool card = backend_can_time();
     const int size = card ? 8192 : 512;
     *options = (struct options){
@@ -237,6 +261,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         .seed = 1,
         .timing = card ? TIMING_BURST : 0,
         .chapters = ~0u,
+        .explain = -1,
         .backend = {.type = GEMM_BF16, .sms = 4, .schedule = SCHEDULE_TIME, .schedule_seed = 1}};
     for (int i = 1; i < argc; ++i) {
         char name[32];
@@ -258,7 +283,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         }
         if (!apply(options, name, equals ? equals + 1 : argv[++i])) return OPTIONS_BAD;
     }
-    options->backend.trace = options->trace || options->report;
+    options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_size(options) && check_outputs(options) ? OPTIONS_RUN
                                                                                    : OPTIONS_BAD;
 }

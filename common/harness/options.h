@@ -17,6 +17,7 @@ struct options {
     uint32_t chapters;   /* tour: bit c for chapter c */
     bool json;
     const char *trace, *csv, *report; /* NULL: not asked for */
+    int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
+#include "harness/parallel.h"
 
 /* Multiplications and additions that a complete reference may take, and about what a sampled one
  * takes. */
@@ -11,16 +12,31 @@ static const double complete_limit = 0x1p28;
 
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
 
+/* A matrix that is being filled. */
+struct filling {
+    const struct input_source *source;
+    char name;
+    uint16_t *matrix;
+    int64_t ld;
+    int columns;
+};
+
+static void fill_rows(void *context, int64_t begin, int64_t end) {
+    const struct filling *f = context;
+    for (int64_t row = begin; row < end; ++row) {
+        uint16_t *elements = f->matrix + row * f->ld;
+        input_fill_row(f->source, f->name, (int)row, elements, f->columns);
+        for (int64_t column = f->columns; column < f->ld; ++column)
+            elements[column] = OPERAND_PADDING;
+    }
+}
+
 static uint16_t *make_matrix(const struct input_source *source, char name, int rows, int columns) {
     const int64_t ld = leading_dimension(columns);
     uint16_t *matrix = malloc((size_t)rows * (size_t)ld * sizeof *matrix);
     if (!matrix) return NULL;
-    for (int row = 0; row < rows; ++row) {
-        uint16_t *elements = matrix + row * ld;
-        input_fill_row(source, name, row, elements, columns);
-        for (int64_t column = columns; column < ld; ++column)
-            elements[column] = OPERAND_PADDING;
-    }
+    struct filling filling = {source, name, matrix, ld, columns};
+    parallel_ranges(rows, (double)rows * (double)ld, fill_rows, &filling);
     return matrix;
 }
 
@@ -75,42 +91,82 @@ static double dot(const float *a, const float *b, int count) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
-/* |x|_4 of each row, times `scale`; rounded up a little, for the rounding here. */
-static float *fourth_norms(const uint16_t *matrix, int64_t ld, int rows, const struct operands *o,
-                           double scale, float *values) {
-    float *norms = malloc((size_t)rows * sizeof *norms);
-    if (!norms) return NULL;
-    for (int row = 0; row < rows; ++row) {
-        decode_row(matrix + row * ld, o->k, o->type, values);
+/* A row on its way to fp64; there is no going on without it. */
+static float *row_buffer(int k) {
+    float *values = malloc((size_t)k * sizeof *values);
+    if (!values) abort();
+    return values;
+}
+
+struct norms {
+    const struct operands *operands;
+    const uint16_t *matrix;
+    int64_t ld;
+    double scale;
+    float *norms;
+};
+
+static void norm_rows(void *context, int64_t begin, int64_t end) {
+    const struct norms *n = context;
+    const int k = n->operands->k;
+    float *values = row_buffer(k);
+    for (int64_t row = begin; row < end; ++row) {
+        decode_row(n->matrix + row * n->ld, k, n->operands->type, values);
         double sum[4] = {0};
-        for (int i = 0; i < o->k; ++i) {
+        for (int i = 0; i < k; ++i) {
             const double square = (double)values[i] * values[i];
             sum[i & 3] += square * square;
         }
-        norms[row] = (float)(scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001);
+        n->norms[row] =
+            (float)(n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001);
     }
-    return norms;
+    free(values);
+}
+
+/* |x|_4 of each row, times `scale`; rounded up a little, for the rounding here. */
+static float *fourth_norms(const uint16_t *matrix, int64_t ld, int rows, const struct operands *o,
+                           double scale) {
+    struct norms norms = {o, matrix, ld, scale, malloc((size_t)rows * sizeof(float))};
+    if (norms.norms) parallel_ranges(rows, 2.0 * rows * o->k, norm_rows, &norms);
+    return norms.norms;
 }
 
 bool reference_is_complete(int m, int n, int k) {
     return (double)m * n * ((double)k + 16) <= complete_limit;
 }
 
-static void add_sample(struct reference *reference, int row, int column, double value) {
-    reference->samples[reference->count++] = (struct sample){row, column, value};
+/* What the parts of a reference work on. */
+struct making {
+    const struct operands *operands;
+    struct sample *samples; /* the first of this round's */
+    float *b;               /* complete: [n][k] */
+    int index, step;        /* a line's row or column, and the distance of its samples */
+    bool is_row;
+    uint64_t seed, stride; /* blocks: of the random numbers; every stride-th is sampled */
+};
+
+static void complete_rows(void *context, int64_t begin, int64_t end) {
+    const struct making *making = context;
+    const struct operands *o = making->operands;
+    float *values = row_buffer(o->k);
+    for (int64_t row = begin; row < end; ++row) {
+        decode_row(o->a + row * o->lda, o->k, o->type, values);
+        for (int column = 0; column < o->n; ++column)
+            making->samples[row * o->n + column] = (struct sample){
+                (int)row, column, dot(values, making->b + (int64_t)column * o->k, o->k)};
+    }
+    free(values);
 }
 
 /* All elements. */
-static bool make_complete(struct reference *reference, const struct operands *o, float *values) {
+static bool make_complete(struct reference *reference, const struct operands *o) {
     float *b = malloc((size_t)o->n * (size_t)o->k * sizeof *b);
     if (!b) return false;
     for (int column = 0; column < o->n; ++column)
         decode_row(o->b + column * o->ldb, o->k, o->type, b + (int64_t)column * o->k);
-    for (int row = 0; row < o->m; ++row) {
-        decode_row(o->a + row * o->lda, o->k, o->type, values);
-        for (int column = 0; column < o->n; ++column)
-            add_sample(reference, row, column, dot(values, b + (int64_t)column * o->k, o->k));
-    }
+    struct making making = {.operands = o, .samples = reference->samples, .b = b};
+    parallel_ranges(o->m, (double)o->m * o->n * o->k, complete_rows, &making);
+    reference->count = (int64_t)o->m * o->n;
     free(b);
     return true;
 }
@@ -124,47 +180,78 @@ static int line_step(int length, int k) {
     return step <= 1 ? 1 : step | 1;
 }
 
+static struct sample sample_at(const struct operands *o, int row, int column, float *a, float *b) {
+    decode_row(o->a + row * o->lda, o->k, o->type, a);
+    decode_row(o->b + column * o->ldb, o->k, o->type, b);
+    return (struct sample){row, column, dot(a, b, o->k)};
+}
+
+/* Samples begin .. end - 1 of a row or column. */
+static void line_samples(void *context, int64_t begin, int64_t end) {
+    const struct making *making = context;
+    float *a = row_buffer(making->operands->k), *b = row_buffer(making->operands->k);
+    for (int64_t i = begin; i < end; ++i) {
+        const int moving = (int)(i * making->step);
+        making->samples[i] =
+            sample_at(making->operands, making->is_row ? making->index : moving,
+                      making->is_row ? moving : making->index, a, b);
+    }
+    free(a);
+    free(b);
+}
+
+/* One element of each of the blocks with these numbers, times the stride. */
+static void block_samples(void *context, int64_t begin, int64_t end) {
+    const struct making *making = context;
+    const struct operands *o = making->operands;
+    const int64_t blocks_n = ((int64_t)o->n + BLOCK - 1) / BLOCK;
+    float *a = row_buffer(o->k), *b = row_buffer(o->k);
+    for (int64_t i = begin; i < end; ++i) {
+        const int64_t block = i * (int64_t)making->stride;
+        const int64_t row0 = block / blocks_n * BLOCK, column0 = block % blocks_n * BLOCK;
+        const uint64_t random = input_hash(making->seed, 2 + (uint64_t)block);
+        const int64_t high = row0 + BLOCK < o->m ? BLOCK : o->m - row0;
+        const int64_t wide = column0 + BLOCK < o->n ? BLOCK : o->n - column0;
+        making->samples[i] =
+            sample_at(o, (int)(row0 + (int64_t)(random & 0xffff) % high),
+                      (int)(column0 + (int64_t)(random >> 16 & 0xffff) % wide), a, b);
+    }
+    free(a);
+    free(b);
+}
+
+/* Has `count` samples made behind those that are there. */
+static void add_samples(struct reference *reference, struct making *making, int64_t count,
+                        parallel_part *part) {
+    making->samples = reference->samples + reference->count;
+    parallel_ranges(count, 3.0 * (double)count * making->operands->k, part, making);
+    reference->count += count;
+}
+
 /* Some rows and columns, and one element of every block. */
-static void make_samples(struct reference *reference, const struct operands *o, float *fixed,
-                         float *moving) {
+static void make_samples(struct reference *reference, const struct operands *o) {
     const uint64_t seed = input_hash(o->seed, 'S');
     const int rows[LINES] = {0, (int)(input_hash(seed, 0) % (uint64_t)o->m), o->m - 1};
     const int columns[LINES] = {0, (int)(input_hash(seed, 1) % (uint64_t)o->n), o->n - 1};
-    const int row_step = line_step(o->n, o->k), column_step = line_step(o->m, o->k);
-    for (int i = 0; i < LINES; ++i) {
-        if (i > 0 && rows[i] == rows[i - 1]) continue;
-        decode_row(o->a + rows[i] * o->lda, o->k, o->type, fixed);
-        for (int64_t column = 0; column < o->n; column += row_step) {
-            decode_row(o->b + column * o->ldb, o->k, o->type, moving);
-            add_sample(reference, rows[i], (int)column, dot(fixed, moving, o->k));
-        }
-    }
-    for (int i = 0; i < LINES; ++i) {
-        if (i > 0 && columns[i] == columns[i - 1]) continue;
-        decode_row(o->b + columns[i] * o->ldb, o->k, o->type, fixed);
-        for (int64_t row = 0; row < o->m; row += column_step) {
-            decode_row(o->a + row * o->lda, o->k, o->type, moving);
-            add_sample(reference, (int)row, columns[i], dot(moving, fixed, o->k));
-        }
+    for (int i = 0; i < 2 * LINES; ++i) {
+        const bool is_row = i < LINES;
+        const int *lines = is_row ? rows : columns;
+        const int length = is_row ? o->n : o->m, line = i % LINES;
+        if (line > 0 && lines[line] == lines[line - 1]) continue;
+        struct making making = {.operands = o,
+                                .is_row = is_row,
+                                .index = lines[line],
+                                .step = line_step(length, o->k)};
+        add_samples(reference, &making, ((int64_t)length + making.step - 1) / making.step,
+                    line_samples);
     }
     /* Thinned out where blocks are so many or so deep that they would take longer than the rows and
      * columns. */
     const double blocks = ceil((double)o->m / BLOCK) * ceil((double)o->n / BLOCK);
     const double affordable = fmax(256, 2 * complete_limit / o->k);
-    const int stride = blocks > affordable ? (int)ceil(blocks / affordable) : 1;
-    uint64_t block = 0;
-    for (int64_t row0 = 0; row0 < o->m; row0 += BLOCK)
-        for (int64_t column0 = 0; column0 < o->n; column0 += BLOCK, ++block) {
-            if (block % (uint64_t)stride) continue;
-            const uint64_t random = input_hash(seed, 2 + block);
-            const int64_t high = row0 + BLOCK < o->m ? BLOCK : o->m - row0;
-            const int64_t wide = column0 + BLOCK < o->n ? BLOCK : o->n - column0;
-            const int row = (int)(row0 + (int64_t)(random & 0xffff) % high);
-            const int column = (int)(column0 + (int64_t)(random >> 16 & 0xffff) % wide);
-            decode_row(o->a + row * o->lda, o->k, o->type, fixed);
-            decode_row(o->b + column * o->ldb, o->k, o->type, moving);
-            add_sample(reference, row, column, dot(fixed, moving, o->k));
-        }
+    const double stride = blocks > affordable ? ceil(blocks / affordable) : 1;
+    struct making making = {.operands = o, .seed = seed, .stride = (uint64_t)stride};
+    add_samples(reference, &making, (int64_t)ceil(blocks / stride), block_samples);
 }
 
 bool reference_make(struct reference *reference, const struct operands *o) {
@@ -174,21 +261,17 @@ bool reference_make(struct reference *reference, const struct operands *o) {
         reference->complete ? (int64_t)o->m * o->n : LINES * ((int64_t)o->m + o->n) + blocks;
     const double steps = 1.25 * o->k + 32;
     const double partial = fmin(8, sqrt(o->k));
-    float *fixed = malloc((size_t)o->k * sizeof *fixed);
-    float *moving = malloc((size_t)o->k * sizeof *moving);
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
-    bool good = fixed && moving && reference->samples;
+    bool good = reference->samples;
     if (good) {
-        reference->row_norm = fourth_norms(o->a, o->lda, o->m, o, steps * 0x1p-23 * partial, fixed);
-        reference->column_norm = fourth_norms(o->b, o->ldb, o->n, o, 1, fixed);
+        reference->row_norm = fourth_norms(o->a, o->lda, o->m, o, steps * 0x1p-23 * partial);
+        reference->column_norm = fourth_norms(o->b, o->ldb, o->n, o, 1);
         good = reference->row_norm && reference->column_norm;
     }
     if (good && reference->complete)
-        good = make_complete(reference, o, fixed);
+        good = make_complete(reference, o);
     else if (good)
-        make_samples(reference, o, fixed, moving);
-    free(fixed);
-    free(moving);
+        make_samples(reference, o);
     if (!good) reference_free(reference);
     return good;
 }

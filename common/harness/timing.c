@@ -16,7 +16,7 @@
 #include "harness/statistics.h"
 
 /* Burst: a pause, one warm-up, then BURST_WORK_MS of work, but no fewer than BURST_LAUNCHES
- * multiplications unless one of them alone takes BURST_LONG_MS. */
+ * multiplications; a single one, not warmed up for, where that alone takes BURST_LONG_MS. */
 enum { BURST_ROUNDS = 5, BURST_LAUNCHES = 3 };
 static const double BURST_PAUSE_S = 0.3, BURST_WORK_MS = 4.0, BURST_LONG_MS = 60.0;
 /* Sustained: a block per contender and round, of batches of about BATCH_MS. The power reading needs
@@ -39,6 +39,7 @@ struct rotation {
     int problem_count;
     FILE *csv;
     bool show;
+    bool fixed_order;
     uint64_t random;  /* state of the order's generator */
     int *order;       /* contenders in the order of this round */
     double *estimate; /* ms of one multiplication */
@@ -103,11 +104,11 @@ static void add_sample(struct samples *s, const struct batch *sum) {
 }
 
 /* Runs every contender twice: the first call loads the kernel, the second one says about how long
- * it takes. */
+ * it takes; once where the loading does not matter. */
 static bool estimate_all(struct rotation *r) {
     for (int c = 0; c < r->contender_count; ++c) {
         struct batch batch;
-        for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 2 && (i == 0 || batch.ms < BURST_LONG_MS * batch.launches); ++i)
             if (!backend_time(&r->contenders[c], r->problems, r->problem_count, 1, &batch))
                 return false;
         r->estimate[c] = fmax(batch.ms / batch.launches, 1e-4);
@@ -117,14 +118,16 @@ static bool estimate_all(struct rotation *r) {
 
 static bool burst_sample(struct rotation *r, int c, int round) {
     const double estimate = r->estimate[c];
+    const bool is_long = estimate >= BURST_LONG_MS;
     int launches = (int)ceil(BURST_WORK_MS / estimate);
-    if (launches < BURST_LAUNCHES) launches = estimate < BURST_LONG_MS ? BURST_LAUNCHES : 1;
+    if (launches < BURST_LAUNCHES) launches = is_long ? 1 : BURST_LAUNCHES;
     const struct contender *who = &r->contenders[c];
     struct batch warm_up, batch;
     backend_pause(BURST_PAUSE_S);
     /* On the rotation's last problem, because the batch begins with the first: its operands must
      * not be in the L2. */
-    if (!backend_time(who, r->problems + r->problem_count - 1, 1, 1, &warm_up)) return false;
+    if (!is_long && !backend_time(who, r->problems + r->problem_count - 1, 1, 1, &warm_up))
+        return false;
     backend_range_begin(who->name);
     const bool good = backend_time(who, r->problems, r->problem_count, launches, &batch);
     backend_range_end();
@@ -193,7 +196,7 @@ static bool run_mode(struct rotation *r, int mode, int rounds, struct timing *re
         s->joules = s->joules_seconds = 0.0;
     }
     for (int round = 0; round < rounds; ++round) {
-        shuffle_order(r);
+        if (!r->fixed_order) shuffle_order(r);
         for (int i = 0; i < r->contender_count; ++i) {
             const int c = r->order[i];
             if (r->show)
@@ -228,6 +231,7 @@ bool timing_run(const struct timing_options *options, const struct contender *co
                          .problem_count = problem_count,
                          .csv = csv,
                          .show = show,
+                         .fixed_order = options->fixed_order,
                          .random = options->seed};
     r.order = malloc(sizeof *r.order * count);
     r.estimate = malloc(sizeof *r.estimate * count);

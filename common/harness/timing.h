@@ -20,6 +20,7 @@ struct timing_options {
     int modes;    /* TIMING_ flags */
     int rounds;   /* of each mode; 0: the default */
     uint64_t seed; /* of the order */
+    bool fixed_order; /* every round as the contenders are given, instead of an order of its own */
 };
 
 /* Of one contender in one mode; all zero if it was not measured. */

@@ -1,11 +1,13 @@
 #include "harness/verify.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "element_codec.h"
 #include "harness/message.h"
+#include "harness/parallel.h"
 
 struct mismatch {
     int row, column;
@@ -17,12 +19,17 @@ struct check {
     const struct output_view *output;
     const struct operands *operands;
     const struct reference *reference;
-    const uint16_t *d;      /* [m][ldd] */
+    const uint16_t *d;       /* [m][ldd] */
+    const uint16_t *library; /* [m][ldd], or NULL */
+    unsigned char *suspect;  /* [m]: something in this row of D, padding included, is wrong */
+    pthread_mutex_t mutex;   /* for the rest of the search's results: */
+    bool samples_good;
+    int64_t worst; /* the sample with the largest error */
+    double max_error, error_bound;
     uint64_t *wrong;        /* [m * n] bits, once there is a mismatch: counts an element once */
     int64_t wrong_elements; /* in D */
     int64_t wrong_around;   /* in padding and guards */
     struct mismatch first;
-    double max_error, error_bound;
 };
 
 static uint16_t got(const struct check *check, int row, int column) {
@@ -47,61 +54,118 @@ static double accumulation_error(const struct check *check, int row, int column)
     return (double)check->reference->row_norm[row] * check->reference->column_norm[column];
 }
 
-static void note_error(struct check *check, double error, double bound) {
-    if (error >= check->max_error) {
-        check->max_error = error;
-        check->error_bound = bound;
+/* Is this the exact sum, correctly rounded (integers), or a number as close as the bound allows?
+ * NaN is neither. */
+static bool agrees_with_sample(const struct check *check, const struct sample *s, double *error,
+                               double *bound) {
+    const struct operands *o = check->operands;
+    const double value = decode_element(got(check, s->row, s->column), o->type);
+    if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) {
+        /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
+        const double exact = decode_element(encode_element((float)s->value, o->type), o->type);
+        *error = fabs(value - exact);
+        *bound = 0;
+        return value == exact;
     }
+    const double accumulation = accumulation_error(check, s->row, s->column);
+    *error = fabs(value - s->value);
+    *bound = accumulation + half_ulp(fabs(s->value) + accumulation, o->type);
+    return *error <= *bound;
 }
 
-/* Everything that needs no reference: written at all, and a number. */
-static void check_written(struct check *check) {
+/* Does an element agree with the library's? */
+static bool agrees_with_library(const struct check *check, int row, int column, double *bound) {
     const struct operands *o = check->operands;
-    for (int row = 0; row < o->m; ++row)
-        for (int column = 0; column < o->n; ++column)
-            if (!element_is_finite(got(check, row, column), o->type))
-                note(check, (struct mismatch){row, column, NAN, 0, NULL});
+    const double value = decode_element(got(check, row, column), o->type);
+    const double other = decode_element(check->library[row * o->ldd + column], o->type);
+    *bound = 0;
+    if (value == other) return true;
+    if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) return false;
+    const double accumulation = accumulation_error(check, row, column);
+    /* Each of the two was rounded once. What was rounded is no larger than the library's result,
+     * its own rounding undone, and both errors of accumulation. */
+    const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;
+    *bound = 2 * accumulation + 2 * half_ulp(largest, o->type);
+    return fabs(value - other) <= *bound;
+}
+
+/* ---- the search, in parallel: which rows and samples deserve a closer look ---- */
+
+static bool row_is_good(const struct check *check, int row) {
+    const struct operands *o = check->operands;
+    const uint16_t *d = check->d + row * o->ldd;
+    const uint16_t *library = check->library ? check->library + row * o->ldd : NULL;
+    double bound;
+    for (int column = 0; column < o->n; ++column) {
+        if (!element_is_finite(d[column], o->type)) return false;
+        if (library && d[column] != library[column] &&
+            !agrees_with_library(check, row, column, &bound))
+            return false;
+    }
+    for (int64_t column = o->n; column < o->ldd; ++column)
+        if (d[column] != OUTPUT_POISON) return false;
+    return true;
+}
+
+static void search_rows(void *context, int64_t begin, int64_t end) {
+    struct check *check = context;
+    for (int64_t row = begin; row < end; ++row)
+        check->suspect[row] = !row_is_good(check, (int)row);
+}
+
+static void search_samples(void *context, int64_t begin, int64_t end) {
+    struct check *check = context;
+    bool good = true;
+    int64_t worst = -1;
+    double max_error = 0, error_bound = 0, error, bound;
+    for (int64_t i = begin; i < end; ++i) {
+        good &= agrees_with_sample(check, &check->reference->samples[i], &error, &bound);
+        if (!(error >= max_error)) continue;
+        worst = i;
+        max_error = error;
+        error_bound = bound;
+    }
+    /* Of equal errors the last one counts, whatever the order of the parts. */
+    pthread_mutex_lock(&check->mutex);
+    check->samples_good &= good;
+    if (worst >= 0 && (max_error > check->max_error ||
+                       (max_error == check->max_error && worst > check->worst))) {
+        check->worst = worst;
+        check->max_error = max_error;
+        check->error_bound = error_bound;
+    }
+    pthread_mutex_unlock(&check->mutex);
+}
+
+/* ---- the closer look: what is wrong where ---- */
+
+/* Written at all, and a number? */
+static void check_written(struct check *check, int row) {
+    for (int column = 0; column < check->operands->n; ++column)
+        if (!element_is_finite(got(check, row, column), check->operands->type))
+            note(check, (struct mismatch){row, column, NAN, 0, NULL});
+}
+
+static void check_library(struct check *check, int row) {
+    const struct operands *o = check->operands;
+    double bound;
+    for (int column = 0; column < o->n; ++column) {
+        if (agrees_with_library(check, row, column, &bound)) continue;
+        const double other = decode_element(check->library[row * o->ldd + column], o->type);
+        note(check, (struct mismatch){row, column, other, bound, "library's result"});
+    }
 }
 
 static void check_samples(struct check *check) {
-    const struct operands *o = check->operands;
+    const bool exact =
+        check->operands->kind == INPUT_INTEGER || check->operands->kind == INPUT_ZEROS;
+    double error, bound;
     for (int64_t i = 0; i < check->reference->count; ++i) {
         const struct sample *s = &check->reference->samples[i];
-        const double value = decode_element(got(check, s->row, s->column), o->type);
-        if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) {
-            /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
-            const double exact = decode_element(encode_element((float)s->value, o->type), o->type);
-            if (!(value == exact))
-                note(check, (struct mismatch){s->row, s->column, s->value, 0, "exact sum"});
-            note_error(check, fabs(value - exact), 0);
-            continue;
-        }
-        const double accumulation = accumulation_error(check, s->row, s->column);
-        const double error = fabs(value - s->value);
-        const double bound = accumulation + half_ulp(fabs(s->value) + accumulation, o->type);
-        if (!(error <= bound))
-            note(check, (struct mismatch){s->row, s->column, s->value, bound, "fp64 reference"});
-        note_error(check, error, bound);
+        if (!agrees_with_sample(check, s, &error, &bound))
+            note(check, (struct mismatch){s->row, s->column, s->value, bound,
+                                          exact ? "exact sum" : "fp64 reference"});
     }
-}
-
-static void check_library(struct check *check, const uint16_t *library) {
-    const struct operands *o = check->operands;
-    const bool exact = o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
-    for (int row = 0; row < o->m; ++row)
-        for (int column = 0; column < o->n; ++column) {
-            const double value = decode_element(got(check, row, column), o->type);
-            const double other = decode_element(library[row * o->ldd + column], o->type);
-            if (value == other) continue;
-            const double accumulation = accumulation_error(check, row, column);
-            if (!exact && fabs(value - other) <= 2 * accumulation) continue;
-            /* Each of the two was rounded once. What was rounded is no larger than the library's
-             * result, its own rounding undone, and both errors of accumulation. */
-            const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;
-            const double bound = exact ? 0 : 2 * accumulation + 2 * half_ulp(largest, o->type);
-            if (!(fabs(value - other) <= bound))
-                note(check, (struct mismatch){row, column, other, bound, "library's result"});
-        }
 }
 
 /* Complains about the first of `count` elements from `begin` that has changed. */
@@ -125,8 +189,9 @@ static void check_surroundings(struct check *check) {
     const int64_t guard = check->output->guard;
     check_poison(check, check->output->memory, guard, "guard before D", -1);
     for (int row = 0; row < o->m; ++row)
-        check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n,
-                     "padding after the last column", row);
+        if (check->suspect[row])
+            check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n,
+                         "padding after the last column", row);
     check_poison(check, check->d + o->m * o->ldd, guard, "guard after D", -1);
 }
 
@@ -201,14 +266,26 @@ struct verdict verify_output(const struct output_view *output, const struct oper
     struct check check = {.output = output,
                           .operands = operands,
                           .reference = reference,
-                          .d = output->memory + output->guard};
-    check_written(&check);
+                          .d = output->memory + output->guard,
+                          .library = library,
+                          .suspect = malloc((size_t)operands->m),
+                          .mutex = PTHREAD_MUTEX_INITIALIZER,
+                          .samples_good = true,
+                          .worst = -1};
+    if (!check.suspect) abort();
+    const double elements = (double)operands->m * (double)operands->ldd;
+    parallel_ranges(operands->m, 3.0 * elements, search_rows, &check);
+    parallel_ranges(reference->count, 30.0 * (double)reference->count, search_samples, &check);
+    for (int row = 0; row < operands->m; ++row)
+        if (check.suspect[row]) check_written(&check, row);
     const bool finite = check.wrong_elements == 0;
-    check_samples(&check);
-    if (library) check_library(&check, library);
+    if (!check.samples_good) check_samples(&check);
+    for (int row = 0; row < operands->m && library; ++row)
+        if (check.suspect[row]) check_library(&check, row);
     check_surroundings(&check);
     if (check.wrong_elements) explain_first(&check);
     free(check.wrong);
+    free(check.suspect);
     return (struct verdict){
         .verified = check.wrong_elements == 0 && check.wrong_around == 0,
         .mismatches = check.wrong_elements + check.wrong_around,
