@@ -9,9 +9,9 @@
  *   hazard: ...
  *   ```
  *
- * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker; with
- * header=common/hopper/NAME, of that header, which the kernel then includes), compiles the kernel for
- * the simulator, runs it with the options, and holds the second block against what it said: the
+ * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker; or, with
+ * header=common/hopper/NAME, of that header, which the kernel then includes), compiles the kernel
+ * for the simulator, runs it with the options, and holds the second block against what it said: the
  * kinds of hazard, the file, and the exit code. Words such as -DWAIT=0 go to the compiler. Lines of
  * an edit begin with '-', '+' or ' ' as in diff -u; "@@" separates edits. The old lines must occur
  * exactly once in the file. With --write, the second block becomes what was said.
@@ -99,15 +99,31 @@ static int shell(const char *command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+/* Compiles the edited copy in the work directory; `file` is the kernel or a header of it. */
 static bool build(const struct setting *set, const char *chapter, const char *file,
                   const char *macros) {
-    struct text command = {0};
+    struct text command = {0}, kernel = {0};
+    if (strncmp(file, "common/", 7) == 0)
+        text_add(&kernel, "%s/%s/kernel.cu", set->root, chapter);
+    else
+        text_add(&kernel, "%s", file);
     text_add(&command,
              "cd '%s' && %s -std=gnu11 -O1 -w -DGEMM_STAGE=docs_stage -DGEMM_BF16_ELEMENTS=1 "
-             "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/common/hopper' -I'%s/%s' -x c '%s' "
-             "registry.c -x none -o broken %s >build.log 2>&1",
-             set->work, set->compiler, macros, set->root, set->root, set->root, chapter, file,
+             "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/%s' -x c '%s' registry.c -x none -o broken "
+             "%s >build.log 2>&1",
+             set->work, set->compiler, macros, set->root, set->root, chapter, kernel.data,
              set->libraries);
+    const bool good = shell(command.data) == 0;
+    free(command.data);
+    free(kernel.data);
+    return good;
+}
+
+/* Copies the headers that an edit may be in; they include one another from their own directory. */
+static bool copy_headers(const struct setting *set) {
+    struct text command = {0};
+    text_add(&command, "mkdir -p '%s/common' && cp -R '%s/common/hopper' '%s/common/'", set->work,
+             set->root, set->work);
     const bool good = shell(command.data) == 0;
     free(command.data);
     return good;
@@ -222,6 +238,7 @@ static void check(const struct setting *set, struct page *page, int line, bool r
         path.length = 0;
         text_add(&path, "%s/%s", set->work, edited);
         unlink(path.data);
+        copy_headers(set);
     }
     free(source);
     free(path.data);
@@ -257,6 +274,10 @@ int main(int argc, char **argv) {
                "const struct stage_entry stage_trace_registry[] = {{&docs_stage, &docs_stage}};\n"
                "const int stage_registry_count = 1;\n"
                "const bool program_is_tour = false;\n");
+    if (!copy_headers(&set)) {
+        fprintf(stderr, "error: cannot copy %s/common/hopper to %s\n", set.root, set.work);
+        return 2;
+    }
     int count, verdicts = 0;
     struct page *pages = pages_read(set.root, &count);
     for (int p = 0; p < count; ++p) {
