@@ -26,7 +26,10 @@ struct barrier_exit {
 };
 
 struct cluster_barrier {
-    struct sim_sync sync;
+    struct sim_cluster *cluster;
+    struct sim_sync current;   /* released by those who have come */
+    struct sim_sync completed; /* what `current` was when all had come: nobody gets there again
+                                * before everybody has acquired it */
     struct sim_wait_queue waiters;
     int expected, arrived;
     uint32_t generation;
@@ -45,6 +48,9 @@ static void release_if_complete(struct cluster_barrier *barrier) {
     if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;
     barrier->arrived = 0;
     ++barrier->generation;
+    sim_sync_clear(&barrier->completed);
+    sim_sync_join(barrier->cluster, &barrier->completed, &barrier->current);
+    sim_sync_clear(&barrier->current);
     sim_wake_all(&barrier->waiters, sim_now());
 }
 
@@ -59,6 +65,7 @@ static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
     if (cluster->barrier) return cluster->barrier;
     struct cluster_barrier *const barrier = sim_arena_alloc(cluster, sizeof *barrier);
     const int threads = cluster->cta[0].threads;
+    barrier->cluster = cluster;
     barrier->exits =
         sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->exits);
     for (int i = 0; i < cluster->ctas * threads; ++i) {
@@ -76,12 +83,12 @@ void sim_cluster_sync(void) {
     struct sim_thread *const thread = sim_thread();
     struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
     const uint32_t generation = barrier->generation;
-    sim_release(thread, &barrier->sync);
+    sim_release(thread, &barrier->current);
     ++barrier->arrived;
     release_if_complete(barrier);
     while (barrier->generation == generation)
         sim_block(&barrier->waiters, describe_barrier, barrier);
-    sim_acquire(thread, &barrier->sync);
+    sim_acquire(thread, &barrier->completed);
     sim_advance(thread->lane == 0 ? CLUSTER_BARRIER_CYCLES : 0);
     sim_maybe_yield();
 }
@@ -208,16 +215,64 @@ void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_
 
 /* ---- ld.shared::cluster ---- */
 
+/* The newest read of each thread of the cluster from a CTA that is not its own, for the check at that
+ * CTA's end. */
+struct remote_reads {
+    struct sim_exit_call call; /* first */
+    const struct sim_cta *cta;
+    struct remote_read {
+        uint32_t epoch; /* of the reader; 0: none */
+        const char *file;
+        int line;
+    } newest[]; /* [rank][thread] */
+};
+
+static void check_reads_at_exit(struct sim_exit_call *call) {
+    const struct remote_reads *const reads = (struct remote_reads *)call;
+    const struct sim_cluster *const cluster = reads->cta->cluster;
+    const int threads = reads->cta->threads;
+    for (int i = 0; i < cluster->ctas * threads; ++i) {
+        const struct remote_read *const read = &reads->newest[i];
+        const struct sim_thread *const reader = &cluster->cta[i / threads].thread[i % threads];
+        if (!read->epoch || cta_is_ordered_after(reads->cta, reader->slot, read->epoch)) continue;
+        sim_hazard_at(
+            "exit-before-remote-read", read->file, read->line, reader,
+            "reads the shared memory of the CTA of rank %d, which may have ended by then\n"
+            "    no CTA may end while a peer still reads from it: let all meet at a final "
+            "cluster_sync()",
+            reads->cta->rank);
+    }
+}
+
+static void note_read(struct sim_cta *target, const struct sim_thread *thread) {
+    const struct sim_cluster *const cluster = target->cluster;
+    struct sim_exit_call *call = target->at_exit;
+    while (call && call->call != check_reads_at_exit)
+        call = call->next;
+    struct remote_reads *reads = (struct remote_reads *)call;
+    if (!reads) {
+        const size_t readers = (size_t)(cluster->ctas * target->threads);
+        reads = sim_arena_alloc(target->cluster, sizeof *reads + readers * sizeof reads->newest[0]);
+        reads->call.call = check_reads_at_exit;
+        reads->cta = target;
+        sim_at_cta_exit(target, &reads->call);
+    }
+    reads->newest[thread->cta->rank * target->threads + thread->index] =
+        (struct remote_read){thread->epoch, thread->self.file, thread->self.line};
+}
+
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     struct sim_thread *const thread = sim_thread();
     struct b128 value;
     const struct sim_shared_place target =
         sim_shared_map(sim_shared_at(pointer, sizeof value, sizeof value), rank);
+    const bool remote = target.cta != thread->cta;
     check_target_alive(target.cta, "ld.shared::cluster");
     sim_shadow_generic(thread, target.cta, target.offset, sizeof value, SIM_READ);
+    if (remote) note_read(target.cta, thread);
     if (sim_timed())
-        timing_access(thread, target.cta == thread->cta ? TIMING_LD_SHARED : TIMING_LD_CLUSTER,
-                      target.offset, sizeof value);
+        timing_access(thread, remote ? TIMING_LD_CLUSTER : TIMING_LD_SHARED, target.offset,
+                      sizeof value);
     memcpy(&value, target.host, sizeof value);
     return value;
 }

@@ -157,6 +157,26 @@ KERNEL(THREADS, 1) arrives_at_the_dead(KERNEL_ARGS args) {
     }
 }
 
+/* Each CTA leaves its rank in its shared memory and reads the other's. */
+KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const enum mistake mistake = (enum mistake)args.splits;
+    const uint32_t rank = cluster_rank();
+    const struct b128 own = {{rank, rank, rank, 100 + rank}};
+    struct b128 *const place = (struct b128 *)(void *)shared->box + threadIdx.x;
+    st_shared_b128(place, own);
+    if (mistake == NO_FIRST_SYNC)
+        __syncthreads();
+    else
+        cluster_sync();
+    const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
+    const struct b128 other = ld_shared_cluster_b128(place, from);
+    const struct b128 same = ld_shared_cluster_b128(place, rank);
+    if (threadIdx.x == 0) args.workspace[rank] = (float)(other.word[3] + 1000 * same.word[3]);
+    if (mistake == NOT_RELEASED) st_shared_b128(place, other);
+    if (mistake != NO_LAST_SYNC) cluster_sync();
+}
+
 /* Threads that have ended do not take part in the barrier of the cluster. */
 KERNEL(THREADS, 1) others_have_ended(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
@@ -222,6 +242,10 @@ static void check(const struct sim_case *c) {
                 EXPECT(got == case_a[row * CASE_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x",
                        c->name, rank, row, column, got);
             }
+    if (c->kernel == reads_the_peer)
+        for (int rank = 0; rank < CLUSTER; ++rank)
+            EXPECT(case_workspace[rank] == 1000 * (100 + rank) + 100 + CLUSTER - 1 - rank,
+                   "CTA %d: %g", rank, case_workspace[rank]);
     if (c->kernel == numbers || c->kernel == numbers_returned)
         for (int rank = 0; rank < CLUSTER; ++rank)
             EXPECT(case_workspace[rank] == 510, "CTA %d: %g", rank, case_workspace[rank]);
@@ -259,6 +283,14 @@ int main(int argc, char **argv) {
         CASE(arrives_at_the_dead, .hazard = "cta-exited",
              .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         CASE(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
+        CASE(reads_the_peer),
+        CASE(reads_the_peer, .argument = NO_FIRST_SYNC,
+             .hazard = "data-race|overwritten-while-read|exit-before-remote-read"),
+        CASE(reads_the_peer, .argument = NO_LAST_SYNC,
+             .hazard = "exit-before-remote-read|cta-exited"),
+        CASE(reads_the_peer, .argument = NOT_RELEASED,
+             .hazard = "data-race|overwritten-while-read"),
+        CASE(reads_the_peer, .argument = WRONG_RANK, .hazard = "bad-rank"),
         CASE(others_have_ended),
         CASE(one_does_not_come, .hazard = "deadlock",
              .text = "cluster_sync: 64 of the cluster's 128 threads"),
