@@ -20,7 +20,8 @@ struct record {
     uint16_t site;
     uint16_t thread; /* in the cluster */
     uint8_t words;   /* mask; 0: the entry is free */
-    uint8_t write;
+    uint8_t write : 1;
+    uint8_t blind : 1; /* a read of words that nothing had written */
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, WORD_BYTES = 4 };
@@ -90,13 +91,17 @@ static bool ordered(const struct accessor *now, const struct record *then, bool 
     return sim_clock_get(&thread->p, then->slot) >= then->epoch;
 }
 
+static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int index) {
+    const int threads = cluster->cta[0].threads;
+    return &cluster->cta[index / threads].thread[index % threads];
+}
+
 static void accuse(const struct accessor *now, const struct record *then, struct sim_cta *cta,
                    size_t offset) {
     const struct sim_cluster *cluster = cta->cluster;
     const struct sim_slot *slot = &cluster->slot[then->slot];
     const struct sim_slot *now_slot = &cluster->slot[now->slot];
-    const struct sim_thread *other =
-        &cluster->cta[then->thread / cta->threads].thread[then->thread % cta->threads];
+    const struct sim_thread *other = thread_of(cluster, then->thread);
     bool generic_order = then->slot == now->thread->slot ||
                          sim_clock_get(&now->thread->c, then->slot) >= then->epoch;
     bool then_in_flight = then->slot >= cluster->ctas * cta->threads;
@@ -146,6 +151,47 @@ static void accuse(const struct accessor *now, const struct record *then, struct
         file, line, sim_who(other, who, sizeof who), advice);
 }
 
+/* ---- reads of what nothing has written ---- */
+
+/* One that races with the first write is a race, and is reported as one when the write comes. So the
+ * verdict is left until an ordered write comes, or the CTA ends without any. */
+static void accuse_of_reading_nothing(const struct record *read, const struct sim_cta *cta,
+                                      size_t offset) {
+    const struct sim_cluster *cluster = cta->cluster;
+    const char *file;
+    int line;
+    char where[96];
+    report_site_of(read->site, &file, &line);
+    sim_hazard_at(
+        "uninitialized-shared", file, line, thread_of(cluster, read->thread),
+        "read by %s of %s, which nothing has written since the CTA began\n"
+        "    Load or store it first: is a copy missing, or does it go to another address?",
+        cluster->slot[read->slot].what, sim_where(cta, offset, where, sizeof where));
+}
+
+struct blind_exit {
+    struct sim_exit_call call; /* first */
+    struct sim_cta *cta;
+};
+
+static void at_cta_exit(struct sim_exit_call *call) {
+    const struct sim_cta *cta = ((struct blind_exit *)call)->cta;
+    for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
+        for (int j = 0; j < cta->shadow[i].count; ++j) {
+            const struct record *record = record_at(&cta->shadow[i], j);
+            if (record->blind) accuse_of_reading_nothing(record, cta, i * CELL_BYTES);
+        }
+}
+
+static void note_blind_read(struct sim_cta *cta) {
+    for (const struct sim_exit_call *call = cta->at_exit; call; call = call->next)
+        if (call->call == at_cta_exit) return;
+    struct blind_exit *exit_call = sim_arena_alloc(cta->cluster, sizeof *exit_call);
+    exit_call->call.call = at_cta_exit;
+    exit_call->cta = cta;
+    sim_at_cta_exit(cta, &exit_call->call);
+}
+
 /* ---- access ---- */
 
 static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t cell_index,
@@ -153,32 +199,42 @@ static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t c
     struct shadow_cell *cell = &cta->shadow[cell_index];
     const struct sim_cluster *cluster = cta->cluster;
     bool write = now->access == SIM_WRITE;
-    int kept = 0;
-    bool merged = false;
+    unsigned written = 0;
+    int kept = 0, merged = -1; /* merged: the record that this read goes into */
     for (int i = 0; i < cell->count; ++i) {
         struct record *then = record_at(cell, i);
         unsigned shared_words = then->words & words;
-        if (shared_words && (write || then->write) &&
-            !ordered(now, then, cluster->slot[then->slot].async_proxy))
-            accuse(now, then, cta,
-                   cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared_words) * WORD_BYTES);
+        const size_t at =
+            cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared_words | 1 << 4) * WORD_BYTES;
+        if (shared_words && (write || then->write)) {
+            if (!ordered(now, then, cluster->slot[then->slot].async_proxy))
+                accuse(now, then, cta, at);
+            else if (then->blind)
+                accuse_of_reading_nothing(then, cta, at);
+        }
+        if (then->write) written |= then->words;
         if (write) then->words &= (uint8_t)~words;
         if (!then->words) continue;
         if (!write && !then->write && then->slot == now->slot && !(then->words & ~words)) {
             then->epoch = now->epoch;
             then->words |= (uint8_t)words;
             then->site = site;
-            merged = true;
+            merged = kept;
         }
         if (kept != i) *record_at(cell, kept) = *then;
         ++kept;
     }
     cell->count = kept;
-    if (merged) return;
+    const bool blind = !write && words & ~written;
+    if (blind) note_blind_read(cta);
+    if (merged >= 0) {
+        record_at(cell, merged)->blind |= blind;
+        return;
+    }
     const struct sim_thread *thread = now->thread;
     append(cell, (struct record){now->epoch, (uint16_t)now->slot, site,
                                  (uint16_t)(thread->cta->rank * cta->threads + thread->index),
-                                 (uint8_t)words, write});
+                                 (uint8_t)words, write, blind});
 }
 
 static void touch(const struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {

@@ -105,12 +105,20 @@ static void write_box(struct sim_job *job) {
     free(store);
 }
 
-static void cancel_read(struct sim_job *job) { (void)job; /* the write frees both */ }
+static void free_store(struct store *store) {
+    free(store->box);
+    free(store);
+}
+
+/* A launch that is abandoned cancels both jobs, in either order: the later one frees the store. */
+static void cancel_read(struct sim_job *job) {
+    struct store *const store = (struct store *)job;
+    if (store->write.state == JOB_DONE) free_store(store);
+}
 
 static void cancel_write(struct sim_job *job) {
     struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
-    free(store->box);
-    free(store);
+    if (store->read.state == JOB_DONE) free_store(store);
 }
 
 static void at_thread_exit(struct sim_exit_call *call) {

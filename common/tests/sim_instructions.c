@@ -127,8 +127,11 @@ static int pitch; /* elements */
 KERNEL(32, 1) read_rows(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
-    uint32_t r[4];
-    ldmatrix_x4(r, &shared->tile[me() % 16 * pitch + me() / 16 * 8]);
+    uint32_t r[4] = {0, 0, 0, 0};
+    element_t *row = &shared->tile[me() % 16 * pitch + me() / 16 * 8];
+    stmatrix_x4(row, r);
+    __syncwarp();
+    ldmatrix_x4(r, row);
 }
 
 KERNEL(32, 1) write_rows(KERNEL_ARGS args) {
@@ -149,7 +152,8 @@ KERNEL(32, 1) strided_words(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
     uint32_t *word = (uint32_t *)(void *)shared->tile;
-    if (pitch) st_shared_b32(&word[me() * pitch / 2], 0);
+    if (pitch || me() == 0) st_shared_b32(&word[me() * pitch / 2], 0);
+    __syncwarp();
     (void)ld_shared_b32(&word[me() * pitch / 2]);
 }
 

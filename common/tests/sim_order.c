@@ -62,6 +62,37 @@ KERNEL(32, 1) neighbours(KERNEL_ARGS args) {
     (void)ld_shared_b32(&shared->word[me()]);
 }
 
+/* ---- shared memory that nothing has written ---- */
+
+KERNEL(32, 1) reads_nothing(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    if (me() != 5) st_shared_b32(&shared->word[me()], 1);
+    __syncwarp();
+    MARK (void)ld_shared_b32(&shared->word[me()]);
+}
+
+/* The same, but written later and in order, so that there is no race to report. */
+KERNEL(32, 1) reads_before_the_first_write(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    MARK (void)ld_shared_b32(&shared->word[me()]);
+    st_shared_b32(&shared->word[me()], 1);
+}
+
+/* Words of a cell that one after the other are written and read. */
+KERNEL(32, 1) writes_word_by_word(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    if (me() != 0) return;
+    for (int i = 0; i < 4; ++i) {
+        st_shared_b32(&shared->word[i], 1);
+        (void)ld_shared_b32(&shared->word[i]);
+    }
+    st_shared_b32(&shared->word[0], 2);
+    (void)ld_shared_b128(&shared->word[0]);
+}
+
 /* ---- __syncwarp orders one warp, not two ---- */
 
 KERNEL(64, 1) warp_synchronized(KERNEL_ARGS args) {
@@ -357,6 +388,9 @@ int main(void) {
     EXPECT_CLEAN(synchronized, 64);
     EXPECT_HAZARD(unsynchronized_overwrite, 64, "data-race");
     EXPECT_CLEAN(neighbours, 32);
+    EXPECT_HAZARD(reads_nothing, 32, "uninitialized-shared");
+    EXPECT_HAZARD(reads_before_the_first_write, 32, "uninitialized-shared");
+    EXPECT_CLEAN(writes_word_by_word, 32);
     EXPECT_CLEAN(warp_synchronized, 64);
     EXPECT_HAZARD(warp_synchronized_only, 64, "data-race");
     EXPECT_CLEAN(named, 64);
