@@ -92,6 +92,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
 static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_problem *problem) {
     const struct gemm_stage *best = NULL;
     double best_cycles = INFINITY;
+    if (gemm_sm_count() < 1) return NULL; /* no device; said already */
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct configuration *c = &configurations[i];
         const double cycles = predicted_cycles(c, c->stage[type], problem);
