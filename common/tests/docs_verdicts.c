@@ -99,31 +99,15 @@ static int shell(const char *command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* Compiles the edited copy in the work directory; `file` is the kernel or a header of it. */
 static bool build(const struct setting *set, const char *chapter, const char *file,
                   const char *macros) {
-    struct text command = {0}, kernel = {0};
-    if (strncmp(file, "common/", 7) == 0)
-        text_add(&kernel, "%s/%s/kernel.cu", set->root, chapter);
-    else
-        text_add(&kernel, "%s", file);
+    struct text command = {0};
     text_add(&command,
              "cd '%s' && %s -std=gnu11 -O1 -w -DGEMM_STAGE=docs_stage -DGEMM_BF16_ELEMENTS=1 "
-             "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/%s' -x c '%s' registry.c -x none -o broken "
-             "%s >build.log 2>&1",
-             set->work, set->compiler, macros, set->root, set->root, chapter, kernel.data,
+             "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/common/hopper' -I'%s/%s' -x c '%s' "
+             "registry.c -x none -o broken %s >build.log 2>&1",
+             set->work, set->compiler, macros, set->root, set->root, set->root, chapter, file,
              set->libraries);
-    const bool good = shell(command.data) == 0;
-    free(command.data);
-    free(kernel.data);
-    return good;
-}
-
-/* Copies the headers that an edit may be in; they include one another from their own directory. */
-static bool copy_headers(const struct setting *set) {
-    struct text command = {0};
-    text_add(&command, "mkdir -p '%s/common' && cp -R '%s/common/hopper' '%s/common/'", set->work,
-             set->root, set->work);
     const bool good = shell(command.data) == 0;
     free(command.data);
     return good;
@@ -238,7 +222,6 @@ static void check(const struct setting *set, struct page *page, int line, bool r
         path.length = 0;
         text_add(&path, "%s/%s", set->work, edited);
         unlink(path.data);
-        copy_headers(set);
     }
     free(source);
     free(path.data);
@@ -274,10 +257,6 @@ int main(int argc, char **argv) {
                "const struct stage_entry stage_trace_registry[] = {{&docs_stage, &docs_stage}};\n"
                "const int stage_registry_count = 1;\n"
                "const bool program_is_tour = false;\n");
-    if (!copy_headers(&set)) {
-        fprintf(stderr, "error: cannot copy %s/common/hopper to %s\n", set.root, set.work);
-        return 2;
-    }
     int count, verdicts = 0;
     struct page *pages = pages_read(set.root, &count);
     for (int p = 0; p < count; ++p) {
