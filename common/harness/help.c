@@ -53,8 +53,9 @@ static void print_run_options(void) {
     else
         printf("  --variant NAME        a variant below instead of the chapter's own kernel\n");
     if (!program_is_tour && !backend_can_time())
-        printf("  --explain mbarrier[:N]  the life of the first mbarrier (or the one after N others)\n"
-               "                        in this run, step by step\n");
+        printf("  --explain SUBJECT     mbarrier: the life of the first mbarrier in this run, step "
+               "by\n"
+               "                        step; mbarrier:2: that of the third\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
            "  --json                one JSON object per kernel on stdout instead of the table\n"
            "  --help                this text\n\n");

@@ -167,6 +167,20 @@ static bool explain(const struct options *options, const char *name) {
     return false;
 }
 
+static enum exit_code write_results(const struct options *options, const struct report *report,
+                                    char *command) {
+    enum exit_code code = EXIT_VERIFIED;
+    if (options->json)
+        report_json(report, stdout);
+    else
+        report_table(report, stdout);
+    if (options->trace && !timeline_write_trace(options->trace)) code = EXIT_USAGE;
+    if (options->report && !write_page(options, report, command)) code = EXIT_USAGE;
+    if (options->report && !options->json)
+        printf("\nresults and timelines: %s/index.html\n", options->report);
+    return code;
+}
+
 /* Everything between opening the device and closing it. */
 static enum exit_code run(const struct options *options, const struct device_info *device,
                           const struct selection *s, struct stage_result *results, char *command) {
@@ -193,17 +207,10 @@ static enum exit_code run(const struct options *options, const struct device_inf
                                       .count = s->count,
                                       .baselines = e.baselines,
                                       .baseline_count = e.baseline_count};
-        if (options->json)
-            report_json(&report, stdout);
+        if (options->explain < 0 || explain(options, s->stages[0]->name))
+            code = worse(code, write_results(options, &report, command));
         else
-            report_table(&report, stdout);
-        if (options->trace && !timeline_write_trace(options->trace)) code = worse(code, EXIT_USAGE);
-        if (options->report && !write_page(options, &report, command))
             code = worse(code, EXIT_USAGE);
-        if (options->explain >= 0 && !explain(options, s->stages[0]->name))
-            code = worse(code, EXIT_USAGE);
-        if (options->report && !options->json)
-            printf("\nresults and timelines: %s/index.html\n", options->report);
     }
     progress_clear();
     experiment_close(&e);

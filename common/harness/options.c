@@ -248,9 +248,9 @@ static bool check_outputs(const struct options *options) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",      "--n",      "--k",     "--size",     "--input",
-        "--seed",   "--timing", "--iters", "--dtype",    "--variant",
-        "--trace",  "--csv",    "--sms",   "--schedule", "--schedule-seed",
+        "--m",      "--n",      "--k",      "--size",     "--input",
+        "--seed",   "--timing", "--iters",  "--dtype",    "--variant",
+        "--trace",  "--csv",    "--sms",    "--schedule", "--schedule-seed",
         "--stages", "--report", "--explain"};
     const bool card = backend_can_time();
     const int size = card ? 8192 : 512;

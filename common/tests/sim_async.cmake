@@ -1,6 +1,6 @@
 # The simulator's asynchronous units: their pure models, then kernels that use them rightly and wrongly.
 
-foreach(name IN ITEMS descriptor tensor_map mbarrier tensor_core)
+foreach(name IN ITEMS descriptor tensor_map mbarrier tensor_core fragments)
   add_executable(unit_${name} unit_${name}.c)
   target_link_libraries(unit_${name} PRIVATE sim_program)
   add_test(NAME unit_${name} COMMAND unit_${name})
@@ -27,3 +27,11 @@ if(TARGET sim_inspect)
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/inspect.sh $<TARGET_FILE:sim_inspect>)
   set_tests_properties(sim_inspect PROPERTIES LABELS "unit;sim" TIMEOUT 30)
 endif()
+
+# An mbarrier's life, printed from a run: in the order of time, and in any order that is allowed.
+foreach(schedule IN ITEMS time early late random)
+  add_test(NAME explain_mbarrier_${schedule}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/explain.sh $<TARGET_FILE:sim_05_tma_mbarrier>
+      --schedule ${schedule})
+  set_tests_properties(explain_mbarrier_${schedule} PROPERTIES LABELS "sim" TIMEOUT 60)
+endforeach()

@@ -73,6 +73,41 @@ KERNEL(32, 1) barrier_sixteen(KERNEL_ARGS args) {
     MARK named_barrier_sync(16, 32);
 }
 
+/* A barrier counts whole warps. */
+KERNEL(64, 1) barrier_of_forty(KERNEL_ARGS args) {
+    (void)args;
+    MARK named_barrier_sync(1, 40);
+}
+
+KERNEL(64, 1) barrier_of_none(KERNEL_ARGS args) {
+    (void)args;
+    MARK named_barrier_arrive(1, 0);
+}
+
+/* Warp 0 arrives twice in one round: it would stand for warp 1, too. */
+KERNEL(96, 1) comes_again(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 32) return;
+    named_barrier_arrive(1, 96);
+    MARK named_barrier_arrive(1, 96);
+}
+
+/* 96 are announced, and the CTA has 64 threads. */
+KERNEL(64, 1) one_warp_too_few(KERNEL_ARGS args) {
+    (void)args;
+    MARK named_barrier_sync(1, 96);
+}
+
+/* Two rounds of arrive and sync with changing counts, each complete before the next begins. */
+KERNEL(96, 1) counts_by_round(KERNEL_ARGS args) {
+    (void)args;
+    named_barrier_sync(3, 96);
+    if (me() < 32)
+        named_barrier_arrive(3, 64);
+    else if (me() < 64)
+        named_barrier_sync(3, 64);
+}
+
 /* ---- shared memory ---- */
 
 KERNEL(32, 1) past_the_end(KERNEL_ARGS args) {
@@ -185,6 +220,11 @@ int main(void) {
     EXPECT_RACE(different_counts, 64);
     EXPECT_RACE(circular_wait, 64);
     EXPECT_HAZARD(barrier_sixteen, 32, "barrier-count");
+    EXPECT_HAZARD(barrier_of_forty, 64, "barrier-count");
+    EXPECT_HAZARD(barrier_of_none, 64, "barrier-count");
+    EXPECT_HAZARD(comes_again, 96, "barrier-count");
+    EXPECT_HAZARD(one_warp_too_few, 64, "deadlock");
+    EXPECT_CLEAN(counts_by_round, 96);
     EXPECT_HAZARD(past_the_end, 32, "shared-bounds");
     EXPECT_HAZARD(in_front, 32, "shared-bounds");
     EXPECT_HAZARD(not_aligned, 32, "misaligned");

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "gemm.h"
 
@@ -156,6 +157,10 @@ bool timeline_write_trace(const char *path);
  * False as above. */
 bool timeline_write_report(const char *dir, const struct report_info *info,
                            const struct report_row *rows, int count);
+
+/* Prints the life of an mbarrier, step by step: the `index`-th, by address, of the first CTA of the
+ * first timeline. Returns how many mbarriers that CTA has; prints nothing unless index is less. */
+int timeline_explain_barrier(FILE *file, int index);
 
 /* Forgets all timelines. */
 void timeline_free_all(void);
