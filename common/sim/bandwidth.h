@@ -10,12 +10,12 @@
 
 #include <stdint.h>
 
-enum { BANDWIDTH_INTERVAL = 32 /* cycles */, BANDWIDTH_INTERVALS = 1 << 15 };
+enum { BANDWIDTH_INTERVAL = 32 /* cycles */, BANDWIDTH_INTERVALS = 1 << 12 };
 
 struct bandwidth {
     uint64_t capacity; /* bytes in an interval */
-    uint64_t latest;   /* the interval farthest ahead so far; a million cycles behind it all is
-                          forgotten */
+    uint64_t latest;   /* the interval farthest ahead so far; what lies 65,536
+                          cycles behind it is forgotten */
     struct {
         uint64_t number; /* of the interval that stands here */
         uint64_t skip;   /* full: look in this interval next; else its own number */

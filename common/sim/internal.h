@@ -451,8 +451,11 @@ extern struct sim_statistics sim_statistics;
 /* ---- timing: servers that async units share with the core (timing.c); cycles ---- */
 
 /* Books `cycles` of a server from `time` on; returns when the work begins. */
-enum sim_server { SERVER_SHARED_PORT, SERVER_TENSOR_CORE, SERVER_TMA, SERVERS_PER_SM };
+enum sim_server { SERVER_TENSOR_CORE, SERVER_TMA, SERVERS_PER_SM };
 uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t cycles);
+/* Books bytes of the pipe that L1 and shared memory share, from `time` on; returns when the last of
+ * them has passed. */
+uint64_t sim_port_book(int sm, uint64_t time, uint64_t bytes);
 /* Books bytes of the L2's (and DRAM's) bandwidth; returns when the last byte has arrived. `latency`
  * excluded. */
 uint64_t sim_l2_book(uint64_t time, uint64_t bytes);

@@ -5,32 +5,40 @@
  */
 #include "memory_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "bandwidth.h"
 #include "core.h"
 #include "timing_model.h"
 
-enum { L2_SECTORS = 1 << 21 /* 64 MiB */ };
+enum { L2_SECTORS = 1 << 21 /* 64 MiB */, L2_SINCE = 16 /* cycles */ };
 
-static uint32_t *l2;                                    /* tags */
+static uint32_t *l2;       /* tags */
+static uint32_t *l2_since; /* when each of these sectors has come from DRAM, units of L2_SINCE */
 static struct bandwidth *l2_bandwidth, *dram_bandwidth; /* of the simulated part of the chip */
 
 void memory_model_begin(int sms) {
     l2 = calloc(L2_SECTORS, sizeof *l2);
+    l2_since = calloc(L2_SECTORS, sizeof *l2_since);
     l2_bandwidth = malloc(sizeof *l2_bandwidth);
     dram_bandwidth = malloc(sizeof *dram_bandwidth);
-    if (!l2 || !l2_bandwidth || !dram_bandwidth)
+    if (!l2 || !l2_since || !l2_bandwidth || !dram_bandwidth)
         sim_fatal("out-of-memory", NULL, "no memory for the timing model");
     bandwidth_begin(l2_bandwidth, (uint64_t)L2_BYTES_PER_CYCLE * sms / CHIP_SMS);
-    bandwidth_begin(dram_bandwidth, (uint64_t)DRAM_BYTES_PER_CYCLE * sms / CHIP_SMS);
+    /* A wave of n tiles, as square as it can be, needs the rows and columns of its edges: some
+     * sqrt(n) of them. So fewer SMs ask DRAM for more per SM than the whole chip does, and get as
+     * much more, or a small simulated chip would be short of memory where the real one is not. */
+    const double share = sqrt(sms < CHIP_SMS ? (double)sms / CHIP_SMS : 1);
+    bandwidth_begin(dram_bandwidth, (uint64_t)(DRAM_BYTES_PER_CYCLE * share));
 }
 
 void memory_model_end(void) {
     free(l2);
+    free(l2_since);
     free(l2_bandwidth);
     free(dram_bandwidth);
-    l2 = NULL;
+    l2 = l2_since = NULL;
     l2_bandwidth = dram_bandwidth = NULL;
 }
 
@@ -38,22 +46,20 @@ uint64_t sim_l2_book(uint64_t time, uint64_t bytes) {
     return sim_timed() ? bandwidth_book(l2_bandwidth, time, bytes) : time;
 }
 
-bool memory_model_hit(uint32_t *tags, unsigned count, uint64_t sector) {
-    uint32_t *tag = &tags[(sector ^ sector >> 21) % count];
-    if (*tag == (uint32_t)sector + 1) return true;
-    *tag = (uint32_t)sector + 1;
-    return false;
-}
-
-uint64_t memory_model_fetch(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes) {
-    uint64_t missing = 0;
-    for (uint64_t i = 0; i < count; ++i)
-        missing += !memory_model_hit(l2, L2_SECTORS, first + i);
+uint64_t memory_model_fetch(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes,
+                            uint64_t dram_latency) {
     uint64_t arrival = bandwidth_book(l2_bandwidth, time, bytes) + L2_LATENCY;
-    if (!missing) return arrival;
-    const uint64_t from_dram =
-        bandwidth_book(dram_bandwidth, time, missing * GLOBAL_SECTOR_BYTES) + DRAM_LATENCY;
-    if (arrival < from_dram) arrival = from_dram;
+    for (uint64_t sector = first; sector < first + count; ++sector) {
+        uint32_t *since = &l2_since[sector % L2_SECTORS];
+        if (l2[sector % L2_SECTORS] != (uint32_t)sector + 1) {
+            l2[sector % L2_SECTORS] = (uint32_t)sector + 1;
+            const uint64_t end = bandwidth_book(dram_bandwidth, time, GLOBAL_SECTOR_BYTES);
+            *since = (uint32_t)((end + dram_latency - L2_LATENCY) / L2_SINCE);
+        }
+        /* Who asks while the sector is on its way waits for it, too. */
+        const uint64_t there = (uint64_t)*since * L2_SINCE + L2_LATENCY;
+        if (arrival < there) arrival = there;
+    }
     return arrival;
 }
 
@@ -62,5 +68,5 @@ uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes) {
     const uint64_t device = global_device_address(address);
     const uint64_t first = device / GLOBAL_SECTOR_BYTES;
     const uint64_t last = (device + bytes - 1) / GLOBAL_SECTOR_BYTES;
-    return memory_model_fetch(time, first, last - first + 1, bytes);
+    return memory_model_fetch(time, first, last - first + 1, bytes, TMA_DRAM_LATENCY);
 }

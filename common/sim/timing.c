@@ -14,87 +14,65 @@
 #include "core.h"
 #include "memory_model.h"
 #include "timing_model.h"
+#include "timing_units.h"
 
-enum {
-    READY_ENTRIES = 1024, /* registers whose arrival is remembered, per warp */
-    L1_SECTORS = 1 << 12, /* 128 KiB */
-};
-
-/* One instruction of the warp, as far as its lanes have come. */
-struct row {
-    enum timing_op op;
-    unsigned bytes;
-    uint32_t lanes;
-    uint64_t address[WARP_SIZE];
-};
-
-struct warp_timing {
-    int rows, settled; /* of the log below */
-    uint16_t logged[WARP_SIZE];
-    uint64_t load_done[LOADS_IN_FLIGHT]; /* a ring */
-    int next_load;
-    const void *first_registers;
-    struct {
-        const void *registers;
-        uint64_t time;
-    } ready[READY_ENTRIES];
-    struct row row[LOG_LANES_AHEAD];
-};
-
-struct sm {
-    uint64_t issue[SUB_PARTITIONS], mma[SUB_PARTITIONS];
-    uint64_t server[SERVERS_PER_SM];
-    uint64_t network; /* loads from other SMs' shared memory */
-    uint32_t l1[L1_SECTORS]; /* tag: sector number + 1 */
-};
-
-static struct sm *sms;
+struct sm *timing_sms;
 
 void timing_begin(int sm_count) {
     timing_end();
     if (!sim_timed()) return;
-    sms = calloc(sm_count, sizeof *sms);
-    if (!sms) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    timing_sms = calloc(sm_count, sizeof *timing_sms);
+    if (!timing_sms) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    for (int i = 0; i < sm_count; ++i)
+        bandwidth_begin(&timing_sms[i].port, SHARED_PORT_BYTES);
     memory_model_begin(sm_count);
 }
 
 void timing_end(void) {
-    free(sms);
-    sms = NULL;
+    free(timing_sms);
+    timing_sms = NULL;
     memory_model_end();
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* ---- servers ---- */
 
-static uint64_t book(uint64_t *server, uint64_t time, uint64_t cycles) {
-    uint64_t begin = later(*server, time);
-    *server = begin + cycles;
-    return begin;
+uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t cycles) {
+    return sim_timed() ? book(&timing_sms[sm].server[server], time, cycles) : time;
 }
 
-uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t cycles) {
-    return sim_timed() ? book(&sms[sm].server[server], time, cycles) : time;
+uint64_t sim_port_book(int sm, uint64_t time, uint64_t bytes) {
+    return sim_timed() ? bandwidth_book(&timing_sms[sm].port, time, bytes) : time;
+}
+
+/* An instruction of the warp goes through the port in `passes`. The warp may go on while some are
+ * still to come, but not far: the queue in front of the port is short. Returns when the last is
+ * through. */
+static uint64_t pass_port(struct sim_warp *warp, uint64_t passes) {
+    const uint64_t end = sim_port_book(warp->cta->sm, warp->clock, passes * SHARED_PORT_BYTES);
+    if (end > warp->clock + passes + PORT_QUEUE_CYCLES)
+        warp->clock = end - passes - PORT_QUEUE_CYCLES;
+    return later(end, warp->clock + passes);
 }
 
 /* ---- global memory ---- */
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    return memory_model_fetch(thread->warp->clock + behind,
-                              global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16) +
-           SHARED_LATENCY;
+    const uint64_t arrival =
+        memory_model_fetch(thread->warp->clock + behind,
+                           global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16,
+                           DRAM_LATENCY);
+    return arrival + SHARED_LATENCY;
 }
 
-/* The sectors of a row, each once. Returns how many. */
-static int sectors_of(const struct row *row, uint64_t sector[WARP_SIZE]) {
+/* The units of `bytes` bytes that a row touches, each once. Returns how many. */
+static int units_of(const struct row *row, uint64_t bytes, uint64_t unit[WARP_SIZE]) {
     enum { TABLE = 128 };
     uint64_t table[TABLE] = {0};
     int count = 0;
     uint64_t last = 0;
     for (uint32_t lanes = row->lanes; lanes; lanes &= lanes - 1) {
-        uint64_t s = row->address[__builtin_ctz(lanes)] / GLOBAL_SECTOR_BYTES;
+        uint64_t s = row->address[__builtin_ctz(lanes)] / bytes;
         if (count && s == last) continue;
         last = s;
         unsigned i = (unsigned)(s % TABLE);
@@ -102,7 +80,7 @@ static int sectors_of(const struct row *row, uint64_t sector[WARP_SIZE]) {
             i = (i + 1) % TABLE;
         if (table[i]) continue;
         table[i] = s;
-        sector[count++] = s;
+        unit[count++] = s;
     }
     return count;
 }
@@ -124,23 +102,32 @@ static void load_in_flight(struct sim_warp *warp, uint64_t time) {
     t->load_done[t->next_load++ % LOADS_IN_FLIGHT] = time;
 }
 
+/* Is the sector in the L1? Afterwards it is. Rows of a matrix lie a power of two apart: the product
+ * spreads them over the places. */
+static bool l1_hit(struct sm *sm, uint64_t sector) {
+    uint32_t *tag = &sm->l1[((uint32_t)(sector * 2654435761u) >> 8) % L1_SECTORS];
+    if (*tag == (uint32_t)sector + 1) return true;
+    *tag = (uint32_t)sector + 1;
+    return false;
+}
+
 static void charge_global(struct sim_warp *warp, const struct row *row) {
-    struct sm *sm = &sms[warp->cta->sm];
+    struct sm *sm = &timing_sms[warp->cta->sm];
     uint64_t sector[WARP_SIZE];
-    const int count = sectors_of(row, sector);
+    const uint64_t lines = (uint64_t)units_of(row, GLOBAL_LINE_BYTES, sector);
+    const int count = units_of(row, GLOBAL_SECTOR_BYTES, sector);
     sim_statistics.global_sectors += (uint64_t)count;
-    const uint64_t begin =
-        book(&sm->server[SERVER_SHARED_PORT], warp->clock,
-             (uint64_t)(count * GLOBAL_SECTOR_BYTES + SHARED_PORT_BYTES - 1) / SHARED_PORT_BYTES);
     if (row->op == TIMING_ST_GLOBAL) {
-        sim_l2_book(begin, (uint64_t)count * GLOBAL_SECTOR_BYTES);
+        const uint64_t end = pass_port(warp, lines * STORE_LINE_CYCLES);
+        sim_l2_book(end, (uint64_t)count * GLOBAL_SECTOR_BYTES);
         return;
     }
+    const uint64_t begin = pass_port(warp, lines);
     uint64_t arrival = begin + L1_LATENCY;
     for (int i = 0; i < count; ++i) {
-        if (row->op == TIMING_LD_GLOBAL && memory_model_hit(sm->l1, L1_SECTORS, sector[i]))
-            continue;
-        arrival = later(arrival, memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES));
+        if (row->op == TIMING_LD_GLOBAL && l1_hit(sm, sector[i])) continue;
+        arrival = later(arrival, memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES,
+                                                    DRAM_LATENCY));
     }
     if (row->op == TIMING_ATOMIC)
         warp->clock = arrival; /* its result decides what comes next */
@@ -153,13 +140,13 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
 static void charge_shared(struct sim_warp *warp, const struct row *row) {
     unsigned passes;
     const unsigned extra = bank_passes(row->address, row->lanes, row->bytes, &passes);
-    uint64_t *port = &sms[warp->cta->sm].server[SERVER_SHARED_PORT];
-    const uint64_t begin = book(port, warp->clock, passes);
+    if (row->op == TIMING_CP_ASYNC) passes += CP_ASYNC_EXTRA_PASSES;
+    const uint64_t end = pass_port(warp, passes);
     switch (row->op) {
     case TIMING_LD_SHARED:
         ++sim_statistics.ld_shared;
         sim_statistics.ld_shared_conflicts += extra;
-        load_in_flight(warp, begin + passes + SHARED_LATENCY);
+        load_in_flight(warp, end + SHARED_LATENCY);
         break;
     case TIMING_ST_SHARED:
         ++sim_statistics.st_shared;
@@ -174,7 +161,7 @@ static void charge_shared(struct sim_warp *warp, const struct row *row) {
 static void charge_cluster(struct sim_warp *warp, const struct row *row) {
     const uint64_t bytes = (uint64_t)__builtin_popcount(row->lanes) * row->bytes;
     const uint64_t cycles = (bytes + DSMEM_BYTES_PER_CYCLE - 1) / DSMEM_BYTES_PER_CYCLE;
-    const uint64_t begin = book(&sms[warp->cta->sm].network, warp->clock, cycles);
+    const uint64_t begin = book(&timing_sms[warp->cta->sm].network, warp->clock, cycles);
     load_in_flight(warp, begin + cycles + DSMEM_CYCLES);
 }
 
@@ -185,53 +172,11 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
     unsigned passes;
     const unsigned extra = bank_passes(address, 0xffffffffu, 16, &passes);
     if (!sim_timed()) return extra;
-    struct sm *sm = &sms[warp->cta->sm];
+    struct sm *sm = &timing_sms[warp->cta->sm];
     warp->clock =
         book(&sm->issue[warp->index % SUB_PARTITIONS], warp->clock, ISSUE_CYCLES) + ISSUE_CYCLES;
-    warp->rows_done = book(&sm->server[SERVER_SHARED_PORT], warp->clock, passes) + passes;
+    warp->rows_done = pass_port(warp, passes);
     return extra;
-}
-
-/* ---- registers that arrive later ---- */
-
-/* Found by their place relative to the first ones that the warp used, so that every run finds the
- * same. */
-static uint64_t *ready_entry(struct warp_timing *t, const void *registers, bool claim) {
-    if (!t->first_registers) t->first_registers = registers;
-    const uintptr_t distance = (uintptr_t)registers - (uintptr_t)t->first_registers;
-    const unsigned i = (unsigned)(distance / 8 % READY_ENTRIES);
-    if (t->ready[i].registers == registers) return &t->ready[i].time;
-    if (!claim) return NULL;
-    t->ready[i].registers = registers;
-    return &t->ready[i].time;
-}
-
-static uint64_t ready_time(struct warp_timing *t, const void *registers) {
-    const uint64_t *entry = ready_entry(t, registers, false);
-    return entry ? *entry : 0;
-}
-
-void timing_fragments(struct sim_warp *warp, const uint32_t *r) {
-    if (!sim_timed()) return;
-    /* An mma takes all four registers, or two of them. */
-    for (int half = 0; half < 2; ++half)
-        *ready_entry(warp->timing, r + 2 * half, true) = warp->rows_done + SHARED_LATENCY;
-}
-
-void timing_mma(struct sim_warp *warp, const float *d) {
-    if (!sim_timed()) return;
-    struct sm *sm = &sms[warp->cta->sm];
-    const int sub = warp->index % SUB_PARTITIONS;
-    const uint64_t issue = book(&sm->issue[sub], warp->clock, ISSUE_CYCLES);
-    const uint64_t begin = book(&sm->mma[sub], issue, MMA_INTERVAL);
-    *ready_entry(warp->timing, d, true) = begin + MMA_LATENCY;
-    warp->clock = begin + ISSUE_CYCLES;
-    if (sim_recording())
-        sim_event_hook(&(struct sim_event){.kind = SIM_EVENT_MMA,
-                                           .begin = begin,
-                                           .end = begin + MMA_INTERVAL,
-                                           .cta = warp->cta,
-                                           .thread = warp->index * WARP_SIZE});
 }
 
 /* ---- the log ---- */
@@ -260,7 +205,7 @@ void timing_access(struct sim_thread *thread, enum timing_op op, uint64_t addres
 
 bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
     struct warp_timing *t = warp->timing;
-    uint64_t *issue = &sms[warp->cta->sm].issue[warp->index % SUB_PARTITIONS];
+    uint64_t *issue = &timing_sms[warp->cta->sm].issue[warp->index % SUB_PARTITIONS];
     while (t->settled < t->rows) {
         const struct row *row = &t->row[t->settled];
         /* Stall first and book later: a server booked ahead of time would keep others waiting. */
@@ -289,17 +234,4 @@ void timing_drain(struct sim_warp *warp) {
     while (warp->backlog)
         scheduler_yield();
     scheduler_advance_warp(warp);
-}
-
-void timing_operands(struct sim_thread *thread, const float *d, const uint32_t *a,
-                     const uint32_t *b) {
-    if (!sim_timed() || thread->lane) return;
-    struct sim_warp *warp = thread->warp;
-    struct warp_timing *t = warp->timing;
-    const uint64_t ready = later(ready_time(t, a), later(ready_time(t, b), ready_time(t, d)));
-    const uint64_t busy = sms[warp->cta->sm].mma[warp->index % SUB_PARTITIONS];
-    const uint64_t begin = later(ready, busy);
-    if (begin <= warp->clock) return;
-    warp->clock = begin;
-    scheduler_yield();
 }

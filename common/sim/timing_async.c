@@ -3,10 +3,6 @@
 
 #include "timing_model.h"
 
-static uint64_t port_cycles(uint64_t bytes) {
-    return (bytes + SHARED_PORT_BYTES - 1) / SHARED_PORT_BYTES;
-}
-
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* How long the TMA of an SM is busy with a box. */
@@ -32,7 +28,8 @@ struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now()};
     const uint64_t cycles = tma_cycles(bytes);
     const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA, sim_now(), cycles);
-    return (struct busy){begin, begin + TMA_ISSUE_CYCLES + cycles};
+    const uint64_t read = sim_port_book(cta->sm, begin, bytes);
+    return (struct busy){begin, later(begin + TMA_ISSUE_CYCLES + cycles, read)};
 }
 
 uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
@@ -40,16 +37,16 @@ uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
     return sim_l2_book(read_end, bytes) + TMA_STORE_LATENCY;
 }
 
-/* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from; while
- * it works, its operands come through the shared-memory port: all of B, and A unless that is in
- * registers. */
+/* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from; it is as
+ * slow as the path its operands come by, all of B, and A unless that is in registers. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now()};
-    const uint64_t small = WGMMA_SMALL_BASE + (uint64_t)n / 4, large = (uint64_t)n / 2;
-    const uint64_t cycles = later(small, large);
+    const uint64_t small = WGMMA_SMALL_BASE + (uint64_t)n / 4;
+    const uint64_t large = WGMMA_LARGE_BASE + (uint64_t)n / 2;
+    const uint64_t bytes = (uint64_t)(n + (a_in_registers ? 0 : 64)) * 16 * sizeof(element_t);
+    const uint64_t operands = (bytes + SHARED_PORT_BYTES - 1) / SHARED_PORT_BYTES;
+    const uint64_t cycles = later(later(small, large), operands);
     const uint64_t begin =
         sim_server_book(cta->sm, SERVER_TENSOR_CORE, later(ready, sim_now()), cycles);
-    const uint64_t bytes = (uint64_t)(n + (a_in_registers ? 0 : 64)) * 16 * sizeof(element_t);
-    const uint64_t operands = port_cycles(bytes);
-    return (struct busy){begin, begin + later(cycles, operands)};
+    return (struct busy){begin, begin + cycles};
 }

@@ -183,6 +183,7 @@ void sim_wgmma_fence(void) {
     struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int me = wgmma_index(thread);
     sim_warp_collective("wgmma.fence", NULL, no_effect);
+    sim_advance(WGMMA_FENCE_CYCLES);
     thread->touched_registers = false;
     state->fenced[me] = true;
     for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
