@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cuda/baselines.h"
+#include "cuda/checksum.h"
 #include "cuda/nvml.h"
 #include "harness/backend.h"
 
@@ -160,6 +161,21 @@ bool backend_fill(void *device, uint16_t pattern, size_t elements) {
     fprintf(stderr, "CUDA: filling %zu elements of device memory: error %d\n", elements,
             (int)status);
     return false;
+}
+
+bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
+    static unsigned long long *on_device;
+    if (!on_device &&
+        !cuda_ok(cudaMalloc((void **)&on_device, sizeof *on_device), "allocating a checksum"))
+        return false;
+    return cuda_ok(cudaMemsetAsync(on_device, 0, sizeof *on_device, cuda_device.stream),
+                   "zeroing a checksum") &&
+           cuda_ok(checksum_add(device, elements, on_device, cuda_device.stream),
+                   "taking a checksum") &&
+           cuda_ok(cudaMemcpyAsync(sum, on_device, sizeof *sum, cudaMemcpyDeviceToHost,
+                                   cuda_device.stream),
+                   "reading a checksum") &&
+           cuda_ok(cudaStreamSynchronize(cuda_device.stream), "taking a checksum");
 }
 
 struct stage_info backend_stage_info(const struct gemm_stage *stage) {

@@ -64,6 +64,10 @@ bool backend_copy(void *device_to, const void *device_from, size_t bytes);
 /* Fills with a repeated 16-bit pattern. */
 bool backend_fill(void *device, uint16_t pattern, size_t elements);
 
+/* A checksum of memory made of 16-bit elements: equal contents have equal sums, different ones
+ * different sums as far as 64 bits can tell. Sums of different backends are not comparable. */
+bool backend_checksum(const void *device, size_t elements, uint64_t *sum);
+
 struct stage_info backend_stage_info(const struct gemm_stage *stage);
 
 /* Something that computes a gemm_problem: a stage, or a library. */

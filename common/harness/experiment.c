@@ -13,6 +13,11 @@ const char *stage_label(const struct gemm_stage *stage, char *text, size_t size)
     return text;
 }
 
+const struct gemm_stage *stage_for_size(const struct gemm_stage *stage, struct problem_size size) {
+    const struct gemm_problem problem = {.m = size.m, .n = size.n, .k = size.k};
+    return stage->select ? stage->select(&problem) : stage;
+}
+
 /* Bytes that could be had now without swapping; 0: not known. */
 static double host_memory_available(void) {
     double kilobytes = 0;

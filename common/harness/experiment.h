@@ -50,8 +50,8 @@ enum exit_code experiment_open(struct experiment *experiment, const struct devic
                                bool timed);
 void experiment_close(struct experiment *experiment);
 
-/* Asks the backend for baselines, `most` of them (cuBLAS comes first), and keeps cuBLAS's result for
- * verification if it agrees with the reference. */
+/* Asks the backend for baselines, `most` of them (cuBLAS comes first), and keeps cuBLAS's result
+ * for verification if it agrees with the reference. */
 enum exit_code experiment_add_baselines(struct experiment *experiment, int most);
 
 /* Runs a stage once and verifies the result; fills in all of `result` but its timing. */
@@ -66,6 +66,10 @@ bool experiment_time(struct experiment *experiment, const struct timing_options 
 
 /* Runs a stage that was compiled with the recorder in it, and gives its records to the timeline. */
 bool experiment_record(struct experiment *experiment, const struct gemm_stage *traced);
+
+/* What computes a problem of this size: the stage itself, or the variant that its select() picks.
+ * The device is open. NULL if nothing fits it. */
+const struct gemm_stage *stage_for_size(const struct gemm_stage *stage, struct problem_size size);
 
 /* "06_wgmma" or "06_wgmma:wait0". Returns text. */
 const char *stage_label(const struct gemm_stage *stage, char *text, size_t size);

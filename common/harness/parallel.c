@@ -13,7 +13,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t begin, end;
     int helpers;
-    int working;         /* helpers that have not finished this round */
+    int working; /* helpers that have not finished this round */
     uint64_t round;
     bool started;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER,

@@ -192,9 +192,8 @@ static void line_samples(void *context, int64_t begin, int64_t end) {
     float *a = row_buffer(making->operands->k), *b = row_buffer(making->operands->k);
     for (int64_t i = begin; i < end; ++i) {
         const int moving = (int)(i * making->step);
-        making->samples[i] =
-            sample_at(making->operands, making->is_row ? making->index : moving,
-                      making->is_row ? moving : making->index, a, b);
+        making->samples[i] = sample_at(making->operands, making->is_row ? making->index : moving,
+                                       making->is_row ? moving : making->index, a, b);
     }
     free(a);
     free(b);
@@ -238,10 +237,8 @@ static void make_samples(struct reference *reference, const struct operands *o) 
         const int *lines = is_row ? rows : columns;
         const int length = is_row ? o->n : o->m, line = i % LINES;
         if (line > 0 && lines[line] == lines[line - 1]) continue;
-        struct making making = {.operands = o,
-                                .is_row = is_row,
-                                .index = lines[line],
-                                .step = line_step(length, o->k)};
+        struct making making = {
+            .operands = o, .is_row = is_row, .index = lines[line], .step = line_step(length, o->k)};
         add_samples(reference, &making, ((int64_t)length + making.step - 1) / making.step,
                     line_samples);
     }

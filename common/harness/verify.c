@@ -128,8 +128,8 @@ static void search_samples(void *context, int64_t begin, int64_t end) {
     /* Of equal errors the last one counts, whatever the order of the parts. */
     pthread_mutex_lock(&check->mutex);
     check->samples_good &= good;
-    if (worst >= 0 && (max_error > check->max_error ||
-                       (max_error == check->max_error && worst > check->worst))) {
+    if (worst >= 0 &&
+        (max_error > check->max_error || (max_error == check->max_error && worst > check->worst))) {
         check->worst = worst;
         check->max_error = max_error;
         check->error_bound = error_bound;

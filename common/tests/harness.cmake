@@ -35,7 +35,7 @@ add_harness_test(harness_usage $<TARGET_FILE:harness_fake_card> $<TARGET_FILE:ha
 
 # Sizes, inputs and schedules through one stage: build/sim/sweep. Two tests for every chapter and
 # variant; a tenth of the runs under the sanitizers, which are that much slower.
-add_executable(sim_sweep ${harness_tests}/sweep.c)
+add_executable(sim_sweep ${sweep_sources})
 set_target_properties(sim_sweep PROPERTIES
   OUTPUT_NAME sweep RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
 target_link_libraries(sim_sweep PRIVATE sim_stages)
@@ -67,3 +67,8 @@ foreach(stage IN LISTS swept)
     COMMAND sim_sweep ${options} --triples ${long_triples} --long-k --sms 1)
   set_tests_properties(${name} ${name}_long_k PROPERTIES LABELS "sim;sweep" TIMEOUT 600)
 endforeach()
+# All stages and variants on the same random shapes, and each again and again.
+add_test(NAME sweep_random COMMAND sim_sweep --variant all --random 6 --largest 140)
+add_test(NAME sweep_repeat COMMAND sim_sweep --variant all --repeat 3 --size 70x136x200 --dtype bf16
+         --may-differ 08_persistent_pingpong:split_k)
+set_tests_properties(sweep_random sweep_repeat PROPERTIES LABELS "sim;sweep" TIMEOUT 300)

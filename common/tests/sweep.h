@@ -1,0 +1,50 @@
+/*
+ * sweep.h: what the parts of the sweep share: which stages, and one run of one.
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include "harness/experiment.h"
+#include "harness/options.h"
+#include "harness/registry.h"
+
+enum { SWEEP_ALL = -1 };
+
+struct sweep {
+    const char *stage, *variant; /* stage NULL: all; variant "all": each, NULL: the chapter's own */
+    const char *may_differ; /* the stage, as its label says, of which repeated runs may differ */
+    uint64_t seed;
+    int triples, random, repeat; /* how many; of the three modes, the one that is not 0 */
+    int schedule;                /* enum sim_schedule; SWEEP_ALL: each in turn */
+    int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
+    int sms;
+    int largest; /* extent that most random sizes stay below; 0: the backend's default */
+    struct problem_size size; /* of repeated runs; m 0: the backend's default */
+    bool long_k;
+};
+
+/* One run of a stage. */
+struct trial {
+    struct problem_size size;
+    enum input_kind input;
+    uint64_t seed;
+    struct backend_options backend;
+};
+
+struct sweep_counts {
+    int runs, failures, hazards;
+};
+
+bool sweep_selects(const struct sweep *sweep, const struct gemm_stage *stage);
+/* Adds the outcome of a run; prints the command that repeats a bad one alone. */
+void sweep_count(struct sweep_counts *counts, const struct gemm_stage *stage,
+                 const struct trial *trial, enum exit_code code);
+/* One of `count` choices; uses `random` up. */
+int sweep_draw(uint64_t *random, int count);
+
+/* The modes. */
+enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *counts);
+enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts);
+enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts);
+
+#endif

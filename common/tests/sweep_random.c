@@ -1,0 +1,98 @@
+#include <stdio.h>
+
+#include "harness/message.h"
+#include "sweep.h"
+
+enum { STAGES = 256 }; /* with all variants */
+
+/* Most extents are from 1 to `largest`, the small ones as likely as in a geometric series; one
+ * shape in sixteen has an extent up to five times as large. */
+static int draw_extent(uint64_t random, int largest, bool may_be_large) {
+    if (may_be_large && random % 16 == 0) return 1 + (int)(random / 16 % (uint64_t)(5 * largest));
+    const int bound = random / 16 % 4 == 0 ? 1 + largest / 8 : largest;
+    return 1 + (int)(random / 64 % (uint64_t)bound);
+}
+
+static struct trial draw_trial(const struct sweep *sweep, int i) {
+    static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
+                                            INPUT_UNIFORM, INPUT_NORMAL};
+    const uint64_t seed = input_hash(sweep->seed, (uint64_t)i);
+    const int largest = sweep->largest ? sweep->largest : backend_can_time() ? 600 : 150;
+    const int large = (int)(seed % 3); /* the extent that may be large */
+    int extent[3];
+    for (int e = 0; e < 3; ++e)
+        extent[e] = draw_extent(input_hash(seed, (uint64_t)e), largest, e == large);
+    return (struct trial){.size = {extent[0], extent[1], extent[2]},
+                          .input = kinds[seed / 3 % 5],
+                          .seed = sweep->seed + (uint64_t)i};
+}
+
+/* The stages selected, in one type, and SMs for the largest cluster at least. */
+static int find_stages(const struct sweep *sweep, enum gemm_type type,
+                       const struct gemm_stage **stages, int *sms) {
+    int count = 0;
+    for (int i = 0; i < stage_registry_count; ++i) {
+        const struct gemm_stage *stage = stage_of_type(&stage_registry[i], type);
+        if (!sweep_selects(sweep, stage) || count == STAGES) continue;
+        if (stage->cluster > *sms) *sms = stage->cluster;
+        stages[count++] = stage;
+    }
+    return count;
+}
+
+/* One shape through all stages; on the card cuBLAS computes it, too. Every run counts the
+ * schedule's seed up. */
+static enum exit_code run_shape(const struct device_info *device, struct trial *t,
+                                const struct gemm_stage *const *stages, int count,
+                                struct sweep_counts *counts) {
+    const struct gemm_stage *chosen[STAGES];
+    struct experiment e;
+    for (int s = 0; s < count; ++s) {
+        chosen[s] = stage_for_size(stages[s], t->size);
+        if (!chosen[s]) return EXIT_WRONG;
+    }
+    enum exit_code code = experiment_open(&e, device, t->size, t->backend.type, t->input, t->seed,
+                                          chosen, count, false);
+    if (code == EXIT_VERIFIED && backend_can_time()) code = experiment_add_baselines(&e, 1);
+    for (int s = 0; s < count && code == EXIT_VERIFIED; ++s) {
+        struct stage_result result;
+        experiment_verify(&e, chosen[s], &result);
+        sweep_count(counts, stages[s], t, result.code);
+        ++t->backend.schedule_seed;
+    }
+    experiment_close(&e);
+    return code;
+}
+
+enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts) {
+    const struct gemm_stage *stages[STAGES];
+    int shapes = 0;
+    enum exit_code code = EXIT_VERIFIED;
+    for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
+        if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
+        const int step = sweep->type == SWEEP_ALL ? 2 : 1;
+        struct backend_options options = {.type = (enum gemm_type)type,
+                                          .schedule = sweep->schedule == SWEEP_ALL
+                                                          ? SCHEDULE_RANDOM
+                                                          : (enum sim_schedule)sweep->schedule,
+                                          .schedule_seed = sweep->seed,
+                                          .sms = sweep->sms};
+        const int count = find_stages(sweep, options.type, stages, &options.sms);
+        struct device_info device = {0};
+        code = backend_open(&options, &device);
+        if (code != EXIT_VERIFIED) break;
+        for (int i = step == 1 ? 0 : type; i < sweep->random && code == EXIT_VERIFIED; i += step) {
+            struct trial trial = draw_trial(sweep, i);
+            trial.backend = options;
+            progress("%s: shape %d/%d", type_names[type], i + 1, sweep->random);
+            code = run_shape(&device, &trial, stages, count, counts);
+            options.schedule_seed = trial.backend.schedule_seed;
+            ++shapes;
+        }
+        progress_clear();
+        backend_close();
+    }
+    printf("%d random shapes, %d runs, %d failures, %d hazards\n", shapes, counts->runs,
+           counts->failures, counts->hazards);
+    return code;
+}
