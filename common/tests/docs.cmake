@@ -29,3 +29,13 @@ add_custom_target(docs
   COMMAND docs_check --write ${PROJECT_SOURCE_DIR}
   USES_TERMINAL VERBATIM)
 add_dependencies(docs harness sim timeline)
+
+# Records the timing model's predictions, for the tables that are made of them.
+file(RELATIVE_PATH docs_programs ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/sim)
+add_custom_target(docs_simulate
+  COMMAND ${docs_tests}/docs_record.sh docs/results/sim-1024.jsonl
+          ${docs_programs}/tour --size 1024 --stages 2-9
+  COMMAND ${docs_tests}/docs_record.sh docs/results/sim-1024-wait0.jsonl
+          ${docs_programs}/06_wgmma --size 1024 --variant wait0
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+add_dependencies(docs_simulate sim_tour sim_06_wgmma)

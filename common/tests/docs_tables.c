@@ -12,6 +12,7 @@ enum { RECORDS = 4096, WORDS = 32, WORD = 64 };
 static struct record {
     char *file;
     struct json value;
+    bool used; /* in the table that is being made */
 } records[RECORDS];
 static int record_count;
 
@@ -35,6 +36,7 @@ static void read_records(const char *root, const char *file) {
             exit(2);
         }
         record->file = copy_string(file);
+        record->used = false;
         ++record_count;
     }
     free(data);
@@ -127,13 +129,17 @@ static bool is_chapter_number(const char *word) {
 
 static struct found find(const char *word, struct shape shape, const char *dtype) {
     struct found found = {NULL, NULL};
+    int last = -1;
     for (int i = 0; i < record_count; ++i) {
         const struct json *value = &records[i].value;
         if (!fits(value, shape, dtype)) continue;
         const struct json *wanted = is_chapter_number(word) ? (is_named(value, word) ? value : NULL)
                                                             : baseline(value, word);
-        if (wanted) found = (struct found){wanted, baseline(value, "cublas")};
+        if (!wanted) continue;
+        found = (struct found){wanted, baseline(value, "cublas")};
+        last = i;
     }
+    if (last >= 0) records[last].used = true;
     return found;
 }
 
@@ -325,7 +331,7 @@ static void add_word(struct text *out, const char *separator, const char *word) 
     if (*word) text_add(out, "%s%s", separator, word);
 }
 
-/* One line for each run: measured or simulated, on what, when, how. */
+/* One line for each run that the table has numbers of: measured or simulated, on what, when, how. */
 static void add_sources(struct text *out, const struct page *page, const char *dtype) {
     const char *up = !strchr(page->path, '/')                        ? ""
                      : strncmp(page->path, "docs/results/", 13) == 0 ? "../../"
@@ -333,9 +339,12 @@ static void add_sources(struct text *out, const struct page *page, const char *d
     for (int i = 0; i < record_count; ++i) {
         const struct json *value = &records[i].value;
         if (is_stage(value)) continue;
-        bool simulated = false;
-        for (int j = i + 1; j < record_count && is_stage(&records[j].value); ++j)
+        bool simulated = false, used = false;
+        for (int j = i + 1; j < record_count && is_stage(&records[j].value); ++j) {
             simulated |= strcmp(string_of(&records[j].value, "backend"), "sim") == 0;
+            used |= records[j].used;
+        }
+        if (!used) continue;
         text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
         text_add(out, "%s", string_of(value, "gpu"));
         add_word(out, ", driver ", string_of(value, "driver"));
