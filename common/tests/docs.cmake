@@ -15,7 +15,7 @@ add_test(NAME docs_rejects COMMAND ${docs_tests}/docs_rejects.sh $<TARGET_FILE:d
 set_tests_properties(docs_rejects PROPERTIES LABELS docs TIMEOUT 30)
 
 # Every broken kernel that a page shows is compiled and run.
-set(docs_libraries ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/docs_verdicts
+set(docs_libraries ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/docs_verdicts_work
   ${CMAKE_C_COMPILER} -Wl,--start-group $<TARGET_FILE:harness> $<TARGET_FILE:sim>
   $<TARGET_FILE:timeline> -Wl,--end-group -lm -pthread)
 if(HOPPER_SANITIZE)
