@@ -12,9 +12,10 @@ target_compile_definitions(harness_fake_compare PRIVATE
 target_link_libraries(harness_fake_compare PRIVATE harness m)
 add_test(NAME harness_compare COMMAND ${card_tests}/card/compare_test.sh
          $<TARGET_FILE:harness_fake_compare> ${CMAKE_CURRENT_BINARY_DIR}/compare_test)
-# What record.sh would run, section by section.
-add_test(NAME card_record_dry COMMAND ${card_tests}/card/record_test.sh)
-set_tests_properties(harness_compare card_record_dry PROPERTIES LABELS harness TIMEOUT 60)
+# record.sh and its tools, as far as that goes without a card.
+add_test(NAME card_record COMMAND ${card_tests}/card/record_test.sh
+         ${CMAKE_CURRENT_BINARY_DIR}/record_test)
+set_tests_properties(harness_compare card_record PROPERTIES LABELS harness TIMEOUT 60)
 
 if(HOPPER_GPU)
   function(add_card_program name)
@@ -32,6 +33,11 @@ if(HOPPER_GPU)
   target_include_directories(gpu_racecheck_minimal PRIVATE ${PROJECT_SOURCE_DIR}/common)
   target_compile_definitions(gpu_racecheck_minimal PRIVATE GEMM_BF16_ELEMENTS=1)
   target_compile_options(gpu_racecheck_minimal PRIVATE -lineinfo)
+
+  # The vendor's profiler over all chapters, as one table: cmake --build build --target profile
+  add_custom_target(profile COMMAND ${card_tests}/card/ncu.sh $<TARGET_FILE:gpu_tour> 4096
+                    USES_TERMINAL VERBATIM)
+  add_dependencies(profile gpu_tour)
 
   add_subdirectory(card)
 endif()

@@ -1,2 +1,83 @@
-#!/bin/sh
-exit 0
+#!/bin/bash
+# record_test.sh DIRECTORY: the scripts for the card, as far as they can be tried without one: what
+# record.sh would run, and the tables that ncu.sh and sass_loop.awk make of the tools' output.
+set -u
+tools=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1" && cd "$1" || exit 2
+failures=0
+
+# expect WHAT EXPECTED GOT
+expect() {
+    [ "$2" = "$3" ] && return
+    echo "$1: expected '$2', got '$3'"
+    failures=$((failures + 1))
+}
+
+# Every section has a command, and nothing is written.
+sections=$(sed -n "s/^known='\(.*\)'$/\1/p" "$tools/record.sh")
+expect 'sections' 13 "$(echo "$sections" | wc -w | tr -d ' ')"
+for section in $sections; do
+    "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
+    expect "exit code of $section" 0 $?
+    expect "commands of $section" yes "$(grep -q '^+ ' commands && echo yes)"
+done
+expect 'files of a dry run' no "$([ -e results ] && echo yes || echo no)"
+"$tools/record.sh" --dry tour nonsense >commands 2>&1
+expect 'exit code of an unknown section' 2 $?
+
+# A run that fails is said to have failed, and its file says how it was made.
+mkdir -p build/gpu
+printf '#!/bin/sh\necho "2000 random shapes, 1 failures"\nexit 1\n' >build/gpu/sweep
+chmod +x build/gpu/sweep
+"$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sweep >log 2>&1
+expect 'exit code of a failure' 1 $?
+expect 'the record of a failure' '# exit code 1' "$(grep '^# exit' results/sweep.txt)"
+expect 'the header' 1 "$(grep -c '"command": ".*sweep --variant all' results/sweep.txt)"
+rm -rf results
+
+# ncu.sh with an ncu that knows three counters.
+cat >ncu <<'END'
+#!/bin/bash
+if [ "$1" = --query-metrics ]; then
+    printf 'sm__cycles_active Counter\ngpu__time_duration Counter\nlts__t_sectors_op_read Counter\n'
+    exit
+fi
+while [ "$1" != ./tour ]; do
+    case $1 in
+    --log-file) log=$2 ;;
+    --metrics) metrics=$2 ;;
+    esac
+    shift
+done
+{
+    echo '==PROF== Connected'
+    echo "\"ID\",\"Kernel Name\",\"${metrics//,/\",\"}\""
+    echo '"","","ns","cycle","register/thread","sector"'
+    echo '"0","kernel","275,000,000","1234567","40","62,500"'
+    echo '"1","kernel","550000","734567.5","168","31250000"'
+} >"$log"
+exec "$@"
+END
+printf '#!/bin/sh\necho "01_naive yes | a"\necho "02_smem_tiled yes | b"\n' >tour
+chmod +x ncu tour
+PATH=$PWD:$PATH "$tools/ncu.sh" ./tour 4096 >table 2>log
+expect 'exit code of ncu.sh' 0 $?
+expect 'counters missing' 12 "$(grep -c 'this ncu has no' log)"
+expect 'first row' '| 01_naive | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
+expect 'second row' '| 02_smem_tiled | 550 | 734568 | 168 | 1000 |' "$(grep '^| 02' table)"
+
+# A loop of four instructions, two of which multiply, inside one of six.
+cat >listing <<'END'
+		Function : kernel
+        /*0000*/                   MOV R1, c[0x0][0x28] ;    /* 0x00000a00ff017b82 */
+                                                             /* 0x000fe20000000800 */
+        /*0010*/                   LDSM.16.M88.4 R4, [R2] ;  /* 0x0000000000027919 */
+        /*0020*/                   HMMA.16816.F32 R8, R4, R6, R8 ; /* 0x0000000000027919 */
+        /*0030*/              @!P0 HMMA.16816.F32 R8, R4, R6, R8 ; /* 0x0000000000027919 */
+        /*0040*/               @P1 BRA 0x10 ;                /* 0x0000000000027919 */
+        /*0050*/                   BRA 0x0 ;                 /* 0x0000000000027919 */
+        /*0060*/                   EXIT ;                    /* 0x0000000000027919 */
+END
+expect 'the main loop' '| k | 4 | 2 | 0 | 1 | 0 | 0 | 0 | 0 | 32 | 0 |' \
+    "$(awk -f "$tools/sass_loop.awk" -v kernel=k -v per_tile=16 listing)"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,276 @@
+#!/bin/bash
+# record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the card and is
+# recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs in
+# DIR/gpu (build), and gpu_sweep_delays for the section delays. Writes into docs/results. --dry only
+# prints the commands. Each section says what it took; the seconds here are estimates for an H200.
+#
+#   tour       110 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
+#   sustained   65 s   05 to 09 and all baselines at 8192^3, burst and sustained
+#   stages      75 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
+#   schedules   80 s   schedules of 08 and 09 over k = 256 ... 8192; split-K where k is long
+#   suite      270 s   09 on 28 shapes, burst in bf16; a third of them in fp16, and sustained
+#   order       35 s   the same kernel first and last in the rotation
+#   big         35 s   more than 2^31 elements in A, and in D, through every chapter
+#   sweep       60 s   2000 random shapes through all chapters and variants
+#   repeat      60 s   1000 runs of one problem, bit for bit
+#   delays      40 s   random shapes and repeated runs with random delays in every kernel
+#   sanitizer   80 s   memcheck, racecheck, synccheck, initcheck
+#   ncu         60 s   hardware counters of all chapters
+#   sass        15 s   what the compiler made of the main loops; needs no card
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 2
+tools=common/tests/card
+
+dry=
+build=build
+out=docs/results
+sections=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --dry) dry=1 ;;
+    --build) build=$2 && shift ;;
+    --out) out=$2 && shift ;;
+    -*) echo "record.sh: unknown option $1" >&2 && exit 2 ;;
+    *) sections="$sections $1" ;;
+    esac
+    shift
+done
+gpu=$build/gpu
+failures=0
+
+# ---- what a record says about itself ----
+
+card() {
+    nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1
+}
+[ -n "$dry" ] || {
+    gpu_name=$(card name)
+    driver=$(card driver_version)
+    power_limit=$(card power.limit)
+    toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    commit=${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)}
+}
+
+# Where, when and how: one JSON line before the rows of a command.
+header() {
+    printf '{"gpu": "%s", "driver": "%s", "toolkit": "%s", "power_limit": "%s", ' \
+        "$gpu_name" "$driver" "$toolkit" "$power_limit"
+    printf '"date": "%s", "commit": "%s", "command": "%s"}\n' "$(date -u +%Y-%m-%d)" "$commit" "$*"
+}
+
+# Counts a command that did not end well; the section goes on.
+note() {
+    [ "$1" -eq 0 ] && return
+    failures=$((failures + 1))
+    shift
+    echo "record.sh: FAILED: $*" >&2
+}
+
+# begin FILE: a file of a section, empty.
+begin() {
+    [ -n "$dry" ] && return
+    mkdir -p "$out" && : >"$out/$1"
+}
+
+# rows FILE COMMAND...: the JSON lines of a command behind its header.
+rows() {
+    local file=$out/$1
+    shift
+    echo "+ $*"
+    [ -n "$dry" ] && return
+    header "$@" >>"$file"
+    "$@" >>"$file"
+    note $? "$@"
+}
+
+# text FILE COMMAND...: the first lines of a command's output behind its header.
+text() {
+    local file=$out/$1 status
+    shift
+    echo "+ $*"
+    [ -n "$dry" ] && return
+    { printf '# ' && header "$@"; } >>"$file"
+    "$@" 2>&1 | head -n 400 >>"$file"
+    status=${PIPESTATUS[0]}
+    note "$status" "$@"
+    printf '# exit code %d\n\n' "$status" >>"$file"
+}
+
+# ---- sections ----
+
+section_tour() {
+    begin h200-tour.jsonl
+    rows h200-tour.jsonl "$gpu/tour" --json --size 4096 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --m 8192 --n 8192 --k 512 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst \
+        --dtype fp16 --stages 2-9 --iters 3
+}
+
+section_sustained() {
+    begin h200-sustained.jsonl
+    rows h200-sustained.jsonl "$gpu/tour" --json --size 8192 --input normal --timing both \
+        --stages 5-9 --iters 3
+}
+
+section_stages() {
+    begin h200-stages.jsonl
+    rows h200-stages.jsonl "$gpu/compare" --stages 2,3:all,4:all --shapes 4096,8192 \
+        --baselines all --iters 3
+    rows h200-stages.jsonl "$gpu/compare" --stages 5,6:all,7:all --shapes 4096,8192,8192x8192x512 \
+        --iters 3
+}
+
+section_schedules() {
+    local shapes=8192x8192x256 k
+    for k in 512 1024 2048 4096; do
+        shapes=$shapes,8192x8192x$k
+    done
+    begin h200-schedules.jsonl
+    rows h200-schedules.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
+        --stages 7,8,8:static,8:cooperative,9,9:coop256,9:coop256_alone,9:pp192,9:pp128
+    rows h200-schedules.jsonl "$gpu/compare" --stages 8,8:split_k,9 --iters 3 \
+        --shapes 256x256x16384,128x4096x4096,256x256x65536
+}
+
+# Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
+# sizes that are no multiple of anything.
+suite=512,1024,2048,4096,8192,16384
+suite=$suite,16x12288x4096,16x22016x4096,64x12288x4096,128x4096x4096,128x4096x11008,512x22016x4096
+suite=$suite,2048x4096x11008,8192x12288x4096
+suite=$suite,16x57344x8192,64x8192x28672,128x10240x8192,512x10240x8192,2048x57344x8192
+suite=$suite,8192x10240x8192,32768x512x1024,512x32768x1024,256x256x65536,512x512x65536
+suite=$suite,4095x4097x4104,8191,1000x3000x5000,8192x8192x512
+# The third of it that is measured sustained, and in fp16.
+third=2048,4096,8192,128x10240x8192,2048x4096x11008,8192x10240x8192,512x512x65536,8191
+third=$third,8192x8192x512
+
+section_suite() {
+    begin h200-suite.jsonl
+    rows h200-suite.jsonl "$gpu/compare" --stages 9 --shapes "$suite" --iters 3
+    rows h200-suite.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 3 --dtype fp16
+    begin h200-suite-sustained.jsonl
+    rows h200-suite-sustained.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 2 \
+        --timing sustained
+}
+
+# Median milliseconds of a stage in the rows on stdin.
+median_ms() {
+    sed -n "s/.*\"stage\": \"$1\".*\"burst\": {\"ms\": \([0-9.e-]*\).*\"sustained\".*\"baselines\".*/\1/p"
+}
+
+section_order() {
+    local stage file=$out/order.txt
+    begin order.jsonl
+    begin order.txt
+    # Listed order, then the same backwards: another neighbour, the other end of every round.
+    rows order.jsonl "$gpu/compare" --stages 9,8,7,6,2 --shapes 8192 --order listed --iters 9 \
+        --baselines none
+    rows order.jsonl "$gpu/compare" --stages 2,6,7,8,9 --shapes 8192 --order listed --iters 9 \
+        --baselines none
+    [ -n "$dry" ] && return
+    for stage in 09_cluster_multicast 02_smem_tiled; do
+        median_ms $stage <"$out/order.jsonl" | awk -v stage=$stage '
+            { ms[NR] = $1 }
+            END {
+                if (NR != 2) { print stage ": not measured twice"; exit 1 }
+                gap = 100 * (ms[1] / ms[2] - 1)
+                printf "%s at one end of the rotation %.4f ms, at the other %.4f ms: %+.2f %%\n",
+                    stage, ms[1], ms[2], gap
+                exit gap > 2 || gap < -2
+            }' >>"$file"
+        note $? "order: $stage differs by 2 % or more"
+    done
+    cat "$file"
+}
+
+section_big() {
+    begin big.jsonl
+    # A: 2.2e9 elements, then D: 2.3e9 elements.
+    rows big.jsonl "$gpu/tour" --json --m 270000 --n 128 --k 8192 --timing none
+    rows big.jsonl "$gpu/tour" --json --m 70000 --n 32776 --k 64 --timing none
+}
+
+section_sweep() {
+    begin sweep.txt
+    text sweep.txt "$gpu/sweep" --variant all --random 2000 --seed 1
+}
+
+# What adds to D in no fixed order, and says so.
+may_differ='--may-differ 08_persistent_pingpong:split_k'
+
+section_repeat() {
+    begin repeat.txt
+    # shellcheck disable=SC2086
+    text repeat.txt "$gpu/sweep" --variant all --repeat 1000 --size 1024x1152x640 $may_differ
+    # shellcheck disable=SC2086
+    text repeat.txt "$gpu/sweep" --stage 08_persistent_pingpong --variant all --repeat 1000 \
+        --size 136x264x8200 --dtype bf16 $may_differ
+}
+
+section_delays() {
+    begin delays.txt
+    text delays.txt "$gpu/sweep_delays" --variant all --random 200 --seed 2
+    # shellcheck disable=SC2086
+    text delays.txt "$gpu/sweep_delays" --variant all --repeat 100 --size 520x776x648 --dtype bf16 \
+        $may_differ
+}
+
+# sanitize TOOL COMMAND...: what the tool has to say, each line once.
+sanitize() {
+    local tool=$1 file=$out/sanitizer.txt status
+    shift
+    echo "+ compute-sanitizer --tool $tool $*"
+    [ -n "$dry" ] && return
+    { printf '# ' && header compute-sanitizer --tool "$tool" "$@"; } >>"$file"
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" >"$out/sanitizer.log" 2>&1
+    status=$?
+    grep -v '^=========  *$' "$out/sanitizer.log" | awk '!seen[$0]++' | head -n 60 >>"$file"
+    rm -f "$out/sanitizer.log"
+    printf '# exit code %d\n\n' "$status" >>"$file"
+    return $status
+}
+
+section_sanitizer() {
+    local tool order
+    begin sanitizer.txt
+    for tool in memcheck racecheck synccheck initcheck; do
+        sanitize $tool "$gpu/sweep" --variant all --triples 3 --dtype bf16 --seed 5
+        note $? "$tool: see sanitizer.txt"
+        sanitize $tool "$gpu/sweep" --variant all --triples 1 --long-k --dtype fp16 --seed 5
+        note $? "$tool, long k: see sanitizer.txt"
+    done
+    # What racecheck says of a minimal handoff: correct by mbarriers, correct by barriers, wrong.
+    for order in mbarrier barrier none; do
+        sanitize racecheck "$gpu/racecheck_minimal" $order
+    done
+}
+
+section_ncu() {
+    begin ncu.txt
+    text ncu.txt "$tools/ncu.sh" "$gpu/tour" 4096
+}
+
+section_sass() {
+    begin sass.txt
+    text sass.txt "$tools/sass.sh" "$build" 02_smem_tiled 03_cp_async_multistage 04_rf_double_buffer \
+        05_tma_mbarrier 06_wgmma 06_wgmma_wait0 06_wgmma_rs 07_warp_specialized \
+        08_persistent_pingpong 08_persistent_pingpong_cooperative 09_cluster_multicast_coop256 \
+        09_cluster_multicast_pp192
+}
+
+known='tour sustained stages schedules suite order big sweep repeat delays sanitizer ncu sass'
+[ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
+for section in $sections; do
+    case " $known " in
+    *" $section "*) ;;
+    *) echo "record.sh: no section $section; choose from: $known" >&2 && exit 2 ;;
+    esac
+done
+for section in $sections; do
+    start=$SECONDS
+    "section_$section"
+    echo "$section: $((SECONDS - start)) s"
+done
+[ "$failures" -eq 0 ] || echo "record.sh: $failures commands failed" >&2
+[ "$failures" -eq 0 ]
