@@ -34,7 +34,7 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK_COLUMNS]; /* staging: [row][column], swizzled */
     struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read the stage */
     mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
 };
@@ -56,10 +56,11 @@ DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const ele
 /* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row,
                        int first_column, int consumer, float acc[ROWS / 64][BN / 2]) {
-    UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK); ++block) {
-        const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
+    UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK_COLUMNS); ++block) {
+        const int i = block / (BN / BLOCK_COLUMNS), j = block % (BN / BLOCK_COLUMNS);
         block_store(shared->d[consumer][block % BUFFERS], args, first_row + i * BLOCK,
-                    first_column + j * BLOCK, &acc[i][j * BLOCK / 2], 1 + consumer);
+                    first_column + j * BLOCK_COLUMNS, &acc[i][j * BLOCK_COLUMNS / 2],
+                    1 + consumer);
     }
 }
 
@@ -200,7 +201,8 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN / CLUSTER, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK, SWIZZLE_128B))
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK,
+                        BLOCK_COLUMNS, BLOCK_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "09_cluster_multicast",
                                  .grid = 0, .cluster = CLUSTER,

@@ -14,37 +14,37 @@
 #include "gemm.h"
 
 /*
- * The configurations, best for large problems first. Predicted cycles of the SM clock:
+ * The configurations. Predicted cycles of the SM clock:
  *
- *   k-tile    a k-tile in the main loop, operands coming from the L2. The Tensor Core's share is
+ *   k-tile    a k-tile in the main loop, operands coming fast enough. The Tensor Core's share is
  *             tile_m * tile_n * 64 * 2 / 4096; what is beyond that is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
- *   hidden    1: the tiles of an SM come one after another, overhead included; 2: one tile's
- *             overhead is hidden behind another one's main loop.
- *   CTAs      resident on an SM at once. They share its Tensor Core.
+ *   splits    parts of the k loop. The split kernel, 1 part included, is not persistent: it is for
+ *             problems whose tiles are all resident at once.
  *
- * coop256 and pp128 are fitted to trials on an H200 at 8192 x 8192 with k = 8192 and 512; the
- * others follow from them by size, and the exchange from 14 bytes a cycle between SMs.
+ * Fitted to times of 30 shapes on an H200, so that the choice is within a few percent of the best.
  */
 #define CONFIGURATIONS(f)                                                                          \
-    /* name          splits CTAs hidden k-tile overhead */                                         \
-    f(coop256,            1,   1,     1,  1050,    3200)                                           \
-    f(pp192,              1,   1,     2,   810,    2800)                                           \
-    f(pp128,              1,   1,     2,   570,    2400)                                           \
-    f(split2_128x128,     2,   2,     2,   540,    4600)                                           \
-    f(split4_128x128,     4,   2,     2,   540,    5800)                                           \
-    f(split8_128x128,     8,   2,     2,   540,    6400)                                           \
-    f(split2_64x128,      2,   2,     2,   280,    3400)                                           \
-    f(split4_64x128,      4,   2,     2,   280,    4000)                                           \
-    f(split8_64x128,      8,   2,     2,   280,    4300)                                           \
-    f(split8_64x64,       8,   2,     2,   160,    3300)
+    /* name          splits k-tile overhead */                                                     \
+    f(coop256,            0,  1087,    1800)                                                       \
+    f(coop256x192,        0,  1540,    3300)                                                       \
+    f(coop256x160,        0,  1260,    3300)                                                       \
+    f(pp192,              0,   778,     700)                                                       \
+    f(pp128,              0,   549,     700)                                                       \
+    f(split1_64x64,       1,   278,     570)                                                       \
+    f(split1_64x128,      1,   311,    2000)                                                       \
+    f(split2_128x64,      2,   422,    2400)                                                       \
+    f(split4_64x128,      4,   404,    3700)                                                       \
+    f(split7_64x64,       7,   278,    3300)                                                       \
+    f(split7_128x128,     7,   560,    3300)
 
-/* What an SM takes from the L2, and its share of what the memory delivers: bytes a cycle. */
-enum { L2_BYTES = 64, MEMORY_BYTES = 18 };
+/* What an SM takes from the L2, in bytes a cycle: if rows begin at multiples of 128 bytes, so that a
+ * row of a box is one line of the cache, and if they do not, so that it is two. */
+enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128 };
 
 struct configuration {
     const struct gemm_stage *stage[2]; /* [enum gemm_type] */
-    int splits, ctas_per_sm, hidden;
+    int splits;
     double k_tile, overhead;
 };
 
@@ -57,10 +57,9 @@ struct configuration {
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
-static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* Infinite if not a single cluster of it fits the device. */
+/* Infinite if the configuration is not for this problem, or does not fit the device. */
 static double predicted_cycles(const struct configuration *c, const struct gemm_stage *stage,
                                const struct gemm_problem *p) {
     const struct gemm_launch launch = {.kernel = stage->kernel,
@@ -73,20 +72,26 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int resident = gemm_resident_clusters(&launch);
     if (resident == 0) return INFINITY;
 
-    /* The work of a cluster: one tile that its CTAs split along k, or one tile for each of them. */
-    const int k_tiles = ceil_div(ceil_div(p->k, stage->tile_k), c->splits);
+    const bool split = c->splits > 0;
     const int tiles_m = ceil_div(p->m, stage->tile_m), tiles_n = ceil_div(p->n, stage->tile_n);
-    const double clusters =
-        (double)ceil_div(tiles_m, c->splits > 1 ? 1 : stage->cluster) * tiles_n;
-    /* Rounds of clusters, each on SMs of its own; those that share SMs count one after another. */
-    const double rounds = ceil(clusters / most(1, resident / c->ctas_per_sm));
+    /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
+    const double work = (double)(split ? tiles_m : ceil_div(tiles_m, stage->cluster)) * tiles_n;
+    double rounds = ceil(work / resident);
+    if (split) {
+        /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
+        const bool few_rows = p->m <= stage->tile_m && c->splits == 1;
+        if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;
+        rounds = most(1, work * c->splits / gemm_sm_count());
+    } else if (p->m <= 64) {
+        return INFINITY;
+    }
 
-    const double m = p->m, n = p->n, k = p->k;
-    const double k_tile_bytes =
-        2 * stage->tile_k * (least(m, stage->tile_m) + least(n, stage->tile_n));
-    const double k_tile = most(c->k_tile, k_tile_bytes / L2_BYTES);
-    const double memory = 2 * (m * k + n * k + m * n) / (MEMORY_BYTES * gemm_sm_count());
-    return most(rounds * k_tiles * k_tile, memory) + ceil(rounds / c->hidden) * c->overhead;
+    const int k_tiles = ceil_div(ceil_div(p->k, stage->tile_k), split ? c->splits : 1);
+    const bool aligned = p->lda * 2 % LINE_BYTES == 0 && p->ldb * 2 % LINE_BYTES == 0;
+    const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
+        stage->tile_k * 2.0 * (stage->tile_m + stage->tile_n / (split ? 1 : stage->cluster));
+    const double k_tile = most(c->k_tile, fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
+    return rounds * (k_tiles * k_tile + c->overhead);
 }
 
 static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_problem *problem) {

@@ -2,7 +2,8 @@
  * split_k: for few tiles, a cluster computes one: each CTA a part of the k loop, then all the sum.
  *
  * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
- * would lie idle. The SPLITS CTAs of a cluster multiply a contiguous part of the k-tiles each.
+ * would lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each, so
+ * that together they read whole kilobytes of a row.
  * Their partial sums stay on the chip: each CTA leaves its own in its shared memory, and adds up
  * its share of the tile out of everybody's. What it costs: the exchange, and two cluster barriers.
  * The order of the additions depends on the element's place alone: every run gives the same bits.
@@ -50,7 +51,6 @@ struct smem {
     } memory;
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
-static_assert(sizeof(struct smem) <= 113 * 1024, "two CTAs fit an SM");
 
 /* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k. Rows of a tile
  * are 128 bytes; eight make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
@@ -63,13 +63,13 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's part of the k-tiles, args->items of them. A part that reaches
- * beyond k gets zeros, and adds zeros. One thread. */
+/* Fills the ring with this CTA's part of the k-tiles: args->items of them, SPLITS apart, because
+ * memory likes neighbours to be read together. Behind the last k-tile come zeros. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
     struct tiles *tiles = &shared->memory.tiles;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int first = cluster_rank() * args->items;
-    NO_UNROLL for (int k_tile = first; k_tile < first + args->items; ++k_tile) {
+    const int end = args->items * SPLITS;
+    NO_UNROLL for (int k_tile = cluster_rank(); k_tile < end; k_tile += SPLITS) {
         mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
         producer_acquire(shared->ring, state, STAGE_BYTES);

@@ -1,5 +1,5 @@
 /*
- * block_store.h: a 64 x 64 block of a warpgroup's accumulators on its way to D.
+ * block_store.h: a block of a warpgroup's accumulators, 64 x 64, on its way to D.
  *
  * The TMA stores a block from shared memory, where it lies row by row, 128 bytes each, in the 128
  * B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8,
@@ -16,32 +16,38 @@
 #ifndef BUFFERS
 #define BUFFERS 2 /* staging buffers per warpgroup, 1 or 2 */
 #endif
-enum { BLOCK = 64 }; /* rows, and columns of 2 bytes */
+#ifndef BLOCK_COLUMNS
+#define BLOCK_COLUMNS 64 /* 64, or 32 for tiles whose width is no multiple of 64 */
+#endif
+enum { BLOCK = 64 }; /* rows; and columns, unless the tile wants narrower blocks */
+
+/* A row of the block is as wide as the swizzle. */
+#define BLOCK_SWIZZLE (BLOCK_COLUMNS == 64 ? SWIZZLE_128B : SWIZZLE_64B)
 
 /* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to
  * staging memory, [row][column] at a multiple of 1024 bytes. stmatrix writes two 16 x 8
  * fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
-DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK / 2]) {
+DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK_COLUMNS / 2]) {
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
-    UNROLL for (int i = 0; i < BLOCK / 16; ++i) {
+    UNROLL for (int i = 0; i < BLOCK_COLUMNS / 16; ++i) {
         const float *f = &acc[8 * i];
         const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
-        const int chunk = (2 * i + half) ^ row % 8;
-        stmatrix_x4(&staging[row * BLOCK + chunk * 8], pairs);
+        const int chunk = (2 * i + half) ^ (BLOCK_COLUMNS == 64 ? row % 8 : row / 2 % 4);
+        stmatrix_x4(&staging[row * BLOCK_COLUMNS + chunk * 8], pairs);
     }
 }
 
 /* Does the block need the other way? Any thread. */
 DEVICE bool block_at_edge(const struct gemm_args *args, int first_column) {
-    return args->n % 8 != 0 && first_column + BLOCK > args->n;
+    return args->n % 8 != 0 && first_column + BLOCK_COLUMNS > args->n;
 }
 
 /* Writes the part of the block that lies in D with ordinary stores, element by element. One
  * warpgroup. */
 DEVICE void block_store_elements(const struct gemm_args *args, int first_row, int first_column,
-                                 const float acc[BLOCK / 2]) {
-    UNROLL for (int i = 0; i < BLOCK / 2; ++i) {
+                                 const float acc[BLOCK_COLUMNS / 2]) {
+    UNROLL for (int i = 0; i < BLOCK_COLUMNS / 2; ++i) {
         const int row = first_row + threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
         const int column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
         if (row < args->m && column < args->n)
@@ -54,7 +60,7 @@ DEVICE void block_store_elements(const struct gemm_args *args, int first_row, in
  * that nobody else uses. One warpgroup; its first thread issues, and waits for all stores with
  * bulk_wait_group(0) before it ends. */
 DEVICE void block_store_staged(element_t *staging, const struct gemm_args *args, int first_row,
-                               int first_column, const float acc[BLOCK / 2], int barrier) {
+                               int first_column, const float acc[BLOCK_COLUMNS / 2], int barrier) {
     const bool elected = threadIdx.x % 128 == 0;
     if (block_at_edge(args, first_column)) {
         block_store_elements(args, first_row, first_column, acc);
