@@ -78,8 +78,20 @@ expect 1 'have no such stage and shape'
 book
 sed -i 's/columns=burst/columns=speed/' "$dir/README.md"
 expect 1 "there is no column 'speed'"
+# A later run that has the library alone does not supply it where an earlier one has both.
 book
-rm "$dir/docs/results/card.jsonl"
+cat >"$dir/docs/results/card2.jsonl" <<'END'
+{"gpu": "card", "driver": "1", "toolkit": "2", "date": "today", "command": "run again"}
+{"stage": "02_two", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 300}, "baselines": [{"name": "cublas", "burst": {"tflops": 400}}]}
+END
+expect 0 '2 pages'
+sed -i 's/stages=01,cublas/stages=01,02,cublas/' "$dir/README.md"
+expect 1 'README.md:4: the table is stale'
+"$check" --write "$dir" >/dev/null
+grep -qF '| cublas | 400 | 100 % |' "$dir/README.md" || { echo 'of equal runs not the last'; failed=1; }
+grep -qF 'run again' "$dir/README.md" || { echo 'a run is not named'; failed=1; }
+book
+rm -f "$dir"/docs/results/card*.jsonl
 "$check" --write "$dir" >/dev/null
 grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record'; failed=1; }
 exit "$failed"

@@ -12,6 +12,7 @@ enum { RECORDS = 4096, WORDS = 32, WORD = 64 };
 static struct record {
     char *file;
     struct json value;
+    int run;   /* the record that says how this one was made; -1: none */
     bool used; /* in the table that is being made */
 } records[RECORDS];
 static int record_count;
@@ -26,6 +27,7 @@ static void read_records(const char *root, const char *file) {
     struct text path = {0};
     text_add(&path, "%s/docs/results/%s", root, file);
     char *data = json_read_file(path.data), error[128];
+    int run = -1;
     for (char *line = data, *end; line && *line; line = end) {
         end = line + strcspn(line, "\n");
         if (*end) *end++ = 0;
@@ -37,6 +39,8 @@ static void read_records(const char *root, const char *file) {
         }
         record->file = copy_string(file);
         record->used = false;
+        if (!json_member(&record->value, "stage")) run = record_count;
+        record->run = run;
         ++record_count;
     }
     free(data);
@@ -127,19 +131,28 @@ static bool is_chapter_number(const char *word) {
     return word[0] == '0' && word[1] >= '1' && word[1] <= '9';
 }
 
-static struct found find(const char *word, struct shape shape, const char *dtype) {
+/* What a run has of a kernel or library at this shape; of several the last. */
+static struct found find_in_run(const char *word, struct shape shape, const char *dtype, int run,
+                                int *index) {
     struct found found = {NULL, NULL};
-    int last = -1;
     for (int i = 0; i < record_count; ++i) {
         const struct json *value = &records[i].value;
-        if (!fits(value, shape, dtype)) continue;
+        if ((run >= 0 && records[i].run != run) || !fits(value, shape, dtype)) continue;
         const struct json *wanted = is_chapter_number(word) ? (is_named(value, word) ? value : NULL)
                                                             : baseline(value, word);
         if (!wanted) continue;
         found = (struct found){wanted, baseline(value, "cublas")};
-        last = i;
+        *index = i;
     }
-    if (last >= 0) records[last].used = true;
+    return found;
+}
+
+/* The same from this run, or where it has none from the last that has. */
+static struct found find(const char *word, struct shape shape, const char *dtype, int run) {
+    int index = -1;
+    struct found found = find_in_run(word, shape, dtype, run, &index);
+    if (!found.value && run >= 0) found = find_in_run(word, shape, dtype, -1, &index);
+    if (index >= 0) records[index].used = true;
     return found;
 }
 
@@ -298,9 +311,40 @@ static void add_heading(struct text *out, const struct spec *spec) {
     text_add(out, "\n");
 }
 
+static bool has_cell(enum column column, struct found found) {
+    static const char empty[] = "–";
+    struct text cell = {0};
+    add_cell(&cell, column, found);
+    const bool filled = cell.data && strcmp(cell.data, empty) != 0;
+    free(cell.data);
+    return filled;
+}
+
+/* Numbers of different runs should not stand side by side: the run that fills most of a shape's
+ * cells; of equal ones the last. -1: none. */
+static int best_run(const struct spec *spec, struct shape shape) {
+    int best = -1, most = 0;
+    for (int run = 0; run < record_count; ++run) {
+        int cells = 0, index;
+        if (is_stage(&records[run].value)) continue;
+        for (int i = 0; i < spec->stage_count; ++i) {
+            const struct found found =
+                find_in_run(spec->stages[i], shape, spec->dtype, run, &index);
+            for (int c = 0; c < spec->column_count && found.value; ++c)
+                cells += has_cell((enum column)spec->column[c], found);
+        }
+        if (cells == 0 || cells < most) continue;
+        most = cells;
+        best = run;
+    }
+    return best;
+}
+
 /* Returns how many cells' records were found. */
 static int add_rows(struct text *out, const char *root, const struct spec *spec) {
-    int count = 0;
+    int count = 0, run[WORDS];
+    for (int s = 0; s < spec->shape_count; ++s)
+        run[s] = best_run(spec, shape_of(spec->shapes[s]));
     for (int i = 0; i < spec->stage_count; ++i) {
         const char *word = spec->stages[i];
         char directory[128], technique[128];
@@ -314,7 +358,7 @@ static int add_rows(struct text *out, const char *root, const struct spec *spec)
             text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
                      variant ? variant + 1 : "", spec->link ? " |" : "");
         for (int s = 0; s < spec->shape_count; ++s) {
-            const struct found found = find(word, shape_of(spec->shapes[s]), spec->dtype);
+            const struct found found = find(word, shape_of(spec->shapes[s]), spec->dtype, run[s]);
             count += found.value != NULL;
             for (int c = 0; c < spec->column_count; ++c) {
                 text_add(out, " ");

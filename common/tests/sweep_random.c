@@ -92,7 +92,8 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
         progress_clear();
         backend_close();
     }
-    printf("%d random shapes, %d runs, %d failures, %d hazards\n", shapes, counts->runs,
-           counts->failures, counts->hazards);
+    if (shapes)
+        printf("%d random shapes, %d runs, %d failures, %d hazards\n", shapes, counts->runs,
+               counts->failures, counts->hazards);
     return code;
 }

@@ -85,7 +85,8 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
                                     &device, &trial, counts);
         backend_close();
     }
-    printf("%d x %d x %d: %d runs, %d failures, %d hazards\n", trial.size.m, trial.size.n,
-           trial.size.k, counts->runs, counts->failures, counts->hazards);
+    if (counts->runs)
+        printf("%d x %d x %d: %d runs, %d failures, %d hazards\n", trial.size.m, trial.size.n,
+               trial.size.k, counts->runs, counts->failures, counts->hazards);
     return code;
 }
