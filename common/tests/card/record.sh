@@ -7,7 +7,8 @@
 #   tour       110 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
 #   sustained   65 s   05 to 09 and all baselines at 8192^3, burst and sustained
 #   stages      75 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
-#   schedules   80 s   schedules of 08 and 09 over k = 256 ... 8192; split-K where k is long
+#   schedules   75 s   schedules of 08 and 09 over k = 256 ... 8192; split-K where k is long
+#   ablation    70 s   09's configurations, burst and, at 8192^3, sustained
 #   suite      270 s   09 on 28 shapes, burst in bf16; a third of them in fp16, and sustained
 #   order       35 s   the same kernel first and last in the rotation
 #   big         35 s   more than 2^31 elements in A, and in D, through every chapter
@@ -126,11 +127,20 @@ section_schedules() {
     for k in 512 1024 2048 4096; do
         shapes=$shapes,8192x8192x$k
     done
-    begin h200-schedules.jsonl
-    rows h200-schedules.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
-        --stages 7,8,8:static,8:cooperative,9,9:coop256,9:coop256_alone,9:pp192,9:pp128
-    rows h200-schedules.jsonl "$gpu/compare" --stages 8,8:split_k,9 --iters 3 \
-        --shapes 256x256x16384,128x4096x4096,256x256x65536
+    begin h200-k-sweep.jsonl
+    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
+        --stages 7,8,8:static,8:cooperative,9,9:coop256,9:pp192,9:pp128
+    begin h200-split-k.jsonl
+    rows h200-split-k.jsonl "$gpu/compare" --stages 8,8:split_k,9 --iters 3 \
+        --shapes 256x256x16384,512x512x8192,128x4096x4096
+}
+
+section_ablation() {
+    local kernels=9,9:coop256,9:coop256_alone,9:coop256x192,9:pp192,9:pp192_cluster
+    kernels=$kernels,9:pp128,9:pp128_cluster
+    begin h200-ablation.jsonl
+    rows h200-ablation.jsonl "$gpu/compare" --stages $kernels --shapes 4096,8192x8192x512 --iters 3
+    rows h200-ablation.jsonl "$gpu/compare" --stages $kernels --shapes 8192 --iters 2 --timing both
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
@@ -259,7 +269,7 @@ section_sass() {
         09_cluster_multicast_pp192
 }
 
-known='tour sustained stages schedules suite order big sweep repeat delays sanitizer ncu sass'
+known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer ncu sass'
 [ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
 for section in $sections; do
     case " $known " in

@@ -15,7 +15,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$(sed -n "s/^known='\(.*\)'$/\1/p" "$tools/record.sh")
-expect 'sections' 13 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 14 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
