@@ -3,8 +3,8 @@
  * card, and prints beside each what common/sim/timing_model.h has.
  *
  * Each family of probes runs in a process of its own, so that one that hangs or fails takes no
- * other along; it is given TIME_LIMIT seconds. Exit codes as everywhere: 1 if a family failed, 2 for a
- * wrong option, 3 without a card.
+ * other along; it is given TIME_LIMIT seconds. Exit codes as everywhere: 1 if a family failed, 2
+ * for a wrong option, 3 without a card.
  */
 #define _GNU_SOURCE /* program_invocation_name */
 #include <errno.h>
