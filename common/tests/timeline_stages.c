@@ -300,7 +300,7 @@ static double test_08(void) {
 /* All loads are multicast, and a stage of one CTA is released by consumers of both. */
 static double test_09(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("09_cluster_multicast", "pp128", &figures);
+    const struct timeline *timeline = record("09_cluster_multicast", "coop256", &figures);
     const int cta = first_cta(timeline);
     const struct cover multicast = cover_of(timeline, SPAN_MULTICAST, NULL);
     EXPECT(timeline->cluster == 2, "a cluster of %d", timeline->cluster);
@@ -313,7 +313,7 @@ static double test_09(void) {
         own += e->by_cta == cta;
         peer += e->by_cta != cta;
     }
-    EXPECT(peer >= 4 * K_TILES && own >= peer, "%d arrivals of its own, %d of its peer", own, peer);
+    EXPECT(peer >= 8 * K_TILES && own >= peer, "%d arrivals of its own, %d of its peer", own, peer);
     EXPECT(figures.tensor_core_busy > 0.9, "busy %.2f", figures.tensor_core_busy);
     return timeline->cycles;
 }
