@@ -35,8 +35,8 @@
     f(split1_64x128,      1,   311,    2000)                                                       \
     f(split2_128x64,      2,   422,    2400)                                                       \
     f(split4_64x128,      4,   404,    3700)                                                       \
-    f(split7_64x64,       7,   278,    3300)                                                       \
-    f(split7_128x128,     7,   560,    3300)
+    f(split8_64x64,       8,   278,    3300)                                                       \
+    f(split8_128x128,     8,   560,    3300)
 
 /* What an SM takes from the L2, in bytes a cycle: if rows begin at multiples of 128 bytes, so that a
  * row of a box is one line of the cache, and if they do not, so that it is two. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "harness/message.h"
+#include "harness/reference.h"
 #include "timeline/timeline.h"
 
 const char *stage_label(const struct gemm_stage *stage, char *text, size_t size) {
@@ -14,7 +15,12 @@ const char *stage_label(const struct gemm_stage *stage, char *text, size_t size)
 }
 
 const struct gemm_stage *stage_for_size(const struct gemm_stage *stage, struct problem_size size) {
-    const struct gemm_problem problem = {.m = size.m, .n = size.n, .k = size.k};
+    const struct gemm_problem problem = {.m = size.m,
+                                         .n = size.n,
+                                         .k = size.k,
+                                         .lda = leading_dimension(size.k),
+                                         .ldb = leading_dimension(size.k),
+                                         .ldd = leading_dimension(size.n)};
     return stage->select ? stage->select(&problem) : stage;
 }
 

@@ -53,10 +53,10 @@ static const struct gemm_stage *as_own(const struct gemm_stage *variant, struct 
 /* Puts the variants that chapters pick for this problem in the chapters' places. The device is
  * open: it has a say. */
 static void apply_choices(struct selection *s, const struct options *o) {
-    const struct gemm_problem problem = {.m = o->m, .n = o->n, .k = o->k};
     for (int i = 0; i < s->count; ++i) {
         if (!s->stages[i]->select) continue;
-        const struct gemm_stage *choice = s->stages[i]->select(&problem);
+        const struct gemm_stage *choice = stage_for_size(
+            s->stages[i], (struct problem_size){.m = o->m, .n = o->n, .k = o->k});
         if (!choice) continue; /* its launch says why */
         s->selected[i] = choice->variant;
         for (int j = 0; j < stage_registry_count; ++j)
