@@ -35,6 +35,9 @@ struct mbarrier_record {
     uint32_t init_epoch, fence_epoch; /* fence_epoch 0: no fence.mbarrier_init yet */
     const char *file;                 /* where it was initialized */
     int line;
+    const char *text; /* the argument of mbarrier_init() there: "&shared->full[stage]" */
+    uint64_t *arrivers, *last_arrivers; /* [threads of the cluster], bits: who has arrived in the
+                                           current phase, in the one before */
     struct async_copy *in_flight;
     struct remote_arrival *remote;
     uint32_t copy_epoch; /* of the newest copy that was issued for it, and where; 0: none */
@@ -64,9 +67,11 @@ struct async_copy {
 /* The barrier at a place; NULL if there is none. */
 struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place);
 /* Makes one there. */
-struct mbarrier_record *mbarrier_new(struct sim_shared_place place);
-/* "mbarrier at shared memory +0x18000 of CTA 3, initialized at ...". Returns text. */
+struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text);
+/* "mbarrier full[2] at shared memory +0x18000 of CTA 3, initialized at ...". Returns text. */
 const char *mbarrier_name(const struct mbarrier_record *record, char *text, size_t size);
+/* "full[2]": the name alone. Returns text. */
+const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size);
 /* A hazard, with the state of the barrier. */
 void mbarrier_report(const char *kind, const struct mbarrier_record *record,
                      const struct sim_thread *thread, const char *what);

@@ -43,6 +43,14 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
         if (!(b->warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
 }
 
+bool barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    if (waiter->describe != describe_barrier || waiter->cta != other->cta) return false;
+    const struct named_barrier *b = waiter->waits_for;
+    const bool expected = b->expected >= waiter->cta->threads ||
+                          waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE;
+    return expected && !(b->warps >> other->warp->index & 1);
+}
+
 /* What the lanes pass. */
 struct arrival {
     int id, threads;

@@ -44,6 +44,11 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
              barrier->expected);
 }
 
+bool cluster_barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return waiter->describe == describe_barrier && other->describe != describe_barrier &&
+           other->state != THREAD_DONE && other->cta->cluster == waiter->cta->cluster;
+}
+
 static void release_if_complete(struct cluster_barrier *barrier) {
     if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;
     barrier->arrived = 0;

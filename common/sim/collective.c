@@ -10,12 +10,22 @@
 
 #include "core.h"
 
+static sim_describe describe_warpgroup;
+
 static void describe_warp(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {
     const struct sim_warp *warp = object;
     (void)thread;
     snprintf(text, size, "waits for the rest of its warp at %s; lanes %#x are missing",
              warp->collective, warp->lanes & ~warp->arrived);
+}
+
+bool collective_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    const bool same_wait =
+        waiter->describe == other->describe && waiter->waits_for == other->waits_for;
+    if (waiter->describe == describe_warp) return waiter->warp == other->warp && !same_wait;
+    return waiter->describe == describe_warpgroup && waiter->cta == other->cta &&
+           waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE && !same_wait;
 }
 
 static const char *lanes_text(uint32_t mask, char *text, size_t size) {

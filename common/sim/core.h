@@ -76,7 +76,6 @@ void shadow_free(struct shadow_cell *cells, size_t shared_bytes);
 
 void report_begin(void);    /* a run begins: forget what was reported */
 void report_end(void);      /* says how much was not shown */
-void report_deadlock(void); /* of the resident threads */
 /* Counts hazards without printing them, for tests that expect thousands. */
 void report_quiet(bool quiet);
 /* The i-th distinct hazard of the run; false if there are not so many. */
@@ -86,6 +85,11 @@ const char *report_file(const char *file);
 /* An id for the running line of a thread, and back. */
 uint16_t report_site(const char *file, int line);
 void report_site_of(uint16_t site, const char **file, int *line);
+
+/* ---- deadlock.c ---- */
+
+/* Reports that the resident threads wait for each other. */
+void report_deadlock(void);
 
 /* ---- timing.c: charging a warp for what its lanes do; all no-ops but under SCHEDULE_TIME ---- */
 
@@ -136,6 +140,10 @@ uint64_t global_device_address(const void *pointer);
 void global_launch_begin(void);
 
 /* ---- collective.c, cp_async.c, barrier.c ---- */
+
+/* See mbarrier_awaits(). */
+bool collective_awaits(const struct sim_thread *waiter, const struct sim_thread *other);
+bool barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other);
 
 void collective_thread_exit(struct sim_thread *thread);
 

@@ -478,4 +478,12 @@ int sim_launch_bounds_ctas(const void *kernel);
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
                                 uint32_t epoch, uint64_t time);
 
+/* Does `waiter` wait for something that `other` owes, as far as can be known? Each answers for its
+ * own kind of wait: mbarrier.c for arrivals that came in the phase before and not yet in this one,
+ * cluster.c for cluster_sync. */
+bool mbarrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other);
+bool cluster_barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other);
+/* registers.c: is the thread blocked in setmaxnreg? */
+bool registers_awaited(const struct sim_thread *waiter);
+
 #endif

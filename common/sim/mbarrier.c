@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "async.h"
 #include "timing_model.h"
@@ -37,19 +38,29 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
     (void)thread;
     const struct mbarrier_record *const record = object;
     char name[256], bytes[96] = "no bytes missing";
+    const int pending = record->state.pending;
     const int tx = record->state.tx;
     if (tx > 0)
         snprintf(bytes, sizeof bytes, "%d bytes still missing", tx);
     else if (tx < 0)
         snprintf(bytes, sizeof bytes, "%d bytes more have landed than were announced", -tx);
-    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrivals pending, %s",
+    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrival%s pending%s, %s",
              record->state.phase, record->state.phase & 1, mbarrier_name(record, name, sizeof name),
-             record->state.pending, bytes);
+             pending, pending == 1 ? "" : "s",
+             pending == record->state.expected ? ", nobody has come" : "", bytes);
+}
+
+static int thread_in_cluster(const struct sim_thread *thread) {
+    return thread->cta->rank * thread->cta->threads + thread->index;
+}
+
+static size_t arriver_bytes(const struct sim_cluster *cluster) {
+    return (size_t)(cluster->ctas * cluster->cta[0].threads + 63) / 64 * sizeof(uint64_t);
 }
 
 /* ---- init ---- */
 
-void sim_mbarrier_init(uint64_t *barrier, int arrivals) {
+void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     struct sim_thread *const thread = sim_thread();
     const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     struct mbarrier_record *record = mbarrier_lookup(place);
@@ -64,13 +75,11 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals) {
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
     } else
-        record = mbarrier_new(place);
+        record = mbarrier_new(place, text);
     record->state = state;
     record->initializer = thread;
     record->init_epoch = thread->epoch;
     record->fence_epoch = 0;
-    record->file = thread->self.file;
-    record->line = thread->self.line;
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
 }
@@ -85,12 +94,31 @@ void sim_fence_mbarrier_init(void) {
 
 /* ---- arriving and counting bytes ---- */
 
+/* Which thread arrives: for the report of a deadlock. */
+static void note_arriver(struct mbarrier_record *record, const struct sim_thread *thread) {
+    const int i = thread_in_cluster(thread);
+    record->arrivers[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+bool mbarrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    const struct mbarrier_record *const record = waiter->waits_for;
+    if (waiter->describe != describe_wait || other->cta->cluster != record->cta->cluster)
+        return false;
+    const int i = thread_in_cluster(other);
+    return record->state.pending > 0 && record->last_arrivers[i / 64] >> i % 64 & 1 &&
+           !(record->arrivers[i / 64] >> i % 64 & 1);
+}
+
 /* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on.
  */
 static void flip(struct mbarrier_record *record, const struct sim_thread *thread) {
     struct sim_cluster *const cluster = record->cta->cluster;
     sim_sync_clear(&record->completed);
     sim_sync_join(cluster, &record->completed, &record->current);
+    uint64_t *const last = record->last_arrivers;
+    record->last_arrivers = record->arrivers;
+    record->arrivers = last;
+    memset(last, 0, arriver_bytes(cluster));
     event(SIM_EVENT_BARRIER_FLIP, record, thread, 0, false);
     for (const struct async_copy *copy = record->in_flight; copy; copy = copy->next) {
         char name[256];
@@ -116,6 +144,7 @@ void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thr
             "a phase");
         return;
     }
+    note_arriver(record, thread);
     event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
     sim_progress();
     if (flipped) flip(record, thread);

@@ -16,11 +16,39 @@ struct mbarrier_exit {
 
 /* ---- names ---- */
 
+/* Its place among the CTA's barriers that the same line has made. */
+static int number_of(const struct mbarrier_record *record) {
+    const struct mbarrier_table *const table = record->cta->cluster->mbarriers;
+    int number = 0;
+    for (uint32_t i = 0; i < table->count; ++i) {
+        const struct mbarrier_record *const other = table->record[i];
+        number += other->cta == record->cta && other->offset < record->offset &&
+                  other->file == record->file && other->line == record->line &&
+                  !strcmp(other->text, record->text);
+    }
+    return number;
+}
+
+/* "&shared->full[stage]" is called full[2], if it is the third that its line has made. */
+const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size) {
+    const char *from = record->text;
+    static const char prefix[] = "shared->";
+    if (*from == '&') ++from;
+    if (!strncmp(from, prefix, sizeof prefix - 1)) from += sizeof prefix - 1;
+    const char *const open = strchr(from, '['), *const close = strrchr(from, ']');
+    if (open && close > open)
+        snprintf(text, size, "%.*s[%d]%s", (int)(open - from), from, number_of(record), close + 1);
+    else
+        snprintf(text, size, "%s", from);
+    return text;
+}
+
 const char *mbarrier_name(const struct mbarrier_record *record, char *text, size_t size) {
-    char where[96];
-    snprintf(text, size, "mbarrier at %s, initialized at %s:%d for %d arrivals",
+    char where[96], name[64];
+    snprintf(text, size, "mbarrier %s at %s, initialized at %s:%d for %d arrival%s",
+             mbarrier_short_name(record, name, sizeof name),
              sim_where(record->cta, record->offset, where, sizeof where), report_file(record->file),
-             record->line, record->state.expected);
+             record->line, record->state.expected, record->state.expected == 1 ? "" : "s");
     return text;
 }
 
@@ -140,7 +168,16 @@ static void at_cta_exit(struct sim_exit_call *call) {
 
 /* ---- a barrier more ---- */
 
-struct mbarrier_record *mbarrier_new(struct sim_shared_place place) {
+static const char *name_of_loads(const struct mbarrier_record *record) {
+    enum { BYTES = 80 };
+    char name[64];
+    char *const text = sim_arena_alloc(record->cta->cluster, BYTES);
+    snprintf(text, BYTES, "TMA load (for %s)", mbarrier_short_name(record, name, sizeof name));
+    return text;
+}
+
+struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text) {
+    const struct sim_self *const self = &sim_thread()->self;
     struct sim_cluster *const cluster = place.cta->cluster;
     if (!cluster->mbarriers)
         cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
@@ -167,7 +204,13 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place) {
     memcpy(place.host, &word, sizeof word);
     record->cta = place.cta;
     record->offset = place.offset;
-    record->slot = sim_slot_new(cluster, "TMA load", true, NULL);
+    record->file = self->file;
+    record->line = self->line;
+    record->text = text;
+    const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
+    record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
+    record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
+    record->slot = sim_slot_new(cluster, name_of_loads(record), true, NULL);
     record->word_slot = -1;
     return record;
 }

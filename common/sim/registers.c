@@ -71,6 +71,8 @@ static void describe(const struct sim_thread *thread, const void *object, char *
         pool->at_entry);
 }
 
+bool registers_awaited(const struct sim_thread *waiter) { return waiter->describe == describe; }
+
 /* Gives a waiting warpgroup what it wants if the pool has it. */
 static bool grant(struct register_pool *pool, int warpgroup) {
     const int more = (pool->wanted[warpgroup] - pool->count[warpgroup]) * WARPGROUP_SIZE;

@@ -153,7 +153,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
 
 /* ---- reads of what nothing has written ---- */
 
-/* One that races with the first write is a race, and is reported as one when the write comes. So the
+/* One that races with the first write is a race, and reported as one when the write comes. So the
  * verdict is left until an ordered write comes, or the CTA ends without any. */
 static void accuse_of_reading_nothing(const struct record *read, const struct sim_cta *cta,
                                       size_t offset) {

@@ -83,7 +83,8 @@ void sim_cp_async_wait_group(int pending);
 void sim_cp_async_mbarrier_arrive_noinc(uint64_t *barrier);
 
 /* mbarrier.h */
-void sim_mbarrier_init(uint64_t *barrier, int arrivals);
+/* `text`: the argument as the source has it, for reports. */
+void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text);
 void sim_fence_mbarrier_init(void);
 void sim_mbarrier_arrive(uint64_t *barrier);
 void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes);
