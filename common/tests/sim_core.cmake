@@ -8,6 +8,12 @@ foreach(name IN ITEMS fiber schedules order instructions reports)
   set_tests_properties(sim_${name} PROPERTIES LABELS "sim" TIMEOUT 120)
 endforeach()
 
+# The chapters' own layouts.
+add_executable(sim_conflicts sim_conflicts.c)
+target_link_libraries(sim_conflicts PRIVATE sim_stages)
+add_test(NAME sim_conflicts COMMAND sim_conflicts)
+set_tests_properties(sim_conflicts PROPERTIES LABELS "sim" TIMEOUT 120)
+
 # The same fibers on ucontext, as other processors have them.
 add_executable(sim_fiber_ucontext sim_fiber.c ../sim/fiber.c)
 target_include_directories(sim_fiber_ucontext PRIVATE ${PROJECT_SOURCE_DIR}/common)
