@@ -57,6 +57,11 @@ struct arrival {
     bool wait;
 };
 
+/* From the last arrival to the first instruction after it. */
+static uint64_t latency_of(int threads) {
+    return BARRIER_LATENCY + (uint64_t)threads / WARP_SIZE * BARRIER_WARP_CYCLES;
+}
+
 static void complete_barrier(struct named_barrier *b) {
     for (int i = 0; i < b->waiting_count; ++i) {
         struct sim_warp *warp = b->waiting[i];
@@ -65,7 +70,7 @@ static void complete_barrier(struct named_barrier *b) {
     }
     sim_sync_clear(&b->sync);
     for (int i = 0; i < b->waiting_count; ++i)
-        sim_warp_wake(b->waiting[i], b->latest + BARRIER_LATENCY);
+        sim_warp_wake(b->waiting[i], b->latest + latency_of(b->expected));
     b->waiting_count = b->arrived = b->expected = 0;
     b->warps = 0;
     b->latest = 0;
@@ -102,7 +107,7 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         if (full) {
             /* This warp has not blocked yet: it acquires like the others and goes on. */
             complete_barrier(b);
-            if (sim_timed()) warp->clock += BARRIER_LATENCY;
+            if (sim_timed()) warp->clock += latency_of(arrival->threads);
         } else {
             sim_warp_blocked_on(warp, describe_barrier, b);
         }

@@ -197,7 +197,7 @@ static bool start_next_cluster(void) {
     *end = cluster;
     for (int rank = 0; rank < cluster->ctas; ++rank)
         begin_cta(&cluster->cta[rank], index * cluster->ctas + rank, sm[rank],
-                  time + CTA_LAUNCH_CYCLES);
+                  time + CTA_LAUNCH_CYCLES + CTA_SETUP_CYCLES);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 struct busy {
     uint64_t begin, end;
+    uint64_t asked; /* bytes of a load so far */
 };
 
 /* A box of `bytes` that the running thread loads: from the moment the TMA takes it up; no end yet.
@@ -16,6 +17,9 @@ struct busy {
 struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes);
 /* One row of it, from global memory: may move the end. */
 void time_tma_load_row(struct busy *busy, const void *global, uint64_t bytes);
+/* The box has landed in the CTA's shared memory, where its writing takes turns with the reading of
+ * wgmma's operands. In the job that lands it. */
+void time_tma_fill(const struct sim_cta *cta, uint64_t bytes);
 /* A box that it stores: `end` is when shared memory has been read. */
 struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes);
 /* When the bytes of such a store are in global memory. */

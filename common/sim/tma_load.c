@@ -55,6 +55,7 @@ static void report_load(const struct load *load) {
 static void complete_load(struct sim_job *job) {
     struct load *const load = (struct load *)job;
     fill_box(load);
+    time_tma_fill(load->cta, tensor_map_box_bytes(&load->map));
     report_load(load);
     mbarrier_copy_lands(&load->copy, tensor_map_box_bytes(&load->map));
     free(load);
@@ -111,7 +112,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable,
                    operation);
     }
-    sim_advance(TMA_ISSUE_CYCLES);
+    sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }
 

@@ -217,7 +217,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     report_store(store, thread, end);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
-    sim_advance(TMA_ISSUE_CYCLES);
+    sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }
 

@@ -59,8 +59,8 @@ static void memory(void) {
     for (int i = 0; i < 2; ++i) {
         const struct probe_call call = {.threads = threads[i], .k = MANY};
         probe_report(i ? "__syncthreads, 384 threads" : "__syncthreads, 128 threads",
-                     (double)*probe_run(&probe_sync, call) / MANY, "cycles", "BARRIER_LATENCY",
-                     BARRIER_LATENCY);
+                     (double)*probe_run(&probe_sync, call) / MANY, "cycles", "with its warps'",
+                     BARRIER_LATENCY + threads[i] / 32 * BARRIER_WARP_CYCLES);
     }
 }
 
@@ -109,7 +109,7 @@ static void copies(void) {
                      L2_LATENCY + TMA_OVERHEAD);
         probe_report("  the least of them", (double)r[2], "cycles", NULL, 0);
         probe_report("TMA, one thread's instructions, each", (double)r[3] / 7, "cycles",
-                     "TMA_ISSUE_CYCLES", TMA_ISSUE_CYCLES);
+                     "TMA_THREAD_CYCLES", TMA_THREAD_CYCLES);
     }
     const int sms = probe_sms(), all = 16384;
     report_stream("TMA, one SM, from the L2", 1, L2_BOXES, false, "TMA_BYTES_PER_CYCLE",
@@ -121,7 +121,7 @@ static void copies(void) {
     const uint64_t *r = probe_run(&probe_tma_store, (struct probe_call){.k = FEW});
     probe_report("TMA store, 8 KB, until it has read", (double)r[0] / FEW, "cycles", NULL, 0);
     probe_report("TMA store, 8 KB, until it is complete", (double)r[1] / FEW, "cycles",
-                 "with reading", TMA_STORE_LATENCY + TMA_ISSUE_CYCLES + 64);
+                 "with reading", TMA_STORE_READ_CYCLES + TMA_STORE_LATENCY + 8192 / SHARED_PORT_BYTES);
     for (int some = 0; some < 2; ++some) {
         const int grid = some ? sms : 1;
         const struct probe_call call = {.grid = grid, .k = FEW, .m = (32 << 20) / 4096};
@@ -165,11 +165,11 @@ static void multiply(void) {
                   {&probe_wgmma_192, 192},
                   {&probe_wgmma_256, 256}};
     for (int i = 0; i < 5; ++i) {
-        const int n = shapes[i].n, large = WGMMA_LARGE_BASE + n / 2;
+        const int n = shapes[i].n, large = n / 2;
         const int model = large > WGMMA_SMALL_BASE + n / 4 ? large : WGMMA_SMALL_BASE + n / 4;
         char what[64];
         snprintf(what, sizeof what, "wgmma m64n%dk16", n);
-        probe_report(what, wgmma(shapes[i].kernel, WGMMA_GROUP, 1), "cycles", "N / 2 + 1, ...",
+        probe_report(what, wgmma(shapes[i].kernel, WGMMA_GROUP, 1), "cycles", "N / 2, 16 + N / 4",
                      model);
         snprintf(what, sizeof what, "wgmma m64n%dk16, two warpgroups, each", n);
         probe_report(what, wgmma(shapes[i].kernel, WGMMA_GROUP, 2) / 2, "cycles", NULL, 0);
