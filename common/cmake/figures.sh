@@ -5,7 +5,9 @@
 # DIR/all-KIND.svg for all of them on one axis. KIND is measured (TOUR is build/gpu/tour) or
 # simulated. On the card:
 #
-#   common/cmake/figures.sh build/gpu/tour measured docs/figures --size 8192
+#   common/cmake/figures.sh build/gpu/tour measured docs/figures --size 4096
+#
+# (there chapter 09 chooses a configuration with a cluster)
 set -eu
 
 if [ $# -lt 3 ]; then

@@ -157,7 +157,8 @@ static void charge_shared(struct sim_warp *warp, const struct row *row) {
     }
 }
 
-/* From another CTA's shared memory: the network between the SMs is slower than any bank conflict. */
+/* From another CTA's shared memory: the network between the SMs is slower than any bank
+ * conflict. */
 static void charge_cluster(struct sim_warp *warp, const struct row *row) {
     const uint64_t bytes = (uint64_t)__builtin_popcount(row->lanes) * row->bytes;
     const uint64_t cycles = (bytes + DSMEM_BYTES_PER_CYCLE - 1) / DSMEM_BYTES_PER_CYCLE;

@@ -42,9 +42,9 @@ uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
     return sim_l2_book(read_end, bytes) + TMA_STORE_LATENCY;
 }
 
-/* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from; it is as
- * slow as the path its operands come by, all of B, and A unless that is in registers, and slower
- * while the TMA fills shared memory. */
+/* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from. It is
+ * as slow as the path its operands come by (all of B, and A unless that is in registers), and
+ * slower while the TMA fills shared memory. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
     const uint64_t small = WGMMA_SMALL_BASE + (uint64_t)n / 4, large = (uint64_t)n / 2;

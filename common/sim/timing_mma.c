@@ -1,6 +1,6 @@
 /*
- * timing_mma.c: what ldmatrix and mma.sync cost under SCHEDULE_TIME: registers that arrive later, and
- * the Tensor Core's share of a sub-partition.
+ * timing_mma.c: what ldmatrix and mma.sync cost under SCHEDULE_TIME: registers that arrive later,
+ * and the Tensor Core's share of a sub-partition.
  */
 #include "core.h"
 #include "timing_units.h"

@@ -17,8 +17,8 @@
 enum {
     KERNEL_LAUNCH_CYCLES = 0, /* between launches; the host's share is not modelled */
     CTA_LAUNCH_CYCLES = 322,  /* from a CTA's end to the next one's first instruction [probe] */
-    CTA_SETUP_CYCLES = 700, /* what else a CTA begins with: instructions that are not in a cache, the
-                             * tensor maps [fit: 07] */
+    CTA_SETUP_CYCLES = 700,   /* what else a CTA begins with: instructions that are not in a cache,
+                               * the tensor maps [fit: 07] */
 
     SUB_PARTITIONS = 4,   /* of an SM; warp w issues from w % 4 [sheet] */
     ISSUE_CYCLES = 1,     /* a warp instruction per cycle and sub-partition [sheet] */
@@ -48,8 +48,8 @@ enum {
 enum {
     CHIP_SMS = 132,
     L2_LATENCY = 274, /* [probe] */
-    /* 64 for each SM [sheet]. SMs that fetch different data from it get 35 to 41 [probe]; in a GEMM,
-     * neighbours ask for the same. */
+    /* 64 for each SM [sheet]. SMs that fetch different data from it get 35 to 41 [probe]; in a
+     * GEMM, neighbours ask for the same. */
     L2_BYTES_PER_CYCLE = 8448,
     DRAM_LATENCY = 650,         /* [probe] */
     DRAM_BYTES_PER_CYCLE = 2400 /* 4.2 TB/s at 1.75 GHz; 1900 through the TMA [probe] */
@@ -61,8 +61,10 @@ enum {
     MMA_INTERVAL = 6, /* of a sub-partition; 6.3 with two warps or more, 7.3 with one [probe] */
 
     WGMMA_SMALL_BASE = 16,   /* wgmma m64nNk16: N / 2 or 16 + N / 4 cycles, the greater [probe] */
-    WGMMA_FILL_LINES = 8,    /* lines of 128 bytes that the TMA writes cost it a cycle [probe: 4 to 8] */
-    WGMMA_FENCE_CYCLES = 30, /* wgmma.fence and the way to the Tensor Core: with the drain 76 [probe] */
+    WGMMA_FILL_LINES = 8,    /* lines of 128 bytes that the TMA writes cost it a cycle: 4 to 8
+                              * [probe] */
+    WGMMA_FENCE_CYCLES = 30, /* wgmma.fence and the way to the Tensor Core: with the drain 76
+                              * [probe] */
     WGMMA_DRAIN_CYCLES = 46  /* from the end of the last one to the wait's [micro] */
 };
 

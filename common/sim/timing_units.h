@@ -1,6 +1,6 @@
 /*
- * timing_units.h: what the timing model remembers of warps and SMs. A server is the cycle from which
- * it is free again.
+ * timing_units.h: what the timing model remembers of warps and SMs. A server is the cycle from
+ * which it is free again.
  */
 #ifndef SIM_TIMING_UNITS_H
 #define SIM_TIMING_UNITS_H

@@ -87,8 +87,8 @@ static struct cover cover_of(const struct timeline *timeline, enum span_kind kin
     return cover;
 }
 
-/* When the first multiplication of k-tile i of the CTA's first output tile begins, and when its last
- * one ends. */
+/* When the first multiplication of k-tile i of the CTA's first output tile begins, and when its
+ * last one ends. */
 struct k_tiles {
     int64_t begin[K_TILES], end[K_TILES];
 };
@@ -147,8 +147,8 @@ static double test_01(void) {
     return timeline->cycles;
 }
 
-/* Load, then multiply, and so on: the loads of a CTA never overlap its multiplications, so there is a
- * bubble in every k-tile. */
+/* Load, then multiply, and so on: the loads of a CTA never overlap its multiplications, so there is
+ * a bubble in every k-tile. */
 static double test_02(void) {
     struct timeline_figures figures;
     const struct timeline *timeline = record("02_smem_tiled", NULL, &figures);

@@ -92,9 +92,10 @@ void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) 
     for (double t = ceil((double)panel->begin / step) * step; t <= (double)panel->end; t += step) {
         const double x = place(panel, t);
         char text[32];
-        snprintf(text, sizeof text, "%.0f", t);
+        const int digits = snprintf(text, sizeof text, "%.0f", t);
         fprintf(file, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, top, bottom);
-        if (x < SVG_RIGHT - 14) svg_text(file, x + 3, bottom + 9, "tick", "start", text);
+        /* Neither over the figure's edge nor into the gap between two panels. */
+        if (x + 3 + 5.6 * digits < panel->right + 6) svg_text(file, x + 3, bottom + 9, "tick", "start", text);
     }
 }
 

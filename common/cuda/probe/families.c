@@ -121,7 +121,8 @@ static void copies(void) {
     const uint64_t *r = probe_run(&probe_tma_store, (struct probe_call){.k = FEW});
     probe_report("TMA store, 8 KB, until it has read", (double)r[0] / FEW, "cycles", NULL, 0);
     probe_report("TMA store, 8 KB, until it is complete", (double)r[1] / FEW, "cycles",
-                 "with reading", TMA_STORE_READ_CYCLES + TMA_STORE_LATENCY + 8192 / SHARED_PORT_BYTES);
+                 "with reading",
+                 TMA_STORE_READ_CYCLES + TMA_STORE_LATENCY + 8192 / SHARED_PORT_BYTES);
     for (int some = 0; some < 2; ++some) {
         const int grid = some ? sms : 1;
         const struct probe_call call = {.grid = grid, .k = FEW, .m = (32 << 20) / 4096};
