@@ -95,7 +95,8 @@ void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) 
         const int digits = snprintf(text, sizeof text, "%.0f", t);
         fprintf(file, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, top, bottom);
         /* Neither over the figure's edge nor into the gap between two panels. */
-        if (x + 3 + 5.6 * digits < panel->right + 6) svg_text(file, x + 3, bottom + 9, "tick", "start", text);
+        if (x + 3 + 5.6 * digits < panel->right + 6)
+            svg_text(file, x + 3, bottom + 9, "tick", "start", text);
     }
 }
 
