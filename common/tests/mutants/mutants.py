@@ -1,0 +1,299 @@
+"""mutants.py: the gallery of broken kernels.
+
+Breaks every kernel, one place at a time (rules.py by rule, listed.py by hand), runs each mutant in
+the simulator (run.c) and compares what becomes of it with what is recorded:
+
+    verdicts.tsv   every mutant and its verdict, written by --record
+    harmless.py    those that nothing can catch because nothing is wrong with them, and why
+
+A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
+enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
+line that a report names has changed, or if an edit no longer applies.
+
+    --only TEXT    the mutants whose description contains TEXT; prints their reports
+    --sample N     every N-th mutant
+    --record       writes verdicts.tsv and docs/mutants.md anew
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True  # what follows lies in the source tree
+
+import harmless
+import listed
+import page
+import rules
+from source import Source
+
+HEADERS = ("pipeline.h", "tile_scheduler.h", "block_store.h", "tile_order.h")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG)=|(CLUSTER|SPLITS)=1$"  # macros that are not sizes
+SECONDS = 60  # a run takes less than one; a mutant that never ends is a failure
+SURVIVED, WRONG = "survived", "wrong result"
+REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
+FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "stage", "at", "against", "says")
+
+Configuration = collections.namedtuple("Configuration", "label file macros")
+# verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; at, against: code of the lines that
+# the report names; says: its advice.
+Outcome = collections.namedtuple("Outcome", "verdict stage at against says report")
+
+
+def configurations(stages):
+    """Of configurations of one file that differ only in sizes, the first."""
+    found, seen = [], set()
+    for stage in stages.split(","):
+        chapter, label, file, macros = stage.split("|")
+        macros = tuple(macro for macro in macros.split(":") if macro)
+        switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
+        if file.endswith(".cu") and (chapter, file, switches) not in seen:
+            seen.add((chapter, file, switches))
+            found.append(Configuration(f"{chapter}:{label}" if label else chapter,
+                                       f"{chapter}/{file}", macros))
+    # Without a cluster there is less to go wrong: last.
+    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
+
+
+def not_source(directory, names):
+    return [name for name in names if not os.path.isdir(os.path.join(directory, name)) and
+            not name.endswith((".h", ".cu"))]
+
+
+class Gallery:
+    def __init__(self, options):
+        self.options = options
+        self.compiler = options.compiler.split(",")
+        self.configurations = configurations(options.stages)
+        self.sources = {}
+        self.local = threading.local()
+        self.workers = itertools.count()
+        self.edits = []
+        # The tree may be edited while this runs: kernels and headers are read once.
+        self.root = os.path.join(options.work, "tree")
+        shutil.rmtree(self.root, ignore_errors=True)
+        for directory in {"common", *(c.file.split("/")[0] for c in self.configurations)}:
+            shutil.copytree(os.path.join(options.root, directory),
+                            os.path.join(self.root, directory), ignore=not_source)
+        for file in dict.fromkeys(c.file for c in self.configurations):
+            self.load(file, file)
+        for header in HEADERS:
+            self.load(f"hopper/{header}", f"common/hopper/{header}")
+        for source in self.sources.values():
+            self.edits += [edit for edit in rules.generated(source) + listed.edits(source)
+                           if self.is_called(edit.function)]
+        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
+        if unknown:
+            raise SystemExit(f"listed.py names files that are not kernels: {sorted(unknown)}")
+
+    def load(self, name, path):
+        with open(os.path.join(self.root, path), encoding="ascii") as file:
+            self.sources[name] = Source(name, file.read())
+
+    def is_called(self, function):
+        """Not so: a verb of a header that no kernel uses."""
+        verb = next((match.group(1) for source in self.sources.values() for match in re.finditer(
+            rf"^#define (\w+)\(.*(?:\\\n.*)?\b{function}\(", source.text, re.M)), None)
+        return not verb or any(re.search(rf"\b{verb}\(", source.code)
+                               for source in self.sources.values())
+
+    def users(self, name):
+        """The configurations that are compiled from this file."""
+        if not name.startswith("hopper/"):
+            return [c for c in self.configurations if c.file == name]
+        include = f'#include "{name}"'
+        return [c for c in self.configurations if include in self.sources[c.file].text]
+
+    # ---- one mutant ----
+
+    def directory(self):
+        if not hasattr(self.local, "path"):
+            self.local.path = os.path.join(self.options.work, f"worker{next(self.workers)}")
+            shutil.rmtree(self.local.path, ignore_errors=True)
+            shutil.copytree(os.path.join(self.root, "common/hopper"),
+                            os.path.join(self.local.path, "hopper"))
+        return self.local.path
+
+    def compile(self, edit, configuration):
+        """Returns the path of a shared object, or None and what the compiler said."""
+        work = self.directory()
+        mutated = self.sources[edit.file].edited(edit.replacements)
+        kernel, header = os.path.join(work, "kernel.cu"), None
+        text = self.sources[configuration.file].text
+        if edit.file.startswith("hopper/"):
+            header = os.path.join(work, edit.file)
+            with open(header, "w", encoding="ascii") as file:
+                file.write(mutated)
+        else:
+            text = mutated
+        with open(kernel, "w", encoding="ascii") as file:
+            file.write(f'#line 1 "{configuration.file}"\n' + text)
+        path = os.path.join(work, "mutant.so")
+        command = self.compiler + [
+            "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-DGEMM_STAGE=stage_mutant",
+            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in configuration.macros),
+            "-I", work, "-I", os.path.join(self.root, "common"),
+            "-I", os.path.join(self.root, os.path.dirname(configuration.file)),
+            "-x", "c", kernel, "-o", path]
+        compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+        if header:
+            with open(header, "w", encoding="ascii") as file:
+                file.write(self.sources[edit.file].text)
+        return (path if compiled.returncode == 0 else None), compiled.stderr
+
+    def line_text(self, file, line):
+        return self.sources[file].line_text(int(line)) if file in self.sources else f"{file}:{line}"
+
+    def run_in(self, edit, configuration):
+        path, errors = self.compile(edit, configuration)
+        if not path:
+            return Outcome("does not compile", configuration.label, "", "", "", errors)
+        try:
+            search = "few" if harmless.reason_of(edit) else edit.category
+            run = subprocess.run([self.options.runner, path, search], capture_output=True,
+                                 text=True, errors="replace", timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return Outcome("never ends", configuration.label, "", "", "", "")
+        if run.returncode:
+            return Outcome(f"crash ({run.returncode})", configuration.label, "", "", "",
+                           run.stderr)
+        codes = [line.split()[-1] for line in run.stdout.splitlines() if line.startswith("run ")]
+        report = REPORT.search(run.stderr)
+        if codes and codes[-1] == "4" and report:
+            kind, file, line, _, message = report.groups()
+            other = re.search(r"(?:issued|initialized) at (\S+):(\d+)", message)
+            return Outcome(kind, configuration.label, self.line_text(file, line),
+                           self.line_text(*other.groups()) if other else "",
+                           page.advice_of(kind, message), run.stdout.splitlines()[-1] + "\n" +
+                           report.group())
+        verdict = SURVIVED if set(codes) == {"0"} else WRONG if set(codes) <= {"0", "1"} else \
+            f"exit code {max(codes)}"
+        return Outcome(verdict, configuration.label, "", "", "", run.stderr)
+
+    def run(self, edit):
+        """The outcome in the first configuration where the mutant is reported; else the worst."""
+        best = None
+        for configuration in self.users(edit.file):
+            outcome = self.run_in(edit, configuration)
+            if outcome.verdict not in (SURVIVED, WRONG):
+                return outcome
+            if best is None or best.verdict == SURVIVED:
+                best = outcome
+        return best
+
+    def selected(self):
+        only = self.options.only
+        found = [e for e in self.edits if not only or only in describe(e)]
+        return found[::self.options.sample]
+
+
+def describe(edit):
+    return f"{edit.file}:{edit.line} ({edit.function}): {edit.code}   [{edit.what}]"
+
+
+def read_table(name):
+    path = os.path.join(HERE, name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="ascii") as file:
+        return [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")][1:]
+
+
+def row_of(edit, outcome):
+    fields = (*edit.key()[:4], str(edit.nth), outcome.verdict, outcome.stage, outcome.at,
+              outcome.against, outcome.says)
+    return [" ".join(field.split()) for field in fields]
+
+
+def judge(edit, outcome):
+    """What is wrong with this outcome; None: nothing."""
+    excused = harmless.reason_of(edit)
+    if outcome.verdict == SURVIVED:
+        return None if excused else "was not caught"
+    if excused:
+        return f"is listed as harmless, but: {outcome.verdict}"
+    if outcome.verdict == WRONG and edit.category == rules.ORDER:
+        return "gave a wrong result, and nothing was reported"
+    if " " in outcome.verdict and outcome.verdict != WRONG:
+        return outcome.verdict
+    return None
+
+
+def say_totals(results):
+    files = collections.defaultdict(collections.Counter)
+    for edit, outcome in results:
+        files[edit.file][outcome.verdict] += 1
+    print(f"{'':32}{'killed':>8}{'all':>6}   by")
+    for file, counts in files.items():
+        total = sum(counts.values())
+        kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common() if kind != SURVIVED)
+        print(f"{file:32}{total - counts[SURVIVED]:8}{total:6}   {kinds}")
+    survivors = sum(outcome.verdict == SURVIVED for _, outcome in results)
+    print(f"{len(results) - survivors} of {len(results)} mutants killed; {survivors} are harmless "
+          f"or survived")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs the gallery of broken kernels.")
+    parser.add_argument("--root", required=True)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--compiler", default="cc")
+    parser.add_argument("--stages", required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    gallery = Gallery(options)
+    edits = gallery.selected()
+    if not edits:
+        raise SystemExit(f"no mutant's description contains '{options.only}'")
+    whole = not options.only and options.sample == 1
+    recorded = {tuple(row[:5]): row for row in read_table("verdicts.tsv")}
+    rows, results, failures = [], [], []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for edit, outcome in zip(edits, pool.map(gallery.run, edits)):
+            results.append((edit, outcome))
+            row = row_of(edit, outcome)
+            rows.append(row)
+            if options.only:
+                print(f"{describe(edit)}\n-> {outcome.verdict} in {outcome.stage}\n"
+                      f"{outcome.report}\n")
+            problem = judge(edit, outcome)
+            if not problem and not options.record and recorded.get(tuple(row[:5])) != row:
+                problem = (f"differs from verdicts.tsv:\n  now {row[5:]}\n"
+                           f"  was {recorded.get(tuple(row[:5]), [])[5:]}")
+            if problem:
+                failures.append((edit, problem))
+                print(f"{describe(edit)}\n    {problem}", flush=True)
+    stale = []
+    say_totals(results)
+    if whole:
+        stale += [f"harmless.py: {' | '.join(rule[:3])}" for rule in harmless.unused(edits)]
+        if options.record:
+            page.write(options.root, HERE, FIELDS, rows, results)
+        else:
+            known = {tuple(row[:5]) for row in rows}
+            stale += [f"verdicts.tsv: {' | '.join(key)}" for key in recorded if key not in known]
+            if not page.is_current(options.root, results):
+                stale.append("docs/mutants.md does not say what verdicts.tsv says")
+    for line in stale:
+        print(f"out of date: {line}")
+    if failures or stale:
+        print(f"{len(failures) + len(stale)} failures. If kernels or reports were changed on "
+              "purpose, build the target mutants_record and read the difference.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

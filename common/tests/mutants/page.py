@@ -1,0 +1,111 @@
+"""page.py: the record of verdicts, and docs/mutants.md made from it."""
+
+import collections
+import os
+import re
+
+import harmless
+import listed
+
+BEGINNING = """# Broken kernels
+
+Every place where a kernel waits, arrives, fences or commits is broken in every way that means
+something, and the simulator has to notice. `common/tests/mutants` makes the mutants from the
+sources, so they follow the kernels; this page is made from its record, `verdicts.tsv`, which has
+all of them.
+
+    cmake --build build --target mutants          # all; or ctest --test-dir build -L mutants
+    cmake --build build --target mutants_record   # writes the record and this page anew
+
+A mutant whose order is broken must be reported as a hazard or a deadlock, whatever its result. For
+a wrong address, size or number a wrong result is enough.
+
+"""
+PARTICULARS = (r"is not ordered after|mbarrier [\w.\[\]]+ at|CTA \d|thread \d|^it completes|"
+               r"[+] 0?x?\d|\d{3,}")
+SHOWN = "\nThe line named is the one that the report begins with; `against`: the other side.\n"
+
+
+def advice_of(_kind, message):
+    """What the report says besides who and where, which differ from run to run."""
+    told = [line.strip() for line in message.split("\n")[1:]]
+    return " ".join(line for line in told if not re.search(PARTICULARS, line))
+
+
+def quoted(code):
+    return f"`{code.replace('|', chr(92) + '|')}`" if code else ""
+
+
+def totals(results):
+    files = collections.defaultdict(collections.Counter)
+    for edit, outcome in results:
+        files[edit.file][outcome.verdict] += 1
+    lines = ["| File | Killed | All | By |", "|---|---:|---:|---|"]
+    killed = 0
+    for file, counts in sorted(files.items()):
+        survived = counts.pop("survived", 0)
+        total = sum(counts.values())
+        killed += total
+        kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
+        lines.append(f"| {file} | {total} | {total + survived} | {kinds} |")
+    lines.append(f"| all | {killed} | {len(results)} | |")
+    return lines
+
+
+def details(results):
+    """What a learner breaks first: the calls removed, and the mutants made by hand."""
+    by_hand = {(file, what) for file, _, _, what, _ in listed.EDITS}
+    files = collections.defaultdict(list)
+    for edit, outcome in results:
+        if harmless.reason_of(edit):
+            continue
+        if edit.what == "removed" or (edit.file, edit.what) in by_hand:
+            files[edit.file].append((edit, outcome))
+    lines = []
+    for file, mutants in sorted(files.items()):
+        lines += ["", f"## {file}", "", "| Line | What is done | Verdict | Line named | against |",
+                  "|---|---|---|---|---|"]
+        for edit, outcome in mutants:
+            lines.append(f"| {quoted(edit.code)} | {edit.what} | {outcome.verdict} | "
+                         f"{quoted(outcome.at)} | {quoted(outcome.against)} |")
+    return lines
+
+
+def survivors(results):
+    reasons = collections.defaultdict(list)
+    for edit, _ in results:
+        reason = harmless.reason_of(edit)
+        if reason:
+            reasons[reason].append(edit)
+    lines = ["", "## What is harmless, and why", "",
+             "| For example | What is done | Mutants | Why nothing can go wrong |",
+             "|---|---|---:|---|"]
+    for reason, edits in reasons.items():
+        edit = edits[0]
+        lines.append(f"| {quoted(edit.code)} in {edit.file} | {edit.what} | {len(edits)} | "
+                     f"{reason} |")
+    return lines
+
+
+def text_of(results):
+    return BEGINNING + "\n".join(totals(results) + [SHOWN.rstrip()] + details(results) +
+                                 survivors(results)) + "\n"
+
+
+def page_path(root):
+    return os.path.join(root, "docs", "mutants.md")
+
+
+def is_current(root, results):
+    if not os.path.exists(page_path(root)):
+        return False
+    with open(page_path(root), encoding="ascii") as file:
+        return file.read() == text_of(results)
+
+
+def write(root, here, fields, rows, results):
+    with open(os.path.join(here, "verdicts.tsv"), "w", encoding="ascii") as file:
+        for row in [fields, *rows]:
+            file.write("\t".join(row) + "\n")
+    with open(page_path(root), "w", encoding="ascii") as file:
+        file.write(text_of(results))
