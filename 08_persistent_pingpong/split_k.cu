@@ -11,6 +11,7 @@
  */
 #include "gemm.h"
 #include "hopper/element.h"
+#include "hopper/partial_sums.h"
 #include "hopper/pipeline.h"
 #include "hopper/thread.h"
 #include "hopper/tile_order.h"
@@ -29,8 +30,6 @@ enum {
     ROWS = 64, COLUMNS = 32, /* of the block that one reduction adds; 128 bytes wide */
     BUFFERS = 2,             /* blocks of staging per consumer */
     LEAST_K_TILES = 4,       /* of a part: fewer are not worth a reduction */
-    CHUNK = 8,               /* columns that a thread converts at once: 16 bytes of D */
-    CONVERT_THREADS = 256,
 };
 
 struct smem {
@@ -39,10 +38,6 @@ struct smem {
     float sums[CONSUMERS][BUFFERS][ROWS * COLUMNS]; /* staging: [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES];             /* released by the eight warps */
 };
-
-/* Chunks in a row of the workspace, whose leading dimension is a whole number of them: the TMA
- * writes 16 bytes at a time. */
-#define CHUNKS(n) (((int64_t)(n) + CHUNK - 1) / CHUNK)
 
 /* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile are
  * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
@@ -166,30 +161,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         producer(shared, &args, tile, blockIdx.x / tiles);
 }
 
-/* D from the workspace, when all parts have been added: the end of the kernel before says so. */
-KERNEL(CONVERT_THREADS, 1) convert(KERNEL_ARGS args) {
-    const int64_t chunks = args.m * CHUNKS(args.n), step = (int64_t)gridDim.x * CONVERT_THREADS;
-    int64_t chunk = (int64_t)blockIdx.x * CONVERT_THREADS + threadIdx.x;
-    for (; chunk < chunks; chunk += step) {
-        const int64_t row = chunk / CHUNKS(args.n);
-        const int column = (int)(chunk % CHUNKS(args.n)) * CHUNK;
-        const float *from = args.workspace + chunk * CHUNK;
-        element_t *to = &args.d[row * args.ldd + column];
-        struct b128 sums[2] = {ld_global_b128(from), ld_global_b128(from + 4)}, elements;
-        float sum[CHUNK];
-        memcpy(sum, sums, sizeof sum);
-        UNROLL for (int i = 0; i < 4; ++i)
-            elements.word[i] = pack_elements(sum[2 * i], sum[2 * i + 1]);
-        if (column + CHUNK <= args.n)
-            st_global_b128(to, elements);
-        else /* the columns of D end here, and its padding begins */
-            UNROLL for (int i = 0; i < CHUNK; ++i)
-                if (column + i < args.n) st_global_element(&to[i], float_to_element(sum[i]));
-    }
-}
-
 static size_t workspace_bytes(const struct gemm_problem *problem) {
-    return (size_t)problem->m * CHUNKS(problem->n) * CHUNK * sizeof(float);
+    return partial_sums_bytes(problem->m, problem->n, 1);
 }
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
@@ -211,15 +184,9 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
                                       .grid = tiles * args.splits, .cluster = 1,
                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
                                       .stream = stream};
-    const int64_t ctas = (args.m * CHUNKS(args.n) + CONVERT_THREADS - 1) / CONVERT_THREADS;
-    const struct gemm_launch conversion = {.kernel = (const void *)convert,
-                                           .name = "08_persistent_pingpong split_k conversion",
-                                           .grid = ctas < 8 * sms ? (int)ctas : 8 * sms,
-                                           .cluster = 1, .threads = CONVERT_THREADS,
-                                           .smem_bytes = 0, .stream = stream};
     enum gemm_status status = gemm_zero(args.workspace, workspace_bytes(problem), stream);
     if (status == GEMM_OK) status = gemm_launch_kernel(&parts, &args);
-    return status == GEMM_OK ? gemm_launch_kernel(&conversion, &args) : status;
+    return status == GEMM_OK ? launch_add_partial_sums(&args, 1, stream) : status;
 }
 
 const struct gemm_stage GEMM_STAGE = {

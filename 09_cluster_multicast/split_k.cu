@@ -12,6 +12,7 @@
 #include "gemm.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
+#include "hopper/partial_sums.h"
 #include "hopper/pipeline.h"
 #include "hopper/thread.h"
 #include "hopper/tile_order.h"
@@ -30,12 +31,16 @@
 #ifndef SPLITS
 #define SPLITS 4 /* CTAs of the cluster, parts of the k loop */
 #endif
+#ifndef DEEP
+#define DEEP 0 /* 1: several clusters share a tile, and their sums meet in the workspace */
+#endif
 
 enum {
     BK = 64,
     CONSUMERS = BM / 64,            /* warpgroups */
     THREADS = 128 * CONSUMERS + 32, /* and a warp for the producer: registers are not scarce here */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    LEAST_K_TILES = 4,             /* of a CTA: fewer are not worth a part of their own */
     PATCHES = BM / 16 * (BN / 32), /* 16 x 32 elements: what a warp adds up at a time */
 };
 
@@ -63,13 +68,14 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's part of the k-tiles: args->items of them, SPLITS apart, because
- * memory likes neighbours to be read together. Behind the last k-tile come zeros. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
+/* Fills the ring with this CTA's share of the k-tiles: args->items of them, as far apart as there
+ * are CTAs to a tile, because memory likes neighbours to be read together. Behind the last k-tile come
+ * zeros. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part) {
     struct tiles *tiles = &shared->memory.tiles;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int end = args->items * SPLITS;
-    NO_UNROLL for (int k_tile = cluster_rank(); k_tile < end; k_tile += SPLITS) {
+    const int first = part * SPLITS + cluster_rank(), step = args->splits * SPLITS;
+    NO_UNROLL for (int k_tile = first; k_tile < args->items * step; k_tile += step) {
         mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
         producer_acquire(shared->ring, state, STAGE_BYTES);
@@ -126,9 +132,10 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     put_partial(shared->memory.partial, acc);
 }
 
-/* Adds up 16 rows and 32 columns of the tile over the cluster and stores them. A whole warp. */
+/* Adds up 16 rows and 32 columns of the tile over the cluster and stores them: in D, or as a part of
+ * the sum in the workspace. A whole warp. */
 DEVICE void add_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                      int patch) {
+                      int part, int patch) {
     const int lane = threadIdx.x % 32, group = patch / (BM / 16), slab = patch % (BM / 16);
     float sum[4][4] = {{0}}; /* [j]: columns 2 j and 2 j + 1 of row g, then the same of row g + 8 */
     UNROLL for (int i = 0; i < SPLITS; ++i) {
@@ -145,21 +152,24 @@ DEVICE void add_patch(struct smem *shared, const struct gemm_args *args, struct 
     UNROLL for (int half = 0; half < 2; ++half) {
         const int row = tile.m * BM + slab * 16 + half * 8 + lane / 4;
         const int column = tile.n * BN + group * 32 + lane % 4 * 8;
-        element_t *d = &args->d[row * args->ldd + column];
-        struct b128 chunk;
-        UNROLL for (int j = 0; j < 4; ++j)
-            chunk.word[j] = pack_elements(sum[j][2 * half], sum[j][2 * half + 1]);
-        if (row < args->m && column + 8 <= args->n) st_global_b128(d, chunk);
-        else UNROLL for (int e = 0; e < 8; ++e)
-            if (row < args->m && column + e < args->n)
-                st_global_element(&d[e], float_to_element(sum[e / 2][2 * half + e % 2]));
+        float chunk[CHUNK];
+        UNROLL for (int i = 0; i < CHUNK; ++i) chunk[i] = sum[i / 2][2 * half + i % 2];
+        if (!DEEP) {
+            store_chunk(args, row, column, chunk);
+        } else if (row < args->m && column < args->n) {
+            struct b128 halves[2];
+            memcpy(halves, chunk, sizeof halves);
+            float *to = partial_sums_at(args, part, row, column);
+            UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
+        }
     }
 }
 
 KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const struct tile tile = tile_at(blockIdx.x / SPLITS, args.tiles_m, args.tiles_n);
-    const int warp = warp_index();
+    const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
+    const struct tile tile = tile_at(cluster % tiles, args.tiles_m, args.tiles_n);
+    const int part = cluster / tiles, warp = warp_index();
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
@@ -168,28 +178,45 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     /* The barriers are initialized before any other thread uses one. bar.sync */
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
-    else if (threadIdx.x % 32 == 0) producer(shared, &args, tile);
+    else if (threadIdx.x % 32 == 0) producer(shared, &args, tile, part);
     /* The partial sums of all CTAs are there. barrier.cluster */
     cluster_sync();
     NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
-        add_patch(shared, &args, tile, cluster_rank() + SPLITS * i);
+        add_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
     /* Nobody leaves while a peer may still read its memory. barrier.cluster */
     cluster_sync();
 }
 
+static struct gemm_launch launch_of(int clusters, void *stream) {
+    return (struct gemm_launch){.kernel = (const void *)kernel, .name = "09_cluster_multicast: split_k",
+                                .grid = clusters * SPLITS, .cluster = SPLITS, .threads = THREADS,
+                                .smem_bytes = sizeof(struct smem), .stream = stream};
+}
+
+/* Clusters that share a tile: as many as are resident at once, if DEEP. */
+static int parts(const struct gemm_problem *p) {
+    const struct gemm_launch launch = launch_of(1, NULL);
+    const int64_t tiles = (int64_t)ceil_div(p->m, BM) * ceil_div(p->n, BN);
+    const int64_t fit = DEEP ? gemm_resident_clusters(&launch) / tiles : 1;
+    const int most = ceil_div(p->k, BK * SPLITS * LEAST_K_TILES);
+    return fit < 1 ? 1 : fit < most ? (int)fit : most;
+}
+
+static size_t workspace_bytes(const struct gemm_problem *p) {
+    return DEEP ? partial_sums_bytes(p->m, p->n, parts(p)) : 0;
+}
+
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    args.splits = SPLITS;
-    args.items = ceil_div(args.tiles_k, SPLITS); /* k-tiles of each part */
+    args.splits = parts(p);
+    args.items = ceil_div(args.tiles_k, SPLITS * args.splits); /* k-tiles of each CTA */
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "09_cluster_multicast: split_k",
-        .grid = args.tiles_m * args.tiles_n * SPLITS, .cluster = SPLITS, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    const struct gemm_launch launch = launch_of(args.tiles_m * args.tiles_n * args.splits, stream);
+    const enum gemm_status status = gemm_launch_kernel(&launch, &args);
+    return DEEP && status == GEMM_OK ? launch_add_partial_sums(&args, args.splits, stream) : status;
 }
 
 const struct gemm_stage GEMM_STAGE = {
@@ -197,5 +224,5 @@ const struct gemm_stage GEMM_STAGE = {
     .technique = "a cluster splits the k loop and adds up through distributed shared memory",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
     .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
 };

@@ -35,7 +35,8 @@ if(HOPPER_GPU)
   target_compile_options(gpu_racecheck_minimal PRIVATE -lineinfo)
 
   # The vendor's profiler over all chapters, as one table: cmake --build build --target profile
-  add_custom_target(profile COMMAND ${card_tests}/card/ncu.sh $<TARGET_FILE:gpu_tour> 4096
+  add_custom_target(profile COMMAND ${card_tests}/card/ncu.sh $<TARGET_FILE:gpu_tour> --json --size 4096
+                    --timing none
                     USES_TERMINAL VERBATIM)
   add_dependencies(profile gpu_tour)
 

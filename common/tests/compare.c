@@ -169,7 +169,7 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
         c->timing.rounds = (int)whole;
     } else if (!strcmp(name, "--timing")) {
         index = c->timing.modes = find_name(value, modes, 4);
-        return index > 0;
+        return index >= 0;
     } else if (!strcmp(name, "--order")) {
         index = find_name(value, orders, 2);
         c->timing.fixed_order = index == 1;
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
         complain("%s: not an option, or not with this value\nusage: %s --stages 8:all,9:coop256 "
-                 "--shapes 8192x8192x512,4096 [--timing burst|sustained|both] [--iters N]\n"
+                 "--shapes 8192x8192x512,4096 [--timing none|burst|sustained|both] [--iters N]\n"
                  "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16] "
                  "[--input KIND] [--seed S] [--csv FILE]",
                  argv[i], message_program());

@@ -1,10 +1,9 @@
 #!/bin/bash
-# ncu.sh TOUR SIZE: the hardware counters of every chapter at SIZE^3, as one table. Nsight Compute
-# replays each kernel once per group of counters; the clock is left alone, because cycles and shares
-# do not depend on it. Only counters that this ncu knows are asked for.
+# ncu.sh COMMAND...: the hardware counters of the kernels that a command of ours launches, as one
+# table. The command prints a JSON line for each launch, in order: tour or compare, with --timing none.
+# Nsight Compute replays each kernel once per group of counters; the clock is left alone, because cycles
+# and shares do not depend on it. Only counters that this ncu knows are asked for.
 set -uo pipefail
-tour=$1
-size=$2
 
 # counter | heading | what it is divided by
 counters='gpu__time_duration.sum|us|1000
@@ -24,7 +23,7 @@ smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio|stal
 smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio|stall: wgmma|1
 smsp__average_warps_issue_stalled_wait_per_issue_active.ratio|stall: fixed latency|1'
 
-for program in ncu "$tour"; do
+for program in ncu "$1"; do
     command -v "$program" >/dev/null || { echo "ncu.sh: there is no $program" >&2 && exit 3; }
 done
 output=$(mktemp -d) || exit 2
@@ -49,19 +48,19 @@ done <<<"$counters"
 # The chapters' kernels have one name; what the library launches has others.
 ncu --metrics "$metrics" --kernel-name regex:'^kernel$' --clock-control none --csv --page raw \
     --print-units base --log-file "$output/csv" \
-    "$tour" --size "$size" --input normal --timing none >"$output/tour" 2>&1
+    "$@" >"$output/rows" 2>"$output/errors"
 status=$?
 if [ $status -ne 0 ] || ! grep -q '^"0",' "$output/csv"; then
-    tail -n 20 "$output/tour" "$output/csv" >&2
+    tail -n 20 "$output/errors" "$output/csv" >&2
     echo "ncu.sh: profiling failed (exit code $status)" >&2
     exit 1
 fi
 
-# One row per kernel, in the order of launches, which is that of the tour's table.
-sed -n 's/^\(0[0-9]_[a-z0-9_]*\) .*/\1/p' "$output/tour" >"$output/names"
+sed -n 's/^{"stage": "\([^"]*\)", "variant": \("\([^"]*\)"\|null\), .*"m": \([0-9]*\), "n": \([0-9]*\), "k": \([0-9]*\),.*/\1 \3 | \4 x \5 x \6/p' \
+    "$output/rows" >"$output/names"
 printf '%s\n' "$counters" >"$output/counters"
-echo "Nsight Compute counters of $(basename "$tour") --size $size, bf16, normal data; stalls in warps"
-echo "per issue slot used: how many stood there, on average, for this reason."
+echo "Nsight Compute's counters of bf16 kernels; stalls in warps per issue slot used: how many stood"
+echo "there, on average, for this reason."
 echo
 awk -v names="$output/names" -v counters="$output/counters" '
     # The fields of a CSV line in which all are quoted.
@@ -82,15 +81,15 @@ awk -v names="$output/names" -v counters="$output/counters" '
     /^"ID"/ {
         count = fields($0, column)
         for (i = 1; i <= count; ++i) at[column[i]] = i
-        printf "| kernel |"
+        printf "| kernel | size |"
         for (w = 1; w <= wanted; ++w) if (counter[w] in at) printf " %s |", heading[w]
-        printf "\n|---|"
+        printf "\n|---|---|"
         for (w = 1; w <= wanted; ++w) if (counter[w] in at) printf "---:|"
         printf "\n"
     }
     /^"[0-9]+"/ {
         fields($0, value)
-        printf("| %s |", (++row in name) ? name[row] : "kernel " row)
+        printf("| %s |", (++row in name) ? name[row] : "kernel " row " | ")
         for (w = 1; w <= wanted; ++w) {
             if (!(counter[w] in at)) continue
             text = value[at[counter[w]]]
@@ -101,5 +100,5 @@ awk -v names="$output/names" -v counters="$output/counters" '
         }
         printf "\n"
     }
-    END { if (row != kernels) { print row " kernels profiled, " kernels " in the tour"; exit 1 } }
+    END { if (row != kernels) { print row " kernels profiled, " kernels " named"; exit 1 } }
 ' "$output/csv"

@@ -258,7 +258,13 @@ section_sanitizer() {
 
 section_ncu() {
     begin ncu.txt
-    text ncu.txt "$tools/ncu.sh" "$gpu/tour" 4096
+    text ncu.txt "$tools/ncu.sh" "$gpu/tour" --json --size 4096 --input normal --timing none
+    # The schedules of 08, and 09 with and without a cluster.
+    text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
+        --stages 8,8:static,8:cooperative \
+        --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
+    text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
+        --stages 9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster --shapes 8192
 }
 
 section_sass() {

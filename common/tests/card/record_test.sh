@@ -58,13 +58,19 @@ done
 } >"$log"
 exec "$@"
 END
-printf '#!/bin/sh\necho "01_naive yes | a"\necho "02_smem_tiled yes | b"\n' >tour
+row='{"stage": "%s", "variant": %s, "backend": "cuda", "m": 1, "n": 2, "k": 3, "dtype": "bf16"}\n'
+{
+    printf '#!/bin/sh\ncat <<END\n{"gpu": "no row of a kernel"}\n'
+    # shellcheck disable=SC2059
+    printf "$row" 01_naive null 06_wgmma '"wait0"'
+    echo END
+} >tour
 chmod +x ncu tour
-PATH=$PWD:$PATH "$tools/ncu.sh" ./tour 4096 >table 2>log
+PATH=$PWD:$PATH "$tools/ncu.sh" ./tour --size 4096 >table 2>log
 expect 'exit code of ncu.sh' 0 $?
 expect 'counters missing' 12 "$(grep -c 'this ncu has no' log)"
-expect 'first row' '| 01_naive | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
-expect 'second row' '| 02_smem_tiled | 550 | 734568 | 168 | 1000 |' "$(grep '^| 02' table)"
+expect 'first row' '| 01_naive  | 1 x 2 x 3 | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
+expect 'second row' '| 06_wgmma wait0 | 1 x 2 x 3 | 550 | 734568 | 168 | 1000 |' "$(grep '^| 06' table)"
 
 # A loop of four instructions, two of which multiply, inside one of six.
 cat >listing <<'END'
