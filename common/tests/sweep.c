@@ -3,13 +3,14 @@
  * own verification.
  *
  *     build/sim/sweep --stage 06_wgmma --triples 150 --schedule all --dtype both
- *     build/gpu/sweep --variant all --random 2000
+ *     build/gpu/sweep --variant all --random 2000 --rotate 10
  *     build/gpu/sweep --variant all --repeat 1000 --size 1024x1152x640
  *
  * --triples draws m, n and k from sizes around the tiles' and fragments' edges, each stage for
  * itself; --long-k draws a k that goes around every ring at least twice, and enough rows and
  * columns for several tiles. --random sends every shape through all stages; three of five hold
- * integers, whose result has to be exact, and on the card cuBLAS is asked, too. --repeat: as many
+ * integers, whose result has to be exact, and on the card cuBLAS is asked, too. With --rotate R the
+ * chapters' own kernels compute every shape, and a variant every R-th. --repeat: as many
  * runs of one problem have to be bitwise identical. A failure prints the command that repeats it
  * alone.
  */
@@ -83,6 +84,8 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
         return read_count(value, &sweep->triples);
     else if (!strcmp(name, "--random"))
         return read_count(value, &sweep->random);
+    else if (!strcmp(name, "--rotate"))
+        return read_count(value, &sweep->rotate);
     else if (!strcmp(name, "--repeat"))
         return read_count(value, &sweep->repeat);
     else if (!strcmp(name, "--largest"))
@@ -103,7 +106,8 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
 }
 
 int main(int argc, char **argv) {
-    struct sweep sweep = {.seed = 1, .schedule = SWEEP_ALL, .type = SWEEP_ALL, .sms = 4};
+    struct sweep sweep = {
+        .seed = 1, .schedule = SWEEP_ALL, .type = SWEEP_ALL, .sms = 4, .rotate = 1};
     message_open(argv[0]);
     for (int i = 1; i < argc; ++i) {
         if (!strcmp(argv[i], "--long-k")) {
@@ -114,7 +118,8 @@ int main(int argc, char **argv) {
             complain("%s: not an option, or not with this value\nusage: %s [--stage NAME|all] "
                      "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|both] [--sms N] "
                      "[--schedule time|early|late|random|all]\n"
-                     "  [--triples N [--long-k] | --random N [--largest EXTENT] | --repeat N "
+                     "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
+                     "--repeat N "
                      "[--size MxNxK] [--may-differ STAGE]]",
                      argv[i], message_program());
             return EXIT_USAGE;

@@ -18,6 +18,7 @@ struct sweep {
     int schedule;                /* enum sim_schedule; SWEEP_ALL: each in turn */
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
     int sms;
+    int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
     struct problem_size size; /* of repeated runs; m 0: the backend's default */
     bool long_k;

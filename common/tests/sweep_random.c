@@ -40,7 +40,17 @@ static int find_stages(const struct sweep *sweep, enum gemm_type type,
     return count;
 }
 
-/* One shape through all stages; on the card cuBLAS computes it, too. Every run counts the
+/* Those of the stages that compute this shape: the chapters' own, and the variants whose turn it
+ * is. */
+static int take_turns(const struct sweep *sweep, const struct gemm_stage *const *stages, int count,
+                      int shape, const struct gemm_stage **found) {
+    int taken = 0;
+    for (int s = 0; s < count; ++s)
+        if (!stages[s]->variant || (s + shape) % sweep->rotate == 0) found[taken++] = stages[s];
+    return taken;
+}
+
+/* One shape through the stages; on the card cuBLAS computes it, too. Every run counts the
  * schedule's seed up. */
 static enum exit_code run_shape(const struct device_info *device, struct trial *t,
                                 const struct gemm_stage *const *stages, int count,
@@ -55,8 +65,8 @@ static enum exit_code run_shape(const struct device_info *device, struct trial *
                                           chosen, count, false);
     if (code == EXIT_VERIFIED && backend_can_time()) {
         code = experiment_add_baselines(&e, 1);
-        /* cuBLAS rounds partial sums to 16 bits at some shapes. Then it is no reference, and not our
-         * failure: the exact sums still are one. */
+        /* cuBLAS rounds partial sums to 16 bits at some shapes. Then it is no reference, and not
+         * our failure: the exact sums still are one. */
         if (code == EXIT_WRONG) code = EXIT_VERIFIED;
     }
     for (int s = 0; s < count && code == EXIT_VERIFIED; ++s) {
@@ -70,7 +80,7 @@ static enum exit_code run_shape(const struct device_info *device, struct trial *
 }
 
 enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts) {
-    const struct gemm_stage *stages[STAGES];
+    const struct gemm_stage *stages[STAGES], *turn[STAGES];
     int shapes = 0;
     enum exit_code code = EXIT_VERIFIED;
     for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
@@ -90,7 +100,9 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
             struct trial trial = draw_trial(sweep, i);
             trial.backend = options;
             progress("%s: shape %d/%d", type_names[type], i + 1, sweep->random);
-            code = run_shape(&device, &trial, stages, count, counts);
+            const int taken = take_turns(sweep, stages, count, i / step, turn);
+            if (taken == 0) continue;
+            code = run_shape(&device, &trial, turn, taken, counts);
             options.schedule_seed = trial.backend.schedule_seed;
             ++shapes;
         }

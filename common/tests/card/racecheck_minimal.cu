@@ -1,5 +1,6 @@
 /*
- * racecheck_minimal.cu: does racecheck know that an mbarrier orders memory accesses?
+ * racecheck_minimal.cu: does racecheck know that an mbarrier, or a cluster's barrier, orders
+ * memory accesses?
  *
  * compute-sanitizer's racecheck reports a hazard where a persistent kernel hands a tile's number
  * from its producer to its consumers (hopper/tile_scheduler.h). This is that handoff alone, with
@@ -9,21 +10,31 @@
  * releases and mbarrier.try_wait acquires (PTX ISA, "mbarrier" and "Memory Consistency Model"), so
  * every load is ordered between two stores.
  *
- *     compute-sanitizer --tool racecheck build/gpu/racecheck_minimal mbarrier|barrier|none
+ *     compute-sanitizer --tool racecheck build/gpu/racecheck_minimal ORDER
  *
  * `barrier` is the same handoff with __syncthreads() for both waits, `none` the same without any
  * order. If the tool reports `mbarrier` and not `barrier`, the report is its own: it does not
- * follow mbarriers between generic accesses. `none` it has to report. The program prints how many
- * wrong numbers arrived; exit code 1 if any did where there is an order.
+ * follow mbarriers between generic accesses. `none` it has to report.
+ *
+ * `cluster` asks the same about a cluster that adds up through distributed shared memory, as
+ * chapter 09 does where it splits the k loop: each of two CTAs writes to its own shared memory and
+ * reads the other's, over and over, with a cluster barrier before every read and another after it.
+ * barrier.cluster.arrive releases and .wait acquires (PTX ISA, "barrier.cluster"), so every read is
+ * ordered between two writes. `cluster_none` is the same exchange without these barriers. If the
+ * tool reports both alike, it does not follow cluster barriers; if neither, it does not look at
+ * what comes from another CTA.
+ *
+ * The program prints how many wrong numbers arrived; exit code 1 if any did where there is an
+ * order.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "hopper/mbarrier.h"
+#include "hopper/cluster.h"
 
-enum { ROUNDS = 64, THREADS = 64, READER = 32 };
-enum order { BY_MBARRIER, BY_BARRIER, BY_NOTHING };
+enum { ROUNDS = 64, THREADS = 64, READER = 32, CLUSTER = 2 };
+enum order { BY_MBARRIER, BY_BARRIER, BY_NOTHING, BY_CLUSTER, CLUSTER_BY_NOTHING, ORDERS };
 
 struct smem {
     mbarrier_t full, empty;
@@ -72,21 +83,50 @@ static __global__ void __launch_bounds__(THREADS, 1) handoff(int order, uint32_t
     atomicAdd(wrong, seen_wrong);
 }
 
+struct exchanged {
+    struct b128 own[THREADS]; // [thread]
+};
+
+// Every thread leaves a number in its own CTA's memory and takes one from the other CTA's.
+static __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    exchange(int order, uint32_t *wrong) {
+    SHARED_MEMORY(struct exchanged);
+    const uint32_t rank = cluster_rank(), other = CLUSTER - 1 - rank;
+    const int place = THREADS - 1 - threadIdx.x; // another thread's number, in the other CTA
+    uint32_t seen_wrong = 0;
+    cluster_sync(); // the other CTA runs
+    for (int round = 0; round < ROUNDS; ++round) {
+        const uint32_t number = (uint32_t)round * THREADS * CLUSTER;
+        const struct b128 own = {{number + rank * THREADS + threadIdx.x}};
+        st_shared_b128(&shared->own[threadIdx.x], own);
+        if (order == BY_CLUSTER) cluster_sync(); // everybody has written
+        const struct b128 got = ld_shared_cluster_b128(&shared->own[place], other);
+        seen_wrong += got.word[0] != number + other * THREADS + place;
+        if (order == BY_CLUSTER) cluster_sync(); // everybody has read
+    }
+    atomicAdd(wrong, seen_wrong);
+    cluster_sync(); // nobody leaves while the other may read its memory
+}
+
 int main(int argc, char **argv) {
-    static const char *const orders[] = {"mbarrier", "barrier", "none"};
+    static const char *const orders[ORDERS] = {"mbarrier", "barrier", "none", "cluster",
+                                               "cluster_none"};
     int order = BY_MBARRIER;
     if (argc > 1)
-        for (order = 0; order < 3 && strcmp(argv[1], orders[order]) != 0; ++order) {
+        for (order = 0; order < ORDERS && strcmp(argv[1], orders[order]) != 0; ++order) {
         }
-    if (argc > 2 || order == 3) {
-        fprintf(stderr, "usage: %s [mbarrier|barrier|none]\n", argv[0]);
+    if (argc > 2 || order == ORDERS) {
+        fprintf(stderr, "usage: %s [mbarrier|barrier|none|cluster|cluster_none]\n", argv[0]);
         return 2;
     }
     uint32_t *on_device = NULL, wrong = 0;
     cudaError_t status = cudaMalloc((void **)&on_device, sizeof wrong);
     if (status == cudaSuccess) status = cudaMemset(on_device, 0, sizeof wrong);
     if (status == cudaSuccess) {
-        handoff<<<1, THREADS, sizeof(struct smem)>>>(order, on_device);
+        if (order < BY_CLUSTER)
+            handoff<<<1, THREADS, sizeof(struct smem)>>>(order, on_device);
+        else
+            exchange<<<CLUSTER, THREADS, sizeof(struct exchanged)>>>(order, on_device);
         status = cudaGetLastError();
     }
     if (status == cudaSuccess)
@@ -97,5 +137,5 @@ int main(int argc, char **argv) {
     }
     cudaFree(on_device);
     printf("%s: %d rounds, %u wrong numbers read\n", orders[order], ROUNDS, wrong);
-    return wrong != 0 && order != BY_NOTHING;
+    return wrong != 0 && order != BY_NOTHING && order != CLUSTER_BY_NOTHING;
 }

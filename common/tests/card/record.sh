@@ -1,8 +1,9 @@
 #!/bin/bash
 # record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the card and is
 # recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs in
-# DIR/gpu (build), and gpu_sweep_delays for the section delays. Writes into docs/results. --dry only
-# prints the commands. Each section says what it took; the seconds here are estimates for an H200.
+# DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
+# section mutants. Writes into docs/results. --dry only prints the commands. Each section says what
+# it took; the seconds here are estimates for an H200.
 #
 #   tour       110 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
 #   sustained   65 s   05 to 09 and all baselines at 8192^3, burst and sustained
@@ -12,10 +13,12 @@
 #   suite      270 s   09 on 28 shapes, burst in bf16; a third of them in fp16, and sustained
 #   order       35 s   the same kernel first and last in the rotation
 #   big         35 s   more than 2^31 elements in A, and in D, through every chapter
-#   sweep       60 s   2000 random shapes through all chapters and variants
+#   sweep      100 s   2000 random shapes through all chapters and a tenth of the variants in turn
 #   repeat      60 s   1000 runs of one problem, bit for bit
 #   delays      40 s   random shapes and repeated runs with random delays in every kernel
-#   sanitizer   80 s   memcheck, racecheck, synccheck, initcheck
+#   sanitizer   50 s   memcheck, racecheck, synccheck, initcheck; several at a time
+#   mutants    110 s   broken kernels by themselves, with delays, and under all four tools
+#   trace       45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu         60 s   hardware counters of all chapters
 #   sass        15 s   what the compiler made of the main loops; needs no card
 set -uo pipefail
@@ -84,14 +87,15 @@ rows() {
     note $? "$@"
 }
 
-# text FILE COMMAND...: the first lines of a command's output behind its header.
+# text FILE COMMAND...: a command's output, its first lines and the last, behind its header.
 text() {
     local file=$out/$1 status
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
     { printf '# ' && header "$@"; } >>"$file"
-    "$@" 2>&1 | head -n 400 >>"$file"
+    "$@" 2>&1 | awk 'NR <= 400 { print } { last = $0 }
+        END { if (NR > 400) print "... " NR - 401 " lines ...\n" last }' >>"$file"
     status=${PIPESTATUS[0]}
     note "$status" "$@"
     printf '# exit code %d\n\n' "$status" >>"$file"
@@ -203,7 +207,7 @@ section_big() {
 
 section_sweep() {
     begin sweep.txt
-    text sweep.txt "$gpu/sweep" --variant all --random 2000 --seed 1
+    text sweep.txt "$gpu/sweep" --variant all --rotate 10 --random 2000 --seed 1
 }
 
 # What adds to D in no fixed order, and says so.
@@ -226,34 +230,83 @@ section_delays() {
         $may_differ
 }
 
-# sanitize TOOL COMMAND...: what the tool has to say, each line once.
+# sanitize PART TOOL COMMAND...: what the tool has to say, each line once, in a file of its own.
+# Reports of racecheck are no failure: see docs/results/README.md.
 sanitize() {
-    local tool=$1 file=$out/sanitizer.txt status
-    shift
-    echo "+ compute-sanitizer --tool $tool $*"
-    [ -n "$dry" ] && return
-    { printf '# ' && header compute-sanitizer --tool "$tool" "$@"; } >>"$file"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" >"$out/sanitizer.log" 2>&1
+    local part=$1 tool=$2 status
+    shift 2
+    { printf '# ' && header compute-sanitizer --tool "$tool" "$@"; } >"$part"
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" >"$part.log" 2>&1
     status=$?
-    grep -v '^=========  *$' "$out/sanitizer.log" | awk '!seen[$0]++' | head -n 60 >>"$file"
-    rm -f "$out/sanitizer.log"
-    printf '# exit code %d\n\n' "$status" >>"$file"
-    return $status
+    grep -v '^=========  *$' "$part.log" | awk '!seen[$0]++' | head -n 200 >>"$part"
+    rm -f "$part.log"
+    printf '# exit code %d\n\n' "$status" >>"$part"
+    [ "$status" -eq 0 ] || { [ "$tool" = racecheck ] && [ "$status" -eq 9 ]; }
+}
+
+# One line for each run: the tool and its command. A tool spends most of its time on the host, so
+# all of them run at a time.
+sanitizer_runs() {
+    local tool order sweep=$gpu/sweep
+    local two_splits="08_persistent_pingpong:split_k 09_cluster_multicast:split4_64x128"
+    for tool in memcheck racecheck synccheck initcheck; do
+        echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
+        echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
+        for stage in $two_splits; do
+            echo "$tool $sweep --stage ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
+                "--dtype bf16 --seed 6"
+        done
+    done
+    # What racecheck says of a minimal handoff: correct by mbarriers, correct by barriers, wrong;
+    # and of a minimal exchange in a cluster: correct, wrong.
+    for order in mbarrier barrier none cluster cluster_none; do
+        echo "racecheck $gpu/racecheck_minimal $order"
+    done
 }
 
 section_sanitizer() {
-    local tool order
+    local run part=0 parts=$out/sanitizer.parts pids=()
     begin sanitizer.txt
-    for tool in memcheck racecheck synccheck initcheck; do
-        sanitize $tool "$gpu/sweep" --variant all --triples 3 --dtype bf16 --seed 5
-        note $? "$tool: see sanitizer.txt"
-        sanitize $tool "$gpu/sweep" --variant all --triples 1 --long-k --dtype fp16 --seed 5
-        note $? "$tool, long k: see sanitizer.txt"
+    sanitizer_runs | sed 's/^/+ compute-sanitizer --tool /'
+    [ -n "$dry" ] && return
+    mkdir -p "$parts"
+    while read -r run; do
+        part=$((part + 1))
+        # shellcheck disable=SC2086
+        sanitize "$parts/$part" $run &
+        pids+=($!)
+    done < <(sanitizer_runs)
+    part=0
+    while read -r run; do
+        wait "${pids[$part]}"
+        note $? "$run: see sanitizer.txt"
+        part=$((part + 1))
+        cat "$parts/$part" >>"$out/sanitizer.txt"
+    done < <(sanitizer_runs)
+    rm -rf "$parts"
+}
+
+section_mutants() {
+    local command="python3 common/tests/mutants/card.py @$gpu/mutants.args"
+    echo "+ $command"
+    [ -n "$dry" ] && return
+    begin mutants-card.tsv
+    { printf '# ' && header "$command"; } >>"$out/mutants-card.tsv"
+    $command >>"$out/mutants-card.tsv"
+    note $? "$command"
+}
+
+# Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.
+section_trace() {
+    local stage pairs=
+    begin h200-trace-overhead.jsonl
+    for stage in 5 6 7 8 9:coop256; do
+        pairs=$pairs,$stage,$stage+trace
     done
-    # What racecheck says of a minimal handoff: correct by mbarriers, correct by barriers, wrong.
-    for order in mbarrier barrier none; do
-        sanitize racecheck "$gpu/racecheck_minimal" $order
-    done
+    rows h200-trace-overhead.jsonl "$gpu/compare" --stages "${pairs#,}" --shapes 4096 --iters 9 \
+        --baselines none
+    rows h200-trace-overhead.jsonl "$gpu/compare" \
+        --stages 1,1+trace,2,2+trace,3,3+trace,4,4+trace --shapes 4096 --iters 3 --baselines none
 }
 
 section_ncu() {
@@ -275,7 +328,7 @@ section_sass() {
         09_cluster_multicast_pp192
 }
 
-known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer ncu sass'
+known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer mutants trace ncu sass'
 [ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
 for section in $sections; do
     case " $known " in
