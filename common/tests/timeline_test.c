@@ -213,6 +213,37 @@ static void check_report(const char *dir) {
     free(text);
 }
 
+static int occurrences(const char *text, const char *word) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        ++count;
+    return count;
+}
+
+/* Long output tiles are shown in two parts at one scale, so that both the beginning and the change
+ * of tiles are in the figure of all stages; short ones in one part. */
+static void check_stack(const char *dir) {
+    enum { LONG = 64 };
+    static const char second[] = "around the end of the first output tile";
+    char path[1024], detail[200];
+    snprintf(path, sizeof path, "%s/stack.svg", dir);
+    for (int is_long = 0; is_long < 2; ++is_long) {
+        synthetic_timelines(is_long ? LONG : K_TILES);
+        check(timeline_write_stack_svg(path), "the figure of all stages is written", path);
+        char *text = json_read_file(path);
+        snprintf(detail, sizeof detail, "%d k-tiles", is_long ? LONG : K_TILES);
+        check(text && occurrences(text, second) == is_long, "its parts", detail);
+        /* The second part has an epilogue of every stage. */
+        const int epilogues = text ? occurrences(text, "class=\"epilogue\"") : 0;
+        check(!is_long || epilogues >= 9, "the ends of the main loops are in it", detail);
+        /* A lane of each part for every Tensor Core, and the legend's. */
+        const int cores = text ? occurrences(text, "class=\"idle\"") : 0;
+        check(cores == 9 * (1 + is_long) + 1, "every Tensor Core has a lane in each part", detail);
+        free(text);
+    }
+    synthetic_timelines(K_TILES);
+}
+
 static void check_refusals(const char *dir) {
     char path[1024];
     fprintf(stderr, "(two complaints follow, as they should)\n");
@@ -300,6 +331,7 @@ int main(int argc, char **argv) {
     check_trace(argv[1]);
     check_checker();
     check_report(argv[1]);
+    check_stack(argv[1]);
     check_refusals(argv[1]);
     check_device();
     timeline_free_all();

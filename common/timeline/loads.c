@@ -67,15 +67,16 @@ static void collect_loads(const struct timeline *timeline, const struct cta_reco
             if (mark.argument < 0 || mark.argument >= timeline->tiles_k)
                 continue; /* none is issued */
             timeline_grow((void **)&loads->at, loads->count, &loads->capacity, sizeof *loads->at);
-            loads->at[loads->count++] =
-                (struct load){.issue = mark.time,
-                              .arrive = -1,
-                              .release = -1,
-                              .tile = tile,
-                              .k_tile = mark.argument,
-                              .role = role,
-                              .multicast = mark.event == TRACE_LOAD_MULTICAST,
-                              .inferred = true};
+            /* A cluster of one has nobody to share with. */
+            const bool multicast = mark.event == TRACE_LOAD_MULTICAST && timeline->cluster > 1;
+            loads->at[loads->count++] = (struct load){.issue = mark.time,
+                                                      .arrive = -1,
+                                                      .release = -1,
+                                                      .tile = tile,
+                                                      .k_tile = mark.argument,
+                                                      .role = role,
+                                                      .multicast = multicast,
+                                                      .inferred = true};
         }
     }
     if (loads->count == 0) return;

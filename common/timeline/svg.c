@@ -19,10 +19,16 @@ static int index_of(const struct timeline *timeline) {
     return index;
 }
 
-static void note_kinds(const struct track *track, bool kinds[SPAN_KINDS], bool *inferred) {
+/* What the legend has to explain: the kinds of spans that are in the panels. */
+static void note_kinds(const struct track *track, const struct panel *panels, int panel_count,
+                       bool kinds[SPAN_KINDS], bool *inferred) {
     for (int i = 0; i < track->count; ++i) {
-        kinds[track->at[i].kind] = true;
-        *inferred |= track->at[i].inferred;
+        const struct span *span = &track->at[i];
+        for (int j = 0; j < panel_count; ++j) {
+            if (span->end <= panels[j].begin || span->begin >= panels[j].end) continue;
+            kinds[span->kind] = true;
+            *inferred |= span->inferred;
+        }
     }
 }
 
@@ -38,8 +44,7 @@ static bool shown_cta(const struct timeline *timeline, int cta) {
     return cta >= first && cta < first + (timeline->cluster > 1 ? timeline->cluster : 1);
 }
 
-/* The end of the first epilogue's predecessor: where one output tile passes into the next. -1 if it
- * is not recorded. */
+/* Where the first output tile's main loop ends and its epilogue begins. -1 if it is not recorded. */
 static int64_t first_epilogue(const struct timeline *timeline) {
     int64_t first = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
@@ -60,6 +65,12 @@ static int64_t end_of_ctas(const struct timeline *timeline) {
             end = most(end, track->at[track->count - 1].end);
     }
     return end;
+}
+
+/* The same; the CTA's end where no epilogue was recorded, or where it took no time. */
+static int64_t end_of_loop(const struct timeline *timeline) {
+    const int64_t epilogue = first_epilogue(timeline);
+    return epilogue >= 0 ? epilogue : end_of_ctas(timeline);
 }
 
 /* What to show of it: all, or the beginning and the change of tiles. Returns the number of panels.
@@ -95,26 +106,25 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (!shown_cta(timeline, track->cta)) continue;
-        note_kinds(track, kinds, &inferred);
+        note_kinds(track, panels, panel_count, kinds, &inferred);
         if (timeline->cluster > 1 && track->cta != last_cta) height += LANE;
         last_cta = track->cta;
         height += LANE + GAP;
     }
     const double bottom = height;
-    height += AXIS + svg_legend_height(kinds) + 4;
+    height += AXIS + svg_legend_height(kinds, inferred) + 4;
 
     struct text_file output;
     if (!output_begin(&output, path)) return false;
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
-    int length =
-        snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in SM clock cycles",
-                 timeline->m, timeline->n, timeline->k);
-    if (timeline->simulated)
-        length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, one CTA over time in %s",
-                          timeline->m, timeline->n, timeline->k,
-                          timeline->timed ? "simulated cycles" : "steps of the simulator");
+    const char *unit = !timeline->simulated ? "SM clock cycles"
+                       : timeline->timed    ? "simulated cycles"
+                                            : "steps of the simulator";
+    const int length =
+        snprintf(subtitle, sizeof subtitle, "%d x %d x %d, %s over time in %s", timeline->m,
+                 timeline->n, timeline->k, timeline->cluster > 1 ? "one cluster" : "one CTA", unit);
     if (figures.k_tile_period > 0)
         snprintf(
             subtitle + length, sizeof subtitle - (size_t)length,
@@ -149,7 +159,7 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
 
 /* ---- all stages ---- */
 
-enum { HEADING = 17, STAGE_GAP = 9, CORE_LANE = 13, ROLE_LANE = 10, SLOT_LANE = 4 };
+enum { CAPTION = 14, HEADING = 17, STAGE_GAP = 9, CORE_LANE = 13, ROLE_LANE = 10, SLOT_LANE = 4 };
 
 static double lane_height(const struct timeline *timeline, const struct track *track) {
     if (track->kind == TRACK_TENSOR_CORE) return CORE_LANE;
@@ -176,33 +186,80 @@ static int64_t common_end(void) {
     return most(1, least(shortest == INT64_MAX ? 1 : shortest + shortest / 2, limit));
 }
 
+/* What is shown of every stage: one stretch from the kernel's start on, or, where the output tiles
+ * are too long for that, also one around the end of the stage's own first main loop, at the same
+ * scale. The second panel's times are relative to that end. Returns the number of panels. */
+static int stack_panels(struct panel panels[2]) {
+    enum { BEGINNING = 15, BEFORE = 4, AFTER = 7 }; /* k-tiles of the fastest stage */
+    int64_t period = INT64_MAX;
+    int index = 0;
+    for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
+        const int64_t own = (int64_t)timeline_figures(index).k_tile_period;
+        if (own > 0) period = least(period, own);
+    }
+    bool apart = period < INT64_MAX;
+    for (const struct timeline *t = timeline_list; t && apart; t = t->next)
+        apart = end_of_loop(t) >= (BEGINNING + BEFORE) * period;
+    panels[0] = (struct panel){0, common_end(), SVG_LABELS, SVG_RIGHT};
+    if (!apart) return 1;
+    const double middle = SVG_LABELS + (SVG_RIGHT - SVG_LABELS - BREAK) * (double)BEGINNING /
+                                           (BEGINNING + BEFORE + AFTER);
+    panels[0] = (struct panel){0, BEGINNING * period, SVG_LABELS, middle};
+    panels[1] = (struct panel){-BEFORE * period, AFTER * period, middle + BREAK, SVG_RIGHT};
+    return 2;
+}
+
+/* The second panel in the times of one stage. */
+static void place_panels(const struct timeline *timeline, const struct panel *panels, int count,
+                         struct panel placed[2]) {
+    const int64_t end = end_of_loop(timeline);
+    for (int i = 0; i < count; ++i) {
+        placed[i] = panels[i];
+        if (i == 0) continue;
+        placed[i].begin += end;
+        placed[i].end += end;
+    }
+}
+
 bool timeline_write_stack_svg(const char *path) {
     bool kinds[SPAN_KINDS] = {false}, inferred = false, simulated = false;
-    double height = TOP;
+    struct panel panels[2], placed[2];
+    const int panel_count = stack_panels(panels);
+    const double top = panel_count > 1 ? TOP + CAPTION : TOP;
+    double height = top;
     for (const struct timeline *t = timeline_list; t; t = t->next) {
         simulated |= t->simulated;
         height += HEADING + STAGE_GAP;
+        place_panels(t, panels, panel_count, placed);
         for (int i = 0; i < t->tracks; ++i) {
             if (!stacked(t, &t->track[i])) continue;
-            note_kinds(&t->track[i], kinds, &inferred);
+            note_kinds(&t->track[i], placed, panel_count, kinds, &inferred);
             height += lane_height(t, &t->track[i]) + 1;
         }
     }
     const double bottom = height;
-    height += AXIS + svg_legend_height(kinds) + 4;
-    const struct panel panel = {0, common_end(), SVG_LABELS, SVG_RIGHT};
+    height += AXIS + svg_legend_height(kinds, inferred) + 4;
 
     struct text_file output;
     if (!output_begin(&output, path)) return false;
-    char title[128], subtitle[256];
+    char title[128], subtitle[256], size[64] = "";
     snprintf(title, sizeof title, "The stages on one time axis, %s",
              timeline_list ? svg_source(timeline_list) : "nothing recorded");
-    snprintf(subtitle, sizeof subtitle, "One CTA of each, in %s since the kernel's start%s",
+    if (timeline_list)
+        snprintf(size, sizeof size, "%d x %d x %d, ", timeline_list->m, timeline_list->n,
+                 timeline_list->k);
+    snprintf(subtitle, sizeof subtitle, "%sone CTA of each stage, in %s%s", size,
              simulated ? "simulated cycles" : "SM clock cycles",
              inferred ? "; hatched: inferred from issue and observed completion" : "");
     svg_begin(output.file, height, title, subtitle);
-    svg_axis(output.file, &panel, TOP, bottom);
-    double y = TOP;
+    static const char *const captions[2] = {"from the kernel's start",
+                                            "around the end of the first output tile's main loop"};
+    for (int i = 0; i < panel_count; ++i) {
+        if (panel_count > 1)
+            svg_text(output.file, panels[i].left, TOP + 8, "label", "start", captions[i]);
+        svg_axis(output.file, &panels[i], top, bottom);
+    }
+    double y = top;
     int index = 0;
     for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
         const struct timeline_figures figures = timeline_figures(index);
@@ -216,6 +273,7 @@ bool timeline_write_stack_svg(const char *path) {
         svg_text(output.file, 10, y + 12, "name", "start", name);
         svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
         y += HEADING;
+        place_panels(t, panels, panel_count, placed);
         bool slots_named = false;
         for (int i = 0; i < t->tracks; ++i) {
             const struct track *track = &t->track[i];
@@ -227,7 +285,8 @@ bool timeline_write_stack_svg(const char *path) {
                          y + (slot && lane == SLOT_LANE ? 10 : lane / 2 + 3.5), "tick", "end",
                          slot ? "loads by stage" : track->name);
             slots_named |= slot;
-            svg_lane(output.file, track, &panel, y, lane, track->kind == TRACK_TENSOR_CORE);
+            for (int j = 0; j < panel_count; ++j)
+                svg_lane(output.file, track, &placed[j], y, lane, track->kind == TRACK_TENSOR_CORE);
             y += lane + 1;
         }
         y += STAGE_GAP;

@@ -7,6 +7,7 @@
 #include "timeline/svg_canvas.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char style[] =
     "<style>\n"
@@ -26,8 +27,10 @@ static const char style[] =
     "\n"
     ".title{font-size:15px;font-weight:600;fill:var(--fg)}.note{font-size:11px;fill:var(--soft)}"
     ".name{font-size:12px;font-weight:600;fill:var(--fg)}.label{font-size:11px;fill:var(--fg)}"
-    ".tick{font-size:10px;fill:var(--soft)}.in{font-size:9px;fill:var(--ink);text-anchor:middle}"
-    ".dark{fill:var(--fg)}.grid{stroke:var(--line)}.lane{fill:var(--lane)}.idle{fill:var(--idle)}\n"
+    ".tick{font-size:10px;fill:var(--soft)}.in{font-size:9.5px;fill:var(--ink);text-anchor:middle;"
+    "paint-order:stroke;stroke:rgba(0,0,0,.4);stroke-width:1.6px}"
+    ".dark{fill:var(--fg);stroke:var(--held)}.grid{stroke:var(--line)}.lane{fill:var(--lane)}.idle{"
+    "fill:var(--idle)}\n"
     ".load{fill:var(--load)}.multicast{fill:var(--multicast)}.held{fill:var(--held)}.acquire{fill:"
     "var(--acquire)}"
     ".wait{fill:var(--wait)}.fragments{fill:var(--fragments)}.issue{fill:var(--issue)}.mma{fill:"
@@ -92,7 +95,9 @@ void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) 
     for (double t = ceil((double)panel->begin / step) * step; t <= (double)panel->end; t += step) {
         const double x = place(panel, t);
         char text[32];
-        const int digits = snprintf(text, sizeof text, "%.0f", t);
+        const bool sign = panel->begin < 0 && t != 0;
+        const int digits =
+            snprintf(text, sizeof text, sign ? "%+.0f" : "%.0f", t + 0.0); /* no -0 */
         fprintf(file, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, top, bottom);
         /* Neither over the figure's edge nor into the gap between two panels. */
         if (x + 3 + 5.6 * digits < panel->right + 6)
@@ -112,7 +117,7 @@ static void draw_span(FILE *file, const struct span *span, const char *class, do
     if (!number || span->k_tile < 0) return;
     char text[16];
     const int digits = snprintf(text, sizeof text, "%d", span->k_tile);
-    if (width < 5.4 * digits + 3) return;
+    if (width < 6 * digits + 4) return;
     const bool pale = span->kind == SPAN_HELD || span->kind == SPAN_ACQUIRE;
     fprintf(file, "<text class=\"in%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", pale ? " dark" : "",
             x + width / 2, y + height / 2 + 3.2, text);
@@ -151,6 +156,14 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
         draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height, false);
 }
 
+/* About as wide as a sans-serif font of 11 units draws it. */
+static double width_of(const char *text) {
+    double width = 0;
+    for (const char *c = text; *c; ++c)
+        width += strchr("fijlt ,:-", *c) ? 4 : strchr("mwCMTW", *c) ? 9.5 : 7;
+    return width;
+}
+
 /* Places the legend's entries; draws them if `file` is not NULL. */
 static double legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred) {
     double x = 10;
@@ -161,10 +174,8 @@ static double legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool in
         const char *text = idle    ? "Tensor Core idle"
                            : hatch ? "hatched: inferred, not recorded"
                                    : timeline_span_name(kind);
-        double width = 24;
-        for (const char *c = text; *c; ++c)
-            width += 6.4;
-        if (x + width > SVG_RIGHT) {
+        const double width = 16 + width_of(text) + 14;
+        if (x + width > SVG_RIGHT + 14) {
             x = 10;
             y += 17;
         }
@@ -184,7 +195,9 @@ static double legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool in
     return y - top + 17;
 }
 
-double svg_legend_height(const bool kinds[SPAN_KINDS]) { return legend(NULL, 0, kinds, true); }
+double svg_legend_height(const bool kinds[SPAN_KINDS], bool inferred) {
+    return legend(NULL, 0, kinds, inferred);
+}
 
 void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred) {
     legend(file, y, kinds, inferred);

@@ -18,7 +18,7 @@ struct panel {
 /* Opens the document: style, patterns, background, title. */
 void svg_begin(FILE *file, double height, const char *title, const char *subtitle);
 void svg_end(FILE *file);
-/* Grid lines from `top` to `bottom`, and the cycles below. */
+/* Grid lines from `top` to `bottom`, and the cycles below; with signs if they begin below zero. */
 void svg_axis(FILE *file, const struct panel *panel, double top, double bottom);
 /* The lane of a track; `numbers`: k-tile numbers where they fit. */
 void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y,
@@ -27,7 +27,7 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
 void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
               const char *text);
 /* What the colours mean, for the kinds of spans in the timelines; returns its height. */
-double svg_legend_height(const bool kinds[SPAN_KINDS]);
+double svg_legend_height(const bool kinds[SPAN_KINDS], bool inferred);
 void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred);
 /* "measured" or "simulated", with what it needs to be understood. */
 const char *svg_source(const struct timeline *timeline);
