@@ -26,12 +26,12 @@ DEVICE void cluster_sync(void) {
 
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope
  * is that of the CTA, so it orders nothing across CTAs but the asynchronous reads that this
- * thread has waited for. That is all an empty barrier needs, and a third cheaper for the whole
- * kernel than `.release.cluster`, which waits for every outstanding access. */
+ * thread has waited for. That is all an empty barrier needs, and far cheaper than
+ * `.release.cluster`, which waits for every outstanding access. */
 DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                 "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(shared_address(barrier)),
-                 "r"(rank)
+                 "mbarrier.arrive.shared::cluster.b64 _, [remote]; }"
+                 ::"r"(shared_address(barrier)), "r"(rank)
                  : "memory");
 }
 
@@ -40,9 +40,8 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
  * was read that way; in a main loop it is dear. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(
-                     shared_address(barrier)),
-                 "r"(rank)
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }"
+                 ::"r"(shared_address(barrier)), "r"(rank)
                  : "memory");
 }
 
@@ -62,14 +61,14 @@ DEVICE struct b128 ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
 }
 
 /* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4
- * bytes down on the barrier at the offset of `barrier` there. Asynchronous, generic order
- * through that barrier only. Any thread. */
+ * bytes down on the barrier at the offset of `barrier` there. Asynchronous: whoever has waited for
+ * that barrier's phase sees the word, nobody else need. Any thread. PTX ISA: mapa, st.async. */
 DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 address, remote; mapa.shared::cluster.u32 address, %0, %3;\n\t"
                  "mapa.shared::cluster.u32 remote, %2, %3;\n\t"
-                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [address], %1, [remote]; }" ::"r"(
-                     shared_address(word)),
-                 "r"(value), "r"(shared_address(barrier)), "r"(rank)
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 "
+                 "[address], %1, [remote]; }"
+                 ::"r"(shared_address(word)), "r"(value), "r"(shared_address(barrier)), "r"(rank)
                  : "memory");
 }
 

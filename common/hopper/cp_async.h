@@ -35,7 +35,8 @@ DEVICE void cp_async_commit_group(void) { asm volatile("cp.async.commit_group;" 
  * `.noinc`: the arrival is one of those the barrier was initialized to expect. Each thread.
  * PTX ISA: cp.async.mbarrier.arrive. */
 DEVICE void cp_async_mbarrier_arrive_noinc(uint64_t *barrier) {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
+                 ::"r"(shared_address(barrier))
                  : "memory");
 }
 

@@ -23,13 +23,15 @@ typedef uint64_t mbarrier_t;
 /* Phase 0, `arrivals` expected arrivals in every phase. One thread, before anybody uses the
  * barrier. */
 DEVICE void mbarrier_init(mbarrier_t *barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(arrivals)
                  : "memory");
 }
 
-/* Makes the initializations so far visible to the cluster and to the async proxy. The
- * initializing thread, followed by a CTA (or cluster) barrier. Needed whenever a peer CTA uses
- * the barrier. PTX ISA: fence.mbarrier_init. */
+/* Makes the initializations so far visible to the cluster: a release of cluster scope, for
+ * mbarrier.init alone. The initializing thread, followed by a cluster barrier. Needed whenever a
+ * peer CTA uses the barrier; inside one CTA the barrier that follows is what counts, and kernels
+ * have the fence all the same, as CUTLASS does. PTX ISA: fence.mbarrier_init. */
 DEVICE void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -37,21 +39,23 @@ DEVICE void fence_mbarrier_init(void) {
 /* One arrival; releases this thread's earlier accesses to whoever waits for the phase. Any
  * thread. */
 DEVICE void mbarrier_arrive(mbarrier_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
 }
 
 /* Raises the tx-count of the current phase by `bytes` and then arrives, as one operation. Any
  * thread. */
 DEVICE void mbarrier_arrive_expect_tx(mbarrier_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(bytes)
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
 }
 
 /* Has the phase of this parity completed? Does not wait; acquires if true. Any thread. */
 DEVICE bool mbarrier_test_wait(const mbarrier_t *barrier, uint32_t parity) {
     uint32_t done;
-    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
                  : "=r"(done)
                  : "r"(shared_address(barrier)), "r"(parity)
                  : "memory");
@@ -62,7 +66,8 @@ DEVICE bool mbarrier_test_wait(const mbarrier_t *barrier, uint32_t parity) {
  * although the phase has completed in the meantime: always call it in a loop. Any thread. */
 DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
     uint32_t done;
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
                  : "=r"(done)
                  : "r"(shared_address(barrier)), "r"(parity)
                  : "memory");

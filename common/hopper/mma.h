@@ -25,17 +25,15 @@ DEVICE void ldmatrix_x4(uint32_t r[4], const void *row) {
 
 /* The inverse of ldmatrix_x4: stores four 8x8 matrices. The whole warp calls. sm_90. */
 DEVICE void stmatrix_x4(void *row, const uint32_t r[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     shared_address(row)),
-                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                  : "memory");
 }
 
 /* As stmatrix_x4, each 8x8 matrix transposed on its way. The whole warp calls. sm_90. */
 DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     shared_address(row)),
-                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                  : "memory");
 }
 
@@ -47,9 +45,9 @@ DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
  * Synchronous: d can be read at once. The whole warp calls. */
 DEVICE void mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32." ELEMENT_PTX "." ELEMENT_PTX ".f32 "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 #else

@@ -57,7 +57,8 @@ DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int co
 
 /* Is the stage free already? Does not announce anything; a producer thread may look before it
  * must. */
-DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring, struct pipeline_state state) {
+DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring,
+                                          struct pipeline_state state) {
     return mbarrier_try_wait(&ring[state.index].empty, state.phase);
 }
 

@@ -42,7 +42,8 @@ DEVICE uint32_t shared_address(const void *pointer) {
 /* One thread of the warp, the same one every time; all 32 must call. PTX ISA: elect.sync. */
 DEVICE bool elect_one(void) {
     uint32_t elected;
-    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(elected));
     return elected != 0;
 }
 
@@ -61,9 +62,13 @@ DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)p
 
 /* Adds to a word of global memory and returns what it was before; relaxed, so it orders nothing
  * else. Any thread. PTX ISA: atom.global.add. */
-DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) { return atomicAdd(pointer, value); }
+DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) {
+    return atomicAdd(pointer, value);
+}
 
-/* Shared memory, generic proxy. Any thread. PTX ISA: ld.shared, st.shared. */
+/* Shared memory, generic proxy. A word may be a message to another thread, so it is read and
+ * written when the program says so; chunks rely on the barriers around them. Any thread. PTX ISA:
+ * ld.shared, st.shared. */
 DEVICE uint32_t ld_shared_b32(const void *pointer) { return *(const volatile uint32_t *)pointer; }
 DEVICE struct b128 ld_shared_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE void st_shared_b32(void *pointer, uint32_t value) { *(volatile uint32_t *)pointer = value; }

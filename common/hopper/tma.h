@@ -28,8 +28,9 @@ DEVICE void tma_prefetch_map(const struct tensor_map *map) {
 DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int column,
                      mbarrier_t *barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(shared)),
-                 "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+                 "[%0], [%1, {%2, %3}], [%4];"
+                 ::"r"(shared_address(shared)), "l"(map), "r"(column), "r"(row),
+                 "r"(shared_address(barrier))
                  : "memory");
 }
 
@@ -39,8 +40,9 @@ DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int co
 DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                                mbarrier_t *barrier, uint16_t cta_mask) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(shared)),
-                 "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier)), "h"(cta_mask)
+                 ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+                 ::"r"(shared_address(shared)), "l"(map), "r"(column), "r"(row),
+                 "r"(shared_address(barrier)), "h"(cta_mask)
                  : "memory");
 }
 
@@ -48,17 +50,17 @@ DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int r
  * Writes whole chunks of 16 bytes: where a row of the matrix ends inside one, what the box holds
  * for the rest of it goes into the padding (seen on an H200). One thread. */
 DEVICE void tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
-                 "r"(column), "r"(row), "r"(shared_address(shared))
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                 ::"l"(map), "r"(column), "r"(row), "r"(shared_address(shared))
                  : "memory");
 }
 
 /* The same, adding to what the matrix holds, element by element, in no particular order. One
  * thread. */
 DEVICE void tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
-    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
-                     map),
-                 "r"(column), "r"(row), "r"(shared_address(shared))
+    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group "
+                 "[%0, {%1, %2}], [%3];"
+                 ::"l"(map), "r"(column), "r"(row), "r"(shared_address(shared))
                  : "memory");
 }
 
@@ -73,7 +75,8 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
 
 /* Waits until at most the `pending` youngest groups are not complete: their writes are done.
  * The issuing thread. */
-#define bulk_wait_group(pending) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
+#define bulk_wait_group(pending)                                                                   \
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
 
 /* Orders this thread's accesses to shared memory through the generic proxy (ld, st, ldmatrix,
  * stmatrix) before later accesses through the async proxy (TMA, wgmma) that a barrier or
@@ -85,7 +88,8 @@ DEVICE void fence_proxy_async(void) { asm volatile("fence.proxy.async.shared::ct
 #else
 
 #define tma_prefetch_map(map) SIM(sim_tma_prefetch_map(map))
-#define tma_load(shared, map, row, column, barrier) SIM(sim_tma_load(shared, map, row, column, barrier))
+#define tma_load(shared, map, row, column, barrier)                                                \
+    SIM(sim_tma_load(shared, map, row, column, barrier))
 #define tma_load_multicast(shared, map, row, column, barrier, cta_mask)                            \
     SIM(sim_tma_load_multicast(shared, map, row, column, barrier, cta_mask))
 #define tma_store(map, row, column, shared) SIM(sim_tma_store(map, row, column, shared))

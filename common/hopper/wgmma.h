@@ -33,7 +33,8 @@ static inline
 #endif
         uint64_t wgmma_descriptor(uint32_t shared_address, uint32_t lbo_bytes, uint32_t sbo_bytes,
                                   enum gemm_swizzle swizzle) {
-    return (uint64_t)((shared_address & 0x3ffff) >> 4) | (uint64_t)((lbo_bytes & 0x3ffff) >> 4) << 16 |
+    return (uint64_t)((shared_address & 0x3ffff) >> 4) |
+           (uint64_t)((lbo_bytes & 0x3ffff) >> 4) << 16 |
            (uint64_t)((sbo_bytes & 0x3ffff) >> 4) << 32 | (uint64_t)((4 - swizzle) & 3) << 62;
 }
 
@@ -45,16 +46,22 @@ static inline
 DEVICE void wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 /* Closes the group of all wgmmas issued since the last commit. All four warps. */
-DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+DEVICE void wgmma_commit_group(void) {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 
 /* Waits until at most the `pending` youngest groups (a constant) are under way. The registers
  * and the shared memory of all older ones are free again. All four warps. */
-#define wgmma_wait_group(pending) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+#define wgmma_wait_group(pending)                                                                  \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* Keeps the compiler from moving accesses to the accumulators over a wait; emits nothing. */
+/* Keeps the compiler from moving accesses to the accumulators over a wait; emits nothing. For code
+ * that adds them up right behind one. A move that matters would make ptxas serialize the wgmmas,
+ * and its remark stops the build (cmake/ptxas_check.sh). */
 #define wgmma_use_registers(acc, count)                                                            \
     do {                                                                                           \
-        UNROLL for (int i_ = 0; i_ < (count); ++i_) asm volatile("" : "+f"((acc)[i_])::"memory");     \
+        UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
+            asm volatile("" : "+f"((acc)[i_])::"memory");                                          \
     } while (0)
 
 /* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is
@@ -133,7 +140,7 @@ DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.ali
 #define WGMMA_NEXT_REGISTER(i) , "+f"(acc[i])
 #define WGMMA_ISSUE(n, r, a, b, accumulate, majors)                                                \
     "{ .reg .pred p; setp.ne.b32 p, %" #accumulate ", 0;\n\t"                                      \
-    "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." ELEMENT_PTX "." ELEMENT_PTX " {"              \
+    "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." ELEMENT_PTX "." ELEMENT_PTX " {"             \
     ACC_##r(WGMMA_FIRST_NAME, WGMMA_NEXT_NAME) "}, " a ", %" #b ", p, 1, 1, " majors "; }"
 
 /* One function of each kind for every shape. SS: both operands from shared memory, K-major. MN:
@@ -151,7 +158,7 @@ DEVICE void wgmma_commit_group(void) { asm volatile("wgmma.commit_group.sync.ali
                      : "l"(a), "l"(b), "r"(accumulate));                                           \
     }                                                                                              \
     DEVICE void wgmma_rs_##n(float *acc, const uint32_t a[4], uint64_t b, int accumulate) {        \
-        asm volatile(WGMMA_ISSUE(n, r, "{%" #o0 ", %" #o1 ", %" #o2 ", %" #o3 "}", o4, o5, "0")      \
+        asm volatile(WGMMA_ISSUE(n, r, "{%" #o0 ", %" #o1 ", %" #o2 ", %" #o3 "}", o4, o5, "0")    \
                      : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));       \
     }
