@@ -5,7 +5,9 @@
  *
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * stage is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
- * all (every chapter's own). Prints one JSON line for each stage and shape, as --json does.
+ * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
+ * recording. Prints one JSON line for each stage and shape, as --json does; there "+trace" ends the
+ * variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +20,14 @@
 #include "harness/output_file.h"
 #include "harness/registry.h"
 #include "harness/report.h"
+#include "timeline/timeline.h"
 
 enum { STAGES = 64, SHAPES = 64 };
 enum { BASELINES_NONE, BASELINES_LIBRARIES, BASELINES_ALL };
 
 struct comparison {
-    int entry[STAGES]; /* in the registry */
+    int entry[STAGES];   /* in the registry */
+    bool traced[STAGES]; /* with the recorder in it */
     struct problem_size shape[SHAPES];
     int stages, shapes;
     int baselines;
@@ -40,18 +44,47 @@ struct line_up {
     struct gemm_stage copy[STAGES];
     const struct gemm_stage *stage[STAGES];
     const char *selected[STAGES];
+    char name[STAGES][64]; /* of variants with the recorder */
 };
+
+/* The same kernel with the recorder in it. NULL after a message. */
+static const struct gemm_stage *traced_stage(const struct gemm_stage *stage, enum gemm_type type) {
+    char label[96];
+    for (int i = 0; i < stage_registry_count; ++i)
+        if (stage_of_type(&stage_registry[i], type) == stage &&
+            stage_of_type(&stage_trace_registry[i], type))
+            return stage_of_type(&stage_trace_registry[i], type);
+    complain("%s was not compiled with the recorder", stage_label(stage, label, sizeof label));
+    return NULL;
+}
 
 static bool line_up(const struct comparison *c, struct problem_size size, struct line_up *out) {
     for (int i = 0; i < c->stages; ++i) {
         const struct gemm_stage *asked = stage_of_type(&stage_registry[c->entry[i]], c->type);
         const struct gemm_stage *stage = stage_for_size(asked, size);
         if (!stage) return false;
-        out->copy[i] = *stage;
-        out->copy[i].variant = asked->variant;
-        out->stage[i] = &out->copy[i];
         out->selected[i] = asked->select ? stage->variant : NULL;
+        if (c->traced[i] && !(stage = traced_stage(stage, c->type))) return false;
+        snprintf(out->name[i], sizeof out->name[i], "%s+trace",
+                 asked->variant ? asked->variant : "");
+        out->copy[i] = *stage;
+        out->copy[i].variant = c->traced[i] ? out->name[i] : asked->variant;
+        out->stage[i] = &out->copy[i];
     }
+    return true;
+}
+
+/* Gives every problem the recorder's buffer, if any kernel records; the others ignore it. Each
+ * launch writes over the records of the one before. False after a message. */
+static bool add_recorder(const struct comparison *c, struct experiment *e, void **buffer) {
+    bool wanted = false;
+    for (int i = 0; i < c->stages; ++i)
+        wanted |= c->traced[i];
+    if (!wanted) return true;
+    *buffer = backend_alloc(trace_buffer_bytes(), "trace", true);
+    if (!*buffer || !backend_fill(*buffer, 0, trace_buffer_bytes() / 2)) return false;
+    for (int set = 0; set < e->buffers.sets; ++set)
+        e->buffers.problems[set].trace = *buffer;
     return true;
 }
 
@@ -74,17 +107,20 @@ static enum exit_code run_shape(const struct comparison *c, const struct device_
     struct line_up kernels;
     struct stage_result results[STAGES];
     struct experiment e;
+    void *recorder = NULL;
     if (!line_up(c, size, &kernels)) return EXIT_WRONG;
     enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
                                           kernels.stage, c->stages, true);
     if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, baselines_asked[c->baselines]);
     drop_baselines(&e, c->baselines);
+    if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
     if (code == EXIT_VERIFIED) {
         for (int i = 0; i < c->stages; ++i) {
             experiment_verify(&e, kernels.stage[i], &results[i]);
             results[i].selected = kernels.selected[i];
         }
-        if (!experiment_time(&e, &c->timing, results, c->stages, c->csv)) code = EXIT_WRONG;
+        if (c->timing.modes && !experiment_time(&e, &c->timing, results, c->stages, c->csv))
+            code = EXIT_WRONG;
         for (int i = 0; i < c->stages; ++i)
             if (results[i].code != EXIT_VERIFIED) code = EXIT_WRONG;
         report_json(&(struct report){.device = device,
@@ -99,6 +135,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct device_
                     stdout);
         fflush(stdout);
     }
+    if (recorder) backend_free(recorder);
     experiment_close(&e);
     return code;
 }
@@ -107,10 +144,16 @@ static enum exit_code run_shape(const struct comparison *c, const struct device_
 
 /* One item of --stages. */
 static bool add_stages(struct comparison *c, const char *item) {
+    static const char trace[] = "+trace";
+    char plain[96], number[16];
+    const size_t length = strlen(item), end = length > strlen(trace) ? length - strlen(trace) : 0;
+    const bool traced = end && !strcmp(item + end, trace);
+    if (length >= sizeof plain) return false;
+    snprintf(plain, sizeof plain, "%.*s", (int)(traced ? end : length), item);
+    item = plain;
     const char *variant = strchr(item, ':');
     const bool every = !strcmp(item, "all");
     uint64_t chapter = 0;
-    char number[16];
     snprintf(number, sizeof number, "%.*s", variant ? (int)(variant - item) : 15, item);
     if (!every && !parse_whole(number, 1, 31, &chapter)) return false;
     const int before = c->stages;
@@ -122,6 +165,7 @@ static bool add_stages(struct comparison *c, const char *item) {
                                            (stage->variant && !strcmp(variant + 1, stage->variant));
         if (!wanted) continue;
         if (c->stages == STAGES) return false;
+        c->traced[c->stages] = traced;
         c->entry[c->stages++] = i;
     }
     return c->stages > before;

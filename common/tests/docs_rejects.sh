@@ -46,6 +46,16 @@ expect() {
 book
 expect 0 '2 pages'
 grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; failed=1; }
+sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
+{
+    echo '{"gpu": "card", "driver": "1", "toolkit": "2", "date": "today", "command": "run both"}'
+    row='"backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "baselines": []'
+    echo "{\"stage\": \"01_one\", \"variant\": null, $row, \"burst\": {\"ms\": 2.00}}"
+    echo "{\"stage\": \"01_one\", \"variant\": \"+trace\", $row, \"burst\": {\"ms\": 2.05}}"
+} >>"$dir/docs/results/card.jsonl"
+"$check" --write "$dir" >/dev/null
+grep -qF '| 01_one | +2.5 % |' "$dir/README.md" || { echo 'no row of the recorder'; failed=1; }
+book
 grep -qF '| cublas | 200 | 100 % |' "$dir/README.md" || { echo 'no baseline'; failed=1; }
 
 sed -i 's/"tflops": 100/"tflops": 101/' "$dir/docs/results/card.jsonl"

@@ -125,6 +125,7 @@ static const struct json *baseline(const struct json *value, const char *name) {
 struct found {
     const struct json *value;  /* the stage's record, or the baseline's */
     const struct json *cublas; /* of the same run, or NULL */
+    const struct json *traced; /* the stage with the recorder in it, of the same run, or NULL */
 };
 
 static bool is_chapter_number(const char *word) {
@@ -134,16 +135,23 @@ static bool is_chapter_number(const char *word) {
 /* What a run has of a kernel or library at this shape; of several the last. */
 static struct found find_in_run(const char *word, struct shape shape, const char *dtype, int run,
                                 int *index) {
-    struct found found = {NULL, NULL};
+    struct found found = {NULL, NULL, NULL};
+    char traced[WORD + 8];
+    int recorder = -1;
+    snprintf(traced, sizeof traced, "%s%s+trace", word, strchr(word, ':') ? "" : ":");
     for (int i = 0; i < record_count; ++i) {
         const struct json *value = &records[i].value;
         if ((run >= 0 && records[i].run != run) || !fits(value, shape, dtype)) continue;
+        if (is_named(value, traced)) recorder = i;
         const struct json *wanted = is_chapter_number(word) ? (is_named(value, word) ? value : NULL)
                                                             : baseline(value, word);
         if (!wanted) continue;
-        found = (struct found){wanted, baseline(value, "cublas")};
+        found.value = wanted;
+        found.cublas = baseline(value, "cublas");
         *index = i;
     }
+    if (found.value && recorder >= 0 && records[recorder].run == records[*index].run)
+        found.traced = &records[recorder].value;
     return found;
 }
 
@@ -170,6 +178,7 @@ enum column {
     CYCLES,
     REGISTERS,
     SMEM,
+    TRACED,
     COLUMNS
 };
 static const struct {
@@ -186,6 +195,7 @@ static const struct {
     [CYCLES] = {"cycles", "cycles"},
     [REGISTERS] = {"registers", "registers"},
     [SMEM] = {"smem", "shared memory, KB"},
+    [TRACED] = {"traced", "longer with the recorder"},
 };
 
 static void add_number(struct text *out, double value, const char *unit) {
@@ -219,6 +229,13 @@ static void add_cell(struct text *out, enum column column, struct found found) {
         return;
     case UTILIZATION:
         add_share(out, number_of(value, "tensor_core_utilization"), 1);
+        return;
+    case TRACED:
+        number = number_of(found.traced ? json_member(found.traced, "burst") : NULL, "ms");
+        if (number > 0 && number_of(burst, "ms") > 0)
+            text_add(out, "%+.1f %%", 100 * (number / number_of(burst, "ms") - 1));
+        else
+            text_add(out, "–");
         return;
     case SPREAD:
         number = number_of(burst, "spread");

@@ -36,7 +36,16 @@ expect 'exit code' 1 $?
 expect 'the right one' 1 "$(grep -c '"variant": null.*"verified": true.*"burst": {"ms"' rows)"
 expect 'speeds of wrong ones' 0 "$(grep -c '"verified": false.*"burst": {"ms".*"sus.*"base' rows)"
 
-for bad in '--stages 2 --shapes 8' '--stages 1 --shapes 8x8' '--stages 1:none --shapes 8' \
+# With and without the recorder in one rotation; a kernel that has none is refused.
+"$compare" --stages 1,1+trace --shapes 32 --iters 1 --baselines none >rows 2>log
+expect 'exit code' 0 $?
+expect 'the kernel and the one that records' 'null,"+trace",' \
+    "$(sed -n 's/.*"variant": \([^,]*,\).*"verified": true.*/\1/p' rows | tr -d '\n')"
+"$compare" --stages 1:truncating+trace --shapes 32 --iters 1 >rows 2>log
+expect 'exit code without a recorder' 1 $?
+expect 'why' 1 "$(grep -c 'truncating was not compiled with the recorder' log)"
+
+for bad in '--stages 2 --shapes 8' '--stages 1 --shapes 8x8' '--stages 1:none --shapes 8' '--stages +trace --shapes 8' \
     '--stages 1' '--stages 1 --shapes 8 --order up' '--stages 1 --shapes 0' '--sms 3'; do
     # shellcheck disable=SC2086
     "$compare" $bad >rows 2>log
