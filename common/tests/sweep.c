@@ -3,7 +3,7 @@
  * own verification.
  *
  *     build/sim/sweep --stage 06_wgmma --triples 150 --schedule all --dtype both
- *     build/gpu/sweep --variant all --random 2000 --rotate 10
+ *     build/gpu/sweep --variant all --random 2000 --rotate 3
  *     build/gpu/sweep --variant all --repeat 1000 --size 1024x1152x640
  *
  * --triples draws m, n and k from sizes around the tiles' and fragments' edges, each stage for

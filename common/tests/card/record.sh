@@ -1,7 +1,7 @@
 #!/bin/bash
 # record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the card and is
-# recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs in
-# DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
+# recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs
+# in DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
 # section mutants. Writes into docs/results. --dry only prints the commands. Each section says what
 # it took; the seconds here are estimates for an H200.
 #
@@ -13,10 +13,10 @@
 #   suite      270 s   09 on 28 shapes, burst in bf16; a third of them in fp16, and sustained
 #   order       35 s   the same kernel first and last in the rotation
 #   big         35 s   more than 2^31 elements in A, and in D, through every chapter
-#   sweep      100 s   2000 random shapes through all chapters and a tenth of the variants in turn
+#   sweep       60 s   2000 random shapes through all chapters and a third of the variants in turn
 #   repeat      60 s   1000 runs of one problem, bit for bit
-#   delays      40 s   random shapes and repeated runs with random delays in every kernel
-#   sanitizer   50 s   memcheck, racecheck, synccheck, initcheck; several at a time
+#   delays      30 s   random shapes and repeated runs with random delays in every kernel
+#   sanitizer   40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants    110 s   broken kernels by themselves, with delays, and under all four tools
 #   trace       45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu         60 s   hardware counters of all chapters
@@ -87,18 +87,65 @@ rows() {
     note $? "$@"
 }
 
-# text FILE COMMAND...: a command's output, its first lines and the last, behind its header.
+# shorten COMMAND: what a record keeps of a command's output: the first lines and the last; of
+# compute-sanitizer each line once, without the empty ones.
+shorten() {
+    if [ "$1" = compute-sanitizer ]; then
+        awk '!/^=========  *$/ && !seen[$0]++ && ++lines <= 200'
+    else
+        awk 'NR <= 400 { print } { last = $0 }
+            END { if (NR > 400) print "... " NR - 401 " lines ...\n" last }'
+    fi
+}
+
+# into FILE COMMAND...: appends a header, the output and the exit code.
+into() {
+    local file=$1 status
+    shift
+    { printf '# ' && header "$@"; } >>"$file"
+    "$@" 2>&1 | shorten "$1" >>"$file"
+    status=${PIPESTATUS[0]}
+    printf '# exit code %d\n\n' "$status" >>"$file"
+    return "$status"
+}
+
+# text FILE COMMAND...: a command's output behind its header.
 text() {
-    local file=$out/$1 status
+    local file=$out/$1
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
-    { printf '# ' && header "$@"; } >>"$file"
-    "$@" 2>&1 | awk 'NR <= 400 { print } { last = $0 }
-        END { if (NR > 400) print "... " NR - 401 " lines ...\n" last }' >>"$file"
-    status=${PIPESTATUS[0]}
-    note "$status" "$@"
-    printf '# exit code %d\n\n' "$status" >>"$file"
+    into "$file" "$@"
+    note $? "$@"
+}
+
+# together FILE JOBS: the same of the commands on stdin, JOBS at a time, for those that leave the
+# card idle most of the time. Stdin is no pipe, so that failures are counted here. A report of
+# racecheck, exit code 9, is no failure: docs/results/README.md.
+together() {
+    local file=$out/$1 jobs=$2 parts=$out/$1.parts command status part=0
+    local -a commands
+    mapfile -t commands
+    printf '+ %s\n' "${commands[@]}"
+    [ -n "$dry" ] && return
+    mkdir -p "$parts"
+    for command in "${commands[@]}"; do
+        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+        part=$((part + 1))
+        # shellcheck disable=SC2086
+        { into "$parts/$part" $command; echo $? >"$parts/$part.status"; } &
+    done
+    wait
+    part=0
+    for command in "${commands[@]}"; do
+        part=$((part + 1))
+        cat "$parts/$part" >>"$file"
+        status=$(cat "$parts/$part.status")
+        [[ $command = *racecheck* ]] && [ "$status" -eq 9 ] && status=0
+        # shellcheck disable=SC2086
+        note "$status" $command
+    done
+    rm -rf "$parts"
 }
 
 # ---- sections ----
@@ -206,8 +253,11 @@ section_big() {
 }
 
 section_sweep() {
+    local seed
     begin sweep.txt
-    text sweep.txt "$gpu/sweep" --variant all --rotate 10 --random 2000 --seed 1
+    together sweep.txt 4 < <(for seed in 1 2 3 4; do
+        echo "$gpu/sweep --variant all --rotate 3 --random 500 --seed $seed"
+    done)
 }
 
 # What adds to D in no fixed order, and says so.
@@ -224,66 +274,35 @@ section_repeat() {
 
 section_delays() {
     begin delays.txt
-    text delays.txt "$gpu/sweep_delays" --variant all --random 200 --seed 2
-    # shellcheck disable=SC2086
-    text delays.txt "$gpu/sweep_delays" --variant all --repeat 100 --size 520x776x648 --dtype bf16 \
-        $may_differ
+    together delays.txt 3 <<END
+$gpu/sweep_delays --variant all --random 100 --seed 2
+$gpu/sweep_delays --variant all --random 100 --seed 3
+$gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype bf16 $may_differ
+END
 }
 
-# sanitize PART TOOL COMMAND...: what the tool has to say, each line once, in a file of its own.
-# Reports of racecheck are no failure: see docs/results/README.md.
-sanitize() {
-    local part=$1 tool=$2 status
-    shift 2
-    { printf '# ' && header compute-sanitizer --tool "$tool" "$@"; } >"$part"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" >"$part.log" 2>&1
-    status=$?
-    grep -v '^=========  *$' "$part.log" | awk '!seen[$0]++' | head -n 200 >>"$part"
-    rm -f "$part.log"
-    printf '# exit code %d\n\n' "$status" >>"$part"
-    [ "$status" -eq 0 ] || { [ "$tool" = racecheck ] && [ "$status" -eq 9 ]; }
-}
-
-# One line for each run: the tool and its command. A tool spends most of its time on the host, so
-# all of them run at a time.
-sanitizer_runs() {
-    local tool order sweep=$gpu/sweep
-    local two_splits="08_persistent_pingpong:split_k 09_cluster_multicast:split4_64x128"
+# What compute-sanitizer runs. Of a minimal handoff: correct by mbarriers, correct by barriers,
+# wrong; and of a minimal exchange in a cluster: correct, wrong.
+sanitizer_commands() {
+    local tool order stage sweep=$gpu/sweep
     for tool in memcheck racecheck synccheck initcheck; do
+        tool="compute-sanitizer --tool $tool --error-exitcode 9"
         echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
         echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
-        for stage in $two_splits; do
+        for stage in 08_persistent_pingpong:split_k 09_cluster_multicast:split4_64x128; do
             echo "$tool $sweep --stage ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
                 "--dtype bf16 --seed 6"
         done
     done
-    # What racecheck says of a minimal handoff: correct by mbarriers, correct by barriers, wrong;
-    # and of a minimal exchange in a cluster: correct, wrong.
+    tool='compute-sanitizer --tool racecheck --error-exitcode 9'
     for order in mbarrier barrier none cluster cluster_none; do
-        echo "racecheck $gpu/racecheck_minimal $order"
+        echo "$tool $gpu/racecheck_minimal $order"
     done
 }
 
 section_sanitizer() {
-    local run part=0 parts=$out/sanitizer.parts pids=()
     begin sanitizer.txt
-    sanitizer_runs | sed 's/^/+ compute-sanitizer --tool /'
-    [ -n "$dry" ] && return
-    mkdir -p "$parts"
-    while read -r run; do
-        part=$((part + 1))
-        # shellcheck disable=SC2086
-        sanitize "$parts/$part" $run &
-        pids+=($!)
-    done < <(sanitizer_runs)
-    part=0
-    while read -r run; do
-        wait "${pids[$part]}"
-        note $? "$run: see sanitizer.txt"
-        part=$((part + 1))
-        cat "$parts/$part" >>"$out/sanitizer.txt"
-    done < <(sanitizer_runs)
-    rm -rf "$parts"
+    together sanitizer.txt 6 < <(sanitizer_commands)
 }
 
 section_mutants() {

@@ -31,8 +31,25 @@ printf '#!/bin/sh\necho "2000 random shapes, 1 failures"\nexit 1\n' >build/gpu/s
 chmod +x build/gpu/sweep
 "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sweep >log 2>&1
 expect 'exit code of a failure' 1 $?
-expect 'the record of a failure' '# exit code 1' "$(grep '^# exit' results/sweep.txt)"
-expect 'the header' 1 "$(grep -c '"command": ".*sweep --variant all' results/sweep.txt)"
+expect 'the records of a failure' 4 "$(grep -c '^# exit code 1' results/sweep.txt)"
+expect 'the headers' '1 2 3 4 ' \
+    "$(sed -n 's/.*"command": ".*sweep --variant all.* --seed \(.\)".*/\1/p' results/sweep.txt |
+        tr '\n' ' ')"
+expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
+
+# Racecheck may report; the others may not. Each line is kept once.
+cat >compute-sanitizer <<'END'
+#!/bin/bash
+printf '========= COMPUTE-SANITIZER\n========= \nsame\nsame\n'
+case $2 in racecheck | initcheck) exit 9 ;; esac
+END
+chmod +x compute-sanitizer
+PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sanitizer >log 2>&1
+expect 'exit code of reports' 1 $?
+expect 'failures' 'record.sh: 4 commands failed' "$(tail -n 1 log)"
+expect 'lines kept' 21 "$(grep -c same results/sanitizer.txt)"
+expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
+expect 'runs of split-K' 4 "$(grep -c 'command.*split4_64x128' results/sanitizer.txt)"
 rm -rf results
 
 # ncu.sh with an ncu that knows three counters.
