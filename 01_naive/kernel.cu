@@ -29,7 +29,8 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS args) {
     struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
     trace_mark(&trace, TRACE_FMA_BEGIN, 0);
     for (int k = 0; k < args.k; ++k)
-        sum += element_to_float(ld_global_element(&a[k])) * element_to_float(ld_global_element(&b[k]));
+        sum += element_to_float(ld_global_element(&a[k])) *
+               element_to_float(ld_global_element(&b[k]));
 
     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     st_global_element(&args.d[row * args.ldd + column], float_to_element(sum));

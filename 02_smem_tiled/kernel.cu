@@ -19,7 +19,7 @@ enum {
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
     CHUNK = 8,          /* elements of 16 bytes, what one thread copies at once */
-    PITCH = BK + CHUNK, /* of a row in shared memory: the padding keeps ldmatrix free of bank conflicts */
+    PITCH = BK + CHUNK, /* of a row in shared memory: padded, so that ldmatrix has no conflicts */
 };
 
 struct smem {
@@ -46,7 +46,8 @@ DEVICE struct b128 mask_chunk(struct b128 chunk, int valid) {
 
 /* Copies a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The
  * whole CTA. */
-DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows, int columns) {
+DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows,
+                      int columns) {
     struct b128 chunks[BM * BK / CHUNK / THREADS];
     UNROLL for (int i = 0; i < BM * BK / CHUNK / THREADS; ++i) {
         const int index = i * THREADS + threadIdx.x;

@@ -27,7 +27,7 @@ enum {
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
     CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
-    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* copied by the CTA with an instruction of each thread */
     PARTS = 4, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
 };
 
@@ -51,24 +51,25 @@ DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8)
 
 /* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
  * `inside`: no row does. The whole CTA. */
-DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
-                      int columns, bool inside) {
+DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row,
+                      int rows, int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
     const element_t *from = &global[row * ld + chunk * CHUNK];
     UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
-        cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
+        cp_async_16(&to[i * BK], &from[i * ld],
+                    inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
 /* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The
  * whole CTA. */
-DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                      int part, bool inside) {
+DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      int k_tile, int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
-    load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
-              args->k - k, inside);
+    load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS,
+              args->m - row, args->k - k, inside);
     load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
               args->n - column, args->k - k, inside);
 }
@@ -112,9 +113,10 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 }
 
 /* Starts copying k-tile `k_tile` and closes the group. The whole CTA. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                       bool inside) {
-    UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int k_tile, bool inside) {
+    UNROLL for (int part = 0; part < PARTS; ++part)
+        load_part(shared, args, tile, k_tile, part, inside);
     /* The copies so far are one group, for the waits to count. cp.async.commit_group */
     cp_async_commit_group();
 }
@@ -170,10 +172,10 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
     struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "03_cp_async_multistage",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "03_cp_async_multistage",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 

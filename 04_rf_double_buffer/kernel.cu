@@ -27,7 +27,7 @@ enum {
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
     CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
-    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* rows that the CTA copies with one instruction per thread */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* copied by the CTA with an instruction of each thread */
     PARTS = 2, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
 };
 
@@ -51,24 +51,25 @@ DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8)
 
 /* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
  * `inside`: no row does. The whole CTA. */
-DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row, int rows,
-                      int columns, bool inside) {
+DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row,
+                      int rows, int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
     const int left = columns - chunk * CHUNK;
     const int valid = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
     element_t *to = &shared[tile_offset(row, chunk)];
     const element_t *from = &global[row * ld + chunk * CHUNK];
     UNROLL for (int i = 0; i < PART_ROWS; i += ROWS_AT_ONCE)
-        cp_async_16(&to[i * BK], &from[i * ld], inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
+        cp_async_16(&to[i * BK], &from[i * ld],
+                    inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
 /* Starts copying a half of k-tile `k_tile` of both operands; zeros behind the last one. The
  * whole CTA. */
-DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile,
-                      int part, bool inside) {
+DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                      int k_tile, int part, bool inside) {
     const int row = tile.m * BM, column = tile.n * BN, k = k_tile * BK, stage = k_tile % STAGES;
-    load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS, args->m - row,
-              args->k - k, inside);
+    load_rows(shared->a[stage], &args->a[row * args->lda + k], args->lda, part * PART_ROWS,
+              args->m - row, args->k - k, inside);
     load_rows(shared->b[stage], &args->b[column * args->ldb + k], args->ldb, part * PART_ROWS,
               args->n - column, args->k - k, inside);
 }
@@ -129,7 +130,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
 
     for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
         trace_mark(trace, TRACE_LOAD, k_tile);
-        UNROLL for (int part = 0; part < PARTS; ++part) load_part(shared, args, tile, k_tile, part, inside);
+        UNROLL for (int part = 0; part < PARTS; ++part)
+            load_part(shared, args, tile, k_tile, part, inside);
         /* The copies so far are one group, for the waits to count. cp.async.commit_group */
         cp_async_commit_group();
     }
@@ -142,7 +144,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         const int stage = k_tile % STAGES, next_stage = (k_tile + 1) % STAGES;
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
             trace_mark(trace, TRACE_FRAGMENTS, k_tile);
-            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
+                           step + 1);
             if (step == 0) trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
             /* Into the stage of the previous k-tile: the last wait_stage() came after
              * everybody's last load from it. */
@@ -181,10 +184,10 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
     struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "04_rf_double_buffer",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "04_rf_double_buffer",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -33,7 +33,7 @@ enum {
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     mbarrier_t full[STAGES];      /* one arrival, and the bytes of a k-tile */
 #if CTAS_PER_SM == 1
@@ -102,7 +102,8 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 }
 
 /* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int k_tile) {
     const int stage = k_tile % STAGES;
     if (k_tile >= args->tiles_k) return;
     /* The phase completes with this arrival and the last of these bytes.
@@ -122,7 +123,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
-        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
         fence_mbarrier_init();
         for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
             trace_mark(&trace, TRACE_LOAD, k_tile);
@@ -144,7 +145,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
             trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
-            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage], step + 1);
+            load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
+                           step + 1);
             trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
         }
@@ -169,15 +171,16 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     trace_close(&trace);
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "05_tma_mbarrier",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "05_tma_mbarrier",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -3,10 +3,10 @@
  * else.
  *
  * The idea: wgmma is issued by four warps at once, reads both operands from shared memory as two
- * descriptors say, and finishes later. No fragments, no ldmatrix; half as many instructions would
- * still keep it busy. WAIT groups stay in flight: with 0, the Tensor Core is idle from the end of
- * a k-tile to the issue of the next; with 1, the next is queued before the last one ends, and a
- * stage is refilled one k-tile late. What it costs: rules about who may touch what, when.
+ * descriptors say, and finishes later. No fragments, no ldmatrix; one instruction is 64 x 128 x 16.
+ * WAIT groups stay in flight: with 0, the Tensor Core is idle from the end of a k-tile to the issue
+ * of the next; with 1, the next is queued before the last one ends, and a stage is refilled one
+ * k-tile late. What it costs: rules about who may touch what, when.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -31,7 +31,7 @@ enum {
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     mbarrier_t full[STAGES];      /* one arrival, and the bytes of a k-tile */
 };
@@ -52,7 +52,8 @@ DEVICE void advance(struct pipeline_state *state) {
 /* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half
  * of the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte
  * pattern, hence the stride. The warpgroup. */
-DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b, bool accumulate) {
+DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b,
+                     bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step)
@@ -81,7 +82,8 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile, float acc
 }
 
 /* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
-DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile, int k_tile) {
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int k_tile) {
     const int stage = k_tile % STAGES;
     if (k_tile >= args->tiles_k) return;
     /* The phase completes with this arrival and the last of these bytes.
@@ -117,7 +119,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
-        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
         fence_mbarrier_init();
         for (int k_tile = 0; k_tile < STAGES; ++k_tile) {
             trace_mark(&trace, TRACE_LOAD, k_tile);
@@ -148,15 +150,16 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     trace_close(&trace);
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "06_wgmma",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "06_wgmma",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -37,14 +37,13 @@ enum {
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile
- * are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One
- * warpgroup. */
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
 DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
@@ -62,33 +61,37 @@ DEVICE void transpose_quad(uint32_t word[4]) {
         UNROLL for (int i = 0; i < 4; ++i) {
             if (i & bit) continue;
             const bool upper = lane & bit;
-            const uint32_t other = __shfl_sync(0xffffffffu, upper ? word[i] : word[i | bit], lane ^ bit);
+            const uint32_t mine = upper ? word[i] : word[i | bit];
+            const uint32_t other = __shfl_sync(0xffffffffu, mine, lane ^ bit);
             if (upper) word[i] = other;
             else word[i | bit] = other;
         }
 }
 
-/* Writes a warpgroup's accumulators to D from row `first_row` on. A thread holds pairs of
- * columns; the four lanes of a quad exchange them, so that each writes eight neighbouring
- * columns at once. One warpgroup. */
-DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column, float acc[64]) {
+/* Writes a warpgroup's accumulators to D. A thread holds pairs of columns; the four lanes of a quad
+ * exchange them, so that each writes eight neighbouring columns at once. One warpgroup. */
+DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column,
+                       float acc[64]) {
     const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
     UNROLL for (int j = 0; j < BN / 8; j += 4)
         UNROLL for (int half = 0; half < 2; ++half) {
             const int row = first_row + warp * 16 + half * 8 + lane / 4;
             struct b128 chunk;
             UNROLL for (int i = 0; i < 4; ++i)
-                chunk.word[i] = pack_elements(acc[4 * (j + i) + 2 * half], acc[4 * (j + i) + 2 * half + 1]);
+                chunk.word[i] = pack_elements(acc[4 * (j + i) + 2 * half],
+                                              acc[4 * (j + i) + 2 * half + 1]);
             if (WIDE_STORES) transpose_quad(chunk.word);
             UNROLL for (int i = 0; i < 4; ++i) {
-                const int column = first_column + (WIDE_STORES ? (j + lane % 4) * 8 + 2 * i : (j + i) * 8 + lane % 4 * 2);
+                const int block = WIDE_STORES ? j + lane % 4 : j + i; /* of eight columns */
+                const int column = first_column + block * 8 + (WIDE_STORES ? i : lane % 4) * 2;
                 element_t *d = &args->d[row * args->ldd + column];
                 if (WIDE_STORES && i == 0 && row < args->m && column + 8 <= args->n) {
                     st_global_b128(d, chunk);
                     break;
                 }
                 if (row < args->m && column + 1 < args->n) st_global_b32(d, chunk.word[i]);
-                else if (row < args->m && column < args->n) st_global_element(d, first_of_pair(chunk.word[i]));
+                else if (row < args->m && column < args->n)
+                    st_global_element(d, first_of_pair(chunk.word[i]));
             }
         }
 }
@@ -129,14 +132,14 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
 }
 
 /* Multiplies all k-tiles into 64 rows of the tile and stores them. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile, int half) {
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                     int half) {
     float acc[64] = {0};
-    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next k-tile to read, to release */
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, threadIdx.x % 128 == 0);
-
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile, &trace);
-
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile)
+        issue_k_tile(shared, &state, half, acc, k_tile, &trace);
     NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
         issue_k_tile(shared, &state, half, acc, k_tile, &trace);
         /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
@@ -161,12 +164,11 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
-        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* The barriers are initialized before any other thread uses one. bar.sync */
     __syncthreads();
-
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (threadIdx.x == 0) producer(shared, &args, tile);
@@ -176,15 +178,16 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     }
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B))
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "07_warp_specialized",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "07_warp_specialized",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 
