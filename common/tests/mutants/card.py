@@ -32,6 +32,7 @@ import time
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import card_list
+import card_page
 import mutants
 
 FLAGS = ("-O3", "--generate-code=arch=compute_90a,code=[sm_90a]", "-std=c++17", "-lineinfo",
@@ -40,8 +41,8 @@ FIELDS = ("file", "function", "code", "edit", "nth", "stage", "compiler", "plain
           "memcheck", "racecheck", "synccheck", "initcheck")
 # Buffers lie next to each other: without padding memcheck takes a neighbour's bytes for good.
 TOOLS = {"memcheck": ("--padding", "1048576"), "racecheck": (), "synccheck": (), "initcheck": ()}
-REPETITIONS = 20          # of every shape, in plain runs
-PLAIN_S, TOOL_S = 10, 40  # patience
+REPETITIONS = 20          # of every small shape, in plain runs
+PLAIN_S, TOOL_S = 15, 40  # patience
 HUNG_S = 10               # patience of the other runs of a kernel that hangs by itself
 KILLED = (4, 124, 137, -9)  # the harness lost its patience, or timeout(1)
 NOT_RUN = "not run"
@@ -74,25 +75,24 @@ class Card:
         self.gallery = mutants.Gallery(argparse.Namespace(
             compiler="", stages=options.stages, work=options.work, root=options.root))
         self.began = time.monotonic()
+        self.failures = []
         self.programs = self.find_programs()
         self.cells = collections.defaultdict(dict)  # [program's key][column]
         self.reports = {}                           # [program's key, tool]: a list of reports
-        self.failures = []
 
     def find_programs(self):
         """The chosen mutants, each in the configuration of its verdict, and their originals."""
         by_label = {c.label: c for c in self.gallery.configurations}
-        verdicts = {tuple(row[:5]): row[6] for row in mutants.read_table("verdicts.tsv")}
+        _, verdicts = card_page.read_table(os.path.join(self.options.root, card_page.VERDICTS))
         mutated, originals = [], {}
         for line in card_list.CHOSEN:
-            edit = card_list.one(self.gallery.edits, line, lambda edit: edit.key())
-            key = tuple(" ".join(str(part).split()) for part in edit.key())
-            label = verdicts.get(key)
-            if label not in by_label:
-                raise SystemExit(f"verdicts.tsv has no configuration for {mutants.describe(edit)}")
-            configuration = by_label[label]
-            originals[label] = configuration
-            mutated.append((edit, configuration))
+            try:
+                edit = card_list.one(self.gallery.edits, line, lambda edit: edit.key())
+                label = card_list.one(verdicts, line, card_page.key_of)["stage"]
+                originals[label] = by_label[label]
+                mutated.append((edit, by_label[label]))
+            except LookupError as error:
+                self.failures.append(str(error))
         everything = [(None, c) for c in originals.values()] + mutated
         programs = [Program(edit, c, (edit.key() if edit else None, c.label),
                             os.path.join(self.options.work, f"program{i:02}"))
@@ -310,10 +310,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=12, help="programs that run at a time")
     parser.add_argument("--seconds", type=int, default=150, help="nothing begins after them")
     parser.add_argument("--make_only", action="store_true", help="compile and link, run nothing")
-    try:
-        card = Card(parser.parse_args())
-    except LookupError as error:
-        raise SystemExit(f"card.py: {error}") from None
+    card = Card(parser.parse_args())
     card.work()
     card.print()
     for failure in card.failures:
