@@ -48,8 +48,7 @@ static void print_run_options(void) {
             "  --timing none         the only choice: it has cycles, not times\n\n");
     printf("Which kernels, and what comes out:\n");
     if (program_is_tour)
-        printf("  --stages LIST         chapters, such as 3,7-9 (default: all)\n"
-               "  --report DIR          a page with results and timelines: DIR/index.html\n");
+        printf("  --stages LIST         chapters, such as 3,7-9 (default: all)\n");
     else
         printf("  --variant NAME        a variant below instead of the chapter's own kernel\n");
     if (!program_is_tour && !backend_can_time())
@@ -57,6 +56,8 @@ static void print_run_options(void) {
                "by\n"
                "                        step; mbarrier:2: that of the third\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
+           "  --report DIR          a page with results and timelines, DIR/index.html,\n"
+           "                        and the timelines as figures\n"
            "  --json                one JSON object per kernel on stdout instead of the table\n"
            "  --help                this text\n\n");
 }

@@ -147,8 +147,8 @@ static bool refuse_elsewhere(const char *name, bool card) {
         complain("--variant: the tour runs the chapters' own kernels; run the chapter's program");
     else if (program_is_tour && strcmp(name, "--explain") == 0)
         complain("--explain: the tour has many kernels; run the program of one chapter");
-    else if (!program_is_tour && (strcmp(name, "--stages") == 0 || strcmp(name, "--report") == 0))
-        complain("%s: only the tour has this option", name);
+    else if (!program_is_tour && strcmp(name, "--stages") == 0)
+        complain("--stages: only the tour has this option");
     else
         return false;
     return true;

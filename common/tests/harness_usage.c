@@ -69,7 +69,7 @@ static const struct usage usages[] = {
     {SIM, "--variant none-such", 2,
      "--variant: there is no 'none-such' here; choose from: truncating"},
     {SIM, "--stages 1", 2, "--stages: only the tour"},
-    {SIM, "--report DIR", 2, "--report: only the tour"},
+    {SIM, "--report /proc", 2, "--report: cannot write into"},
     {SIM, "--explain barriers", 2, "--explain: 'barriers' is not known; choose mbarrier"},
     {SIM, "--explain mbarrier:", 2, "--explain: 'mbarrier:'"},
     {SIM, "--explain mbarrier:-1", 2, "--explain: 'mbarrier:-1'"},
@@ -213,18 +213,20 @@ static void check_outputs(void) {
            outcome.err);
     expect(strstr(outcome.out, "simulated cycles") != NULL, "the table does not say simulated: %s",
            outcome.out);
+    run(SIM, SMALL "--variant truncating --report DIR/one");
+    expect(exists("one/index.html"), "--report of one kernel: %s", outcome.err);
     run(TOUR, "--help; ls DIR | wc -l");
     expect(strstr(outcome.out, "02_second") && strstr(outcome.out, "--schedule-seed") &&
-               strstr(outcome.out, "\n3\n"),
-           "--help, and three entries in the directory: %s", outcome.out);
+               strstr(outcome.out, "\n4\n"),
+           "--help, and four entries in the directory: %s", outcome.out);
     run(SIM, "--help");
     expect(strstr(outcome.out, "timed-wrong") != NULL, "--help does not list the variants");
     char command[1024];
     snprintf(command, sizeof command, "FAKE_NO_DEVICE=1 '%s' --size 16", programs[CARD]);
     run_command(command, &outcome);
     expect(outcome.code == 3 && !*outcome.out, "no device: exit code %d", outcome.code);
-    snprintf(command, sizeof command, "rm -r '%s/page' '%s/trace.json' '%s/samples.csv'", directory,
-             directory, directory);
+    snprintf(command, sizeof command, "cd '%s' && rm -r page one trace.json samples.csv",
+             directory);
     run_command(command, &outcome);
     expect(outcome.code == 0 && directory_is_empty(), "files nobody asked for in %s", directory);
 }
