@@ -4,15 +4,15 @@
  *
  *     mutant all REPETITIONS | mutant small REPETITIONS
  *
- * Three small shapes are computed REPETITIONS times, and with `all` two that fill the card, a quarter
- * as often; from integers, whose result is exact, and verified each time. After each shape comes a
- * line
+ * Three small shapes are computed REPETITIONS times, and with `all` two that fill the card, a
+ * quarter as often; from integers, whose result is exact, and verified each time. After each shape
+ * comes a line
  *
  *     shape M N K: RUNS runs, WRONG wrong
  *
- * so that a kernel that never ends has told what came before. `small` is for tools that slow a kernel
- * down a hundred times. Exit code: 0 all results were
- * right, 1 some were wrong or a launch failed, 2 usage, 3 no device.
+ * so that a kernel that never ends has told what came before. `small` is for tools that slow a
+ * kernel down a hundred times. Exit code: 0 all results were right, 1 some were wrong or a launch
+ * failed, 2 usage, 3 no device.
  */
 #include <stdio.h>
 #include <string.h>
