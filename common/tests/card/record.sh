@@ -14,7 +14,7 @@
 #   order       35 s   the same kernel first and last in the rotation
 #   big         35 s   more than 2^31 elements in A, and in D, through every chapter
 #   sweep       60 s   2000 random shapes through all chapters and a third of the variants in turn
-#   repeat      60 s   1000 runs of one problem, bit for bit
+#   repeat      35 s   1000 runs of one problem, bit for bit
 #   delays      30 s   random shapes and repeated runs with random delays in every kernel
 #   sanitizer   40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants    110 s   broken kernels by themselves, with delays, and under all four tools
@@ -264,12 +264,13 @@ section_sweep() {
 may_differ='--may-differ 08_persistent_pingpong:split_k'
 
 section_repeat() {
+    local repeat="$gpu/sweep --variant all --repeat 1000"
     begin repeat.txt
-    # shellcheck disable=SC2086
-    text repeat.txt "$gpu/sweep" --variant all --repeat 1000 --size 1024x1152x640 $may_differ
-    # shellcheck disable=SC2086
-    text repeat.txt "$gpu/sweep" --stage 08_persistent_pingpong --variant all --repeat 1000 \
-        --size 136x264x8200 --dtype bf16 $may_differ
+    together repeat.txt 3 <<END
+$repeat --size 1024x1152x640 --dtype fp16 $may_differ
+$repeat --size 1024x1152x640 --dtype bf16 $may_differ
+$repeat --stage 08_persistent_pingpong --size 136x264x8200 --dtype bf16 $may_differ
+END
 }
 
 section_delays() {
