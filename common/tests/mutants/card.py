@@ -159,8 +159,15 @@ class Card:
 
     # ---- running them ----
 
-    def is_over(self):
-        return time.monotonic() - self.began > self.options.seconds
+    def may_run(self, program, column):
+        """Not so: a program that could not be made, and any when the time is up."""
+        self.cells[program.key][column] = NOT_RUN
+        if "compiler" not in self.cells[program.key]:
+            return False
+        if time.monotonic() - self.began <= self.options.seconds:
+            return True
+        self.fail(program, f"{column}: not run, the time is up")
+        return False
 
     def run(self, program, name, arguments, patience, tool=None):
         """(exit code, output); the exit code of a run that was stopped is in KILLED."""
@@ -178,8 +185,7 @@ class Card:
 
     def run_plain(self, program, name):
         cells = self.cells[program.key]
-        if "compiler" not in cells or self.is_over():
-            cells[name] = NOT_RUN
+        if not self.may_run(program, name):
             return
         code, said = self.run(program, name, ("all", str(REPETITIONS)), PLAIN_S)
         cells[name] = judge_runs(code, said)
@@ -190,8 +196,7 @@ class Card:
 
     def run_tool(self, program, tool):
         cells = self.cells[program.key]
-        if "compiler" not in cells or self.is_over():
-            cells[tool] = NOT_RUN
+        if not self.may_run(program, tool):
             return
         patience = HUNG_S if cells.get("plain", "").startswith("hangs") else TOOL_S
         code, said = self.run(program, "plain", ("small", "1"), patience, tool)

@@ -107,7 +107,7 @@ def how_made(made):
 
 def sums(rows, verdicts):
     """Who saw how many."""
-    counts, missed = collections.Counter(), []
+    counts, missed, left_out = collections.Counter(), [], 0
     for line in card_list.CHOSEN:
         row = card_list.one(rows, line, key_of)
         seen = {column for column in RUNS if found_by_run(row[column])}
@@ -117,11 +117,14 @@ def sums(rows, verdicts):
         if verdict_of(verdicts, line) not in ("survived", "wrong result"):
             counts["simulator"] += 1
         counts.update(seen)
+        left_out += sum(row[column] == "not run" for column in (*RUNS, *TOOLS))
         if not seen:
             missed.append(name_of(row))
     columns = ("simulator", "compiler", *RUNS, *TOOLS)
     lines = [f"Of {len(card_list.CHOSEN)} mutants, noticed by:", "",
              *heading("", columns), table_row(["mutants", *(str(counts[c]) for c in columns)]), ""]
+    if left_out:
+        lines += [f"{left_out} runs are missing.", ""]
     lines += [f"Nothing on the card noticed {len(missed)}" + (":" if missed else "."), ""]
     return lines + [f"- {name}" for name in missed] + ([""] if missed else [])
 

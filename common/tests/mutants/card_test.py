@@ -101,7 +101,7 @@ def check_card(root, work, stages):
     card.PLAIN_S = card.HUNG_S = 1
     sys.argv = ["card.py", f"--root={root}", f"--work={work}", f"--stages={stages}",
                 f"--nvcc={script(work, 'nvcc', NVCC)}", "--library_directory=/",
-                f"--sanitizer={script(work, 'sanitizer', SANITIZER)}", "--only=02_smem_tiled:"]
+                "--seconds=60", f"--sanitizer={script(work, 'sanitizer', SANITIZER)}", "--only=02_smem_tiled:"]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         code = card.main()
@@ -147,6 +147,10 @@ def check_page(root):
     expect("rows of mutants", len(rows), sum(line.endswith(" – | – |") for line in lines))
     total = next(line for line in lines if line.startswith("| mutants"))
     expect("sums", ["0", "1", "0", "0", "2", "0", "0"], total.strip("| ").split(" | ")[2:])
+    expect("missing runs", False, any("runs are missing" in line for line in lines))
+    rows[5]["initcheck"] = "not run"
+    expect("a missing run", True, "1 runs are missing." in
+           card_page.recorded({"gpu": "none"}, rows, verdicts))
     expect("missed", f"Nothing on the card noticed {len(rows) - 2}:",
            next(line for line in lines if line.startswith("Nothing")))
 
