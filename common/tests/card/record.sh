@@ -18,6 +18,7 @@
 #   delays      30 s   random shapes and repeated runs with random delays in every kernel
 #   sanitizer   40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants    110 s   broken kernels by themselves, with delays, and under all four tools
+#   probe       20 s   the constants of the simulator's timing model
 #   trace       45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu         60 s   hardware counters of all chapters
 #   sass        15 s   what the compiler made of the main loops; needs no card
@@ -316,6 +317,11 @@ section_mutants() {
     note $? "$command"
 }
 
+section_probe() {
+    begin probe.txt
+    text probe.txt "$gpu/probe"
+}
+
 # Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.
 section_trace() {
     local stage pairs=
@@ -348,7 +354,7 @@ section_sass() {
         09_cluster_multicast_pp192
 }
 
-known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer mutants trace ncu sass'
+known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer mutants probe trace ncu sass'
 [ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
 for section in $sections; do
     case " $known " in
