@@ -17,8 +17,8 @@ SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong
 MULTICAST, SPLIT = "09_cluster_multicast/kernel.cu", "09_cluster_multicast/split_k.cu"
 BLOCK_STORE, SCHEDULER = "hopper/block_store.h", "hopper/tile_scheduler.h"
 
-# (kind, file, function or "" for any, a part of the line's code, how what is done to it begins,
-# which of those alike)
+# (kind, file, function, a part of the line's code, how what is done to it begins, which of those
+# alike)
 CHOSEN = (
     (BARRIER, TILED, "kernel", "__syncthreads();", "removed", 0),
     (BARRIER, TILED, "kernel", "__syncthreads();", "removed", 1),
@@ -51,8 +51,8 @@ CHOSEN = (
      "wrong initial producer phase", 0),
 
     (STAGING, BLOCK_STORE, "block_store_staged", "bulk_wait_group_read(", "removed", 0),
+    (STAGING, BLOCK_STORE, "block_store_staged", "named_barrier_sync(", "removed", 0),
     (STAGING, BLOCK_STORE, "block_store_staged", "named_barrier_sync(", "removed", 1),
-    (STAGING, PINGPONG, "", "shared->d[", "consumers share their staging", 0),
     (STAGING, PINGPONG, "consumer", "bulk_wait_group(0);", "removed", 0),
 
     (CLUSTER, MULTICAST, "kernel", "fence_mbarrier_init();", "removed", 0),
@@ -73,7 +73,7 @@ CHOSEN = (
 def is_chosen(line, key):
     """Is this line about the mutant with this key (rules.Edit.key, or a row of a record)?"""
     file, function, code, what, nth = key[:5]
-    return ((file, int(nth)) == (line[1], line[5]) and line[2] in (function, "") and
+    return ((file, function, int(nth)) == (line[1], line[2], line[5]) and
             line[3] in code and what.startswith(line[4]))
 
 
