@@ -45,8 +45,8 @@ struct gemm_problem {
     const element_t *a;    /* [m][lda] */
     const element_t *b;    /* [n][ldb] */
     element_t *d;          /* [m][ldd] */
-    void *workspace;       /* >= gemm_stage.workspace_bytes(), 256-byte aligned, contents undefined */
-    uint32_t *tile_counter; /* 64 words, zero before the first launch; every launch leaves them zero */
+    void *workspace; /* >= gemm_stage.workspace_bytes(), 256-byte aligned, contents undefined */
+    uint32_t *tile_counter; /* 64 words, zero before the first launch; each launch leaves them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
 };
 
@@ -59,8 +59,8 @@ struct gemm_args {
     int64_t lda, ldb, ldd;
     int m, n, k;
     int tiles_m, tiles_n, tiles_k; /* extents of the problem in tiles, rounded up */
-    int items;                     /* units of work for a persistent kernel's schedule, if it has one */
-    int splits;                    /* parts the k loop is split into; 1 unless a chapter says otherwise */
+    int items;  /* units of work for a persistent kernel's schedule, if it has one */
+    int splits; /* parts the k loop is split into; 1 unless a chapter says otherwise */
     float *workspace;
     uint32_t *tile_counter;
     struct trace_record *trace;

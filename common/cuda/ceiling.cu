@@ -51,8 +51,8 @@ KERNEL(THREADS, 1) wgmma_only(const float *operands, float *sums, int steps) {
         for (int k = 0; k < K_STEPS; ++k) {
             const uint32_t a_k = a + stage * CEILING_M * ROW_BYTES + k * 32;
             const uint32_t b_k = b + stage * CEILING_N * ROW_BYTES + k * 32;
-            wgmma_m64nNk16(256, acc, wgmma_descriptor(a_k, 16, ATOM_BYTES, SWIZZLE_128B),
-                           wgmma_descriptor(b_k, 16, ATOM_BYTES, SWIZZLE_128B), 1);
+            wgmma_m64nNk16(256, acc, wgmma_descriptor(a_k, 0, ATOM_BYTES, SWIZZLE_128B),
+                           wgmma_descriptor(b_k, 0, ATOM_BYTES, SWIZZLE_128B), 1);
         }
         wgmma_commit_group();
         wgmma_wait_group(1); // one group always queued behind the one that runs

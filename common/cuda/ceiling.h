@@ -12,14 +12,15 @@ extern "C" {
 #endif
 
 enum {
-    CEILING_STAGES =
-        2, /* sets of operands taken in turn, so that the data lines toggle as in real work */
+    /* Sets of operands taken in turn, so that the data lines toggle as in real work. */
+    CEILING_STAGES = 2,
+    /* One step of one CTA of wgmma. */
     CEILING_M = 128,
     CEILING_N = 256,
-    CEILING_K = 64, /* of one step of one CTA of wgmma */
-    CEILING_OPERANDS =
-        CEILING_STAGES * (CEILING_M + CEILING_N) * CEILING_K, /* floats to be uploaded */
-    CEILING_SUMS = 256,                                       /* one per thread */
+    CEILING_K = 64,
+    /* Floats to be uploaded. */
+    CEILING_OPERANDS = CEILING_STAGES * (CEILING_M + CEILING_N) * CEILING_K,
+    CEILING_SUMS = 256, /* one per thread */
     /* FLOPs of one step of one CTA. */
     CEILING_WGMMA_STEP = 2 * CEILING_M * CEILING_N * CEILING_K,
     CEILING_MMA_WARPS = 8,

@@ -54,8 +54,7 @@ static void point_to_simulator(const char *reason) {
                 name);
 }
 
-/* The first device of compute capability 9.0 into `ordinal`; otherwise says what there is instead.
- * */
+/* The first device of compute capability 9.0 into `ordinal`; or says what there is instead. */
 static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     char reason[512];
     int count = 0;

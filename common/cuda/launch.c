@@ -9,16 +9,23 @@
 #include "cuda/device.h"
 
 enum {
-    PORTABLE_CLUSTER =
-        8, /* CTAs of a cluster that every device accepts; more must be allowed first */
+    PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
-    KERNELS = 256 /* distinct kernels of one program */
+    KERNELS = 256, /* distinct kernels of one program, on each device */
+    DEVICES = 64 /* whose SMs are remembered */
 };
+
+/* The caller's device; negative after a message. */
+static int current_device(void) {
+    int device = -1;
+    return cuda_ok(cudaGetDevice(&device), "asking for the device") ? device : -1;
+}
 
 /* A kernel that has been launched before, so that the runtime is asked once and not for every
  * launch. */
 struct known_kernel {
     const void *kernel;
+    int device;        /* attributes and residency are the device's own */
     size_t smem_bytes; /* that it has been allowed */
     int cluster;       /* for which `resident` was asked; 0: not yet */
     int resident;
@@ -29,8 +36,10 @@ static struct known_kernel *prepare(const struct gemm_launch *launch) {
     static struct known_kernel known[KERNELS];
     static int count;
     struct known_kernel *entry = NULL;
+    const int device = current_device();
+    if (device < 0) return NULL;
     for (int i = 0; i < count && !entry; ++i)
-        if (known[i].kernel == launch->kernel) entry = &known[i];
+        if (known[i].kernel == launch->kernel && known[i].device == device) entry = &known[i];
     if (entry && entry->smem_bytes == launch->smem_bytes) return entry;
     if (!entry) {
         if (count == KERNELS) {
@@ -49,7 +58,8 @@ static struct known_kernel *prepare(const struct gemm_launch *launch) {
             launch->name))
         return NULL;
     if (entry == &known[count]) ++count;
-    *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
+    *entry = (struct known_kernel){
+        .kernel = launch->kernel, .device = device, .smem_bytes = launch->smem_bytes};
     return entry;
 }
 
@@ -93,13 +103,18 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     return GEMM_OK;
 }
 
+/* Of the caller's device, which need not be the one that backend_open() has chosen: a program may
+ * use the chapters as a library. */
 int gemm_sm_count(void) {
-    int device = 0;
-    /* Not opened by backend_open(): a program that uses the chapters as a library. */
-    if (cuda_device.sm_count == 0 && cuda_ok(cudaGetDevice(&device), "asking for the device"))
-        cuda_ok(cudaDeviceGetAttribute(&cuda_device.sm_count, cudaDevAttrMultiProcessorCount, device),
-                "counting the device's SMs");
-    return cuda_device.sm_count;
+    static int counts[DEVICES];
+    const int device = current_device();
+    int count = 0;
+    if (device < 0) return 0;
+    if (device < DEVICES && counts[device]) return counts[device];
+    cuda_ok(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+            "counting the device's SMs");
+    if (device < DEVICES) counts[device] = count;
+    return count;
 }
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {

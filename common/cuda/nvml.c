@@ -1,7 +1,7 @@
 /*
  * nvml.c: energy, throttle reasons and power limit through libnvidia-ml.
  *
- * The toolkit need not have nvml.h, so the six functions used are declared here; their binary
+ * The toolkit need not have nvml.h, so the seven functions used are declared here; their binary
  * interface is fixed by their names (a suffix _v2 is a different function). NVML API Reference
  * Guide: "Device Queries", "Initialization".
  */

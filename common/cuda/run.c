@@ -20,10 +20,8 @@ static const double PATIENCE_S = 30.0;
 /* Below this many FLOPs (50 us at 800 TFLOPS) launching costs as much as the work: all contenders
  * go through a graph. */
 static const double GRAPH_BELOW_FLOPS = 4e10;
-enum {
-    GRAPH_LAUNCHES =
-        20 /* of one graph, at least; a multiple of the rotation where that is longer */
-};
+/* Of one graph, at least; a multiple of the rotation where that is longer. */
+enum { GRAPH_LAUNCHES = 20 };
 
 static double seconds_now(void) {
     struct timespec now;
@@ -100,6 +98,7 @@ static cudaGraphExec_t capture(const struct contender *contender,
     const bool enqueued = enqueue_many(contender, problems, count, launches);
     const cudaError_t status = cudaStreamEndCapture(cuda_device.stream, &graph);
     if (!enqueued || !cuda_ok(status, contender->name)) {
+        if (graph) cudaGraphDestroy(graph);
         cudaGetLastError();
         return NULL;
     }

@@ -38,7 +38,7 @@ struct device_info {
     size_t memory_bytes; /* free for us */
     size_t l2_bytes;     /* 0: none */
     double power_limit_w; /* 0: not known */
-    bool checks_bounds;   /* reports every access outside of an allocation itself: no guard bands needed */
+    bool checks_bounds;   /* reports accesses outside of an allocation: no guard bands needed */
 };
 
 /* What the backend knows of a compiled stage; 0 or less: not known. */
@@ -77,7 +77,8 @@ struct contender {
     const struct gemm_stage *stage; /* NULL for a baseline */
     bool computes;      /* false: does the FLOPs but leaves D alone (the ceiling) */
     /* Enqueues one multiplication; `self` is the contender. */
-    enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem, void *stream);
+    enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
+                                void *stream);
     void *state;        /* the backend's */
     double flops;       /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
 };
@@ -100,7 +101,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
 struct batch {
     int launches;
     double ms;          /* of the whole batch, by events */
-    double sm_cycles;   /* SM clocks that passed meanwhile, read on the device (clock64); <= 0: not known */
+    double sm_cycles;   /* SM clocks that passed meanwhile, by clock64; <= 0: not known */
     double clock_mhz;   /* their ratio */
 };
 

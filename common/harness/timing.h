@@ -38,11 +38,11 @@ struct timing {
     struct speed burst, sustained;
 };
 
-/* Times all contenders in one rotation over `count` problems of one size (same m, n, k,
+/* Times all contenders in one rotation over `problem_count` problems of one size (same m, n, k,
  * different buffers). results[i] belongs to contenders[i]. Every batch is also written to `csv`
- * if it is not NULL. Progress goes to stderr if `progress`. False if a launch failed. */
-bool timing_run(const struct timing_options *options, const struct contender *contenders, int contender_count,
-                const struct gemm_problem *problems, int problem_count, struct timing *results,
-                FILE *csv, bool progress);
+ * if it is not NULL. Progress goes to stderr if `show`. False if a launch failed. */
+bool timing_run(const struct timing_options *options, const struct contender *contenders,
+                int contender_count, const struct gemm_problem *problems, int problem_count,
+                struct timing *results, FILE *csv, bool show);
 
 #endif
