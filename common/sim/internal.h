@@ -422,6 +422,7 @@ struct sim_event {
     int tx;
     const char *file;
     int line;
+    const char *name; /* of an mbarrier: the argument of its mbarrier_init(); NULL: not at one */
 };
 
 /* NULL: not recording. Called in the order of simulation, which is not quite the order of time. */

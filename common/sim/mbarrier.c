@@ -29,7 +29,8 @@ static void event(enum sim_event_kind kind, const struct mbarrier_record *record
                                 .expected = (unsigned)record->state.expected,
                                 .tx = flipped ? 0 : record->state.tx,
                                 .file = thread ? thread->self.file : NULL,
-                                .line = thread ? thread->self.line : 0};
+                                .line = thread ? thread->self.line : 0,
+                                .name = record->text};
     sim_event_hook(&e);
 }
 

@@ -59,6 +59,7 @@ static void record(const struct sim_event *event) {
                                        .tx = event->tx,
                                        .file = event->file,
                                        .line = event->line,
+                                       .name = event->name,
                                    });
     }
 }

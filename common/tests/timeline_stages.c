@@ -297,10 +297,17 @@ static double test_08(void) {
     return timeline->cycles;
 }
 
-/* All loads are multicast, and a stage of one CTA is released by consumers of both. */
+/* All loads are multicast, and a stage of one CTA is released by consumers of both. Without a
+ * cluster the same source has neither. */
 static double test_09(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("09_cluster_multicast", "coop256", &figures);
+    const struct timeline *timeline = record("09_cluster_multicast", "pp128", &figures);
+    EXPECT(timeline->cluster == 1 && !cover_of(timeline, SPAN_MULTICAST, NULL).spans,
+           "a cluster of %d has multicast loads", timeline->cluster);
+    for (int i = 0; i < timeline->barriers; ++i)
+        EXPECT(timeline->barrier[i].by_cta == timeline->barrier[i].cta, "CTA %d arrives in CTA %d",
+               timeline->barrier[i].by_cta, timeline->barrier[i].cta);
+    timeline = record("09_cluster_multicast", "coop256", &figures);
     const int cta = first_cta(timeline);
     const struct cover multicast = cover_of(timeline, SPAN_MULTICAST, NULL);
     EXPECT(timeline->cluster == 2, "a cluster of %d", timeline->cluster);

@@ -123,13 +123,29 @@ static int by_barrier(const void *a, const void *b) {
     return x - y;
 }
 
+/* "&shared->full[stage]", the third of the CTA's barriers that are called so by the line that made
+ * them, is full[2], as in the simulator's reports. Returns false if there is no name. */
+static bool barrier_name(const struct barrier_event *event, int number, char *name, size_t size) {
+    static const char prefix[] = "shared->";
+    const char *from = event->name;
+    if (!from) return false;
+    if (*from == '&') ++from;
+    if (strncmp(from, prefix, sizeof prefix - 1) == 0) from += sizeof prefix - 1;
+    const char *open = strchr(from, '['), *close = strrchr(from, ']');
+    if (open && close > open)
+        snprintf(name, size, "%.*s[%d]%s, made in line %d", (int)(open - from), from, number,
+                 close + 1, event->line);
+    else
+        snprintf(name, size, "%s, made in line %d", from, event->line);
+    return true;
+}
+
+/* One barrier, the `number`-th of its CTA, name and line. */
 static void write_barrier(FILE *file, const struct barrier_event *events, const int *order,
-                          int count) {
+                          int count, int number) {
     const struct barrier_event *first = &events[order[0]];
     char name[96];
-    if (first->name)
-        snprintf(name, sizeof name, "%s, shared memory +0x%x", first->name, first->offset);
-    else
+    if (!barrier_name(first, number, name, sizeof name))
         snprintf(name, sizeof name, "shared memory +0x%x", first->offset);
     fputs("{\"name\":", file);
     write_json_string(file, name);
@@ -157,14 +173,20 @@ static void write_barriers(FILE *file, const struct timeline *timeline) {
     }
     sorting = timeline->barrier;
     if (count) qsort(order, (size_t)count, sizeof *order, by_barrier);
+    const struct barrier_event *named[PAGE_BARRIERS]; /* an event of each that is written */
     for (int begin = 0, end; begin < count && written < PAGE_BARRIERS; begin = end, ++written) {
         const struct barrier_event *first = &timeline->barrier[order[begin]];
+        int number = 0;
+        for (int i = 0; i < written; ++i)
+            number += named[i]->cta == first->cta && named[i]->line == first->line &&
+                      named[i]->name && first->name && strcmp(named[i]->name, first->name) == 0;
+        named[written] = first;
         for (end = begin; end < count; ++end)
             if (timeline->barrier[order[end]].cta != first->cta ||
                 timeline->barrier[order[end]].offset != first->offset)
                 break;
         if (written) putc(',', file);
-        write_barrier(file, timeline->barrier, order + begin, end - begin);
+        write_barrier(file, timeline->barrier, order + begin, end - begin, number);
     }
     free(order);
 }
@@ -178,6 +200,8 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     write_string(file, "technique", timeline->technique);
     fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false",
             timeline->dropped);
+    fprintf(file, ",\"tile\":[%d,%d,%d],\"cluster\":%d", timeline->tile_m, timeline->tile_n,
+            timeline->tile_k, timeline->cluster);
     write_number(file, "k_tile_period", figures.k_tile_period);
     fputs(",\"tracks\":[", file);
     bool first = true;

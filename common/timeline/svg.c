@@ -21,13 +21,16 @@ static int index_of(const struct timeline *timeline) {
 
 /* What the legend has to explain: the kinds of spans that are in the panels. */
 static void note_kinds(const struct track *track, const struct panel *panels, int panel_count,
-                       bool kinds[SPAN_KINDS], bool *inferred) {
+                       struct legend *legend) {
     for (int i = 0; i < track->count; ++i) {
         const struct span *span = &track->at[i];
         for (int j = 0; j < panel_count; ++j) {
             if (span->end <= panels[j].begin || span->begin >= panels[j].end) continue;
-            kinds[span->kind] = true;
-            *inferred |= span->inferred;
+            if (svg_is_second(span))
+                legend->second = true;
+            else
+                legend->kinds[span->kind] = true;
+            legend->inferred |= span->inferred;
         }
     }
 }
@@ -100,19 +103,19 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     const struct timeline_figures figures = timeline_figures(index_of(timeline));
     struct panel panels[2];
     const int panel_count = choose_panels(timeline, panels);
-    bool kinds[SPAN_KINDS] = {false}, inferred = false;
+    struct legend legend = {0};
     double height = TOP;
     int last_cta = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (!shown_cta(timeline, track->cta)) continue;
-        note_kinds(track, panels, panel_count, kinds, &inferred);
+        note_kinds(track, panels, panel_count, &legend);
         if (timeline->cluster > 1 && track->cta != last_cta) height += LANE;
         last_cta = track->cta;
         height += LANE + GAP;
     }
     const double bottom = height;
-    height += AXIS + svg_legend_height(kinds, inferred) + 4;
+    height += AXIS + svg_legend_height(&legend) + 4;
 
     struct text_file output;
     if (!output_begin(&output, path)) return false;
@@ -152,7 +155,7 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
     }
     if (panel_count == 2)
         svg_text(output.file, panels[0].right + BREAK / 2.0 - 4, bottom + 9, "tick", "start", "//");
-    svg_legend(output.file, bottom + AXIS, kinds, inferred);
+    svg_legend(output.file, bottom + AXIS, &legend);
     svg_end(output.file);
     return output_end(&output);
 }
@@ -222,7 +225,8 @@ static void place_panels(const struct timeline *timeline, const struct panel *pa
 }
 
 bool timeline_write_stack_svg(const char *path) {
-    bool kinds[SPAN_KINDS] = {false}, inferred = false, simulated = false;
+    struct legend legend = {0};
+    bool simulated = false;
     struct panel panels[2], placed[2];
     const int panel_count = stack_panels(panels);
     const double top = panel_count > 1 ? TOP + CAPTION : TOP;
@@ -233,12 +237,12 @@ bool timeline_write_stack_svg(const char *path) {
         place_panels(t, panels, panel_count, placed);
         for (int i = 0; i < t->tracks; ++i) {
             if (!stacked(t, &t->track[i])) continue;
-            note_kinds(&t->track[i], placed, panel_count, kinds, &inferred);
+            note_kinds(&t->track[i], placed, panel_count, &legend);
             height += lane_height(t, &t->track[i]) + 1;
         }
     }
     const double bottom = height;
-    height += AXIS + svg_legend_height(kinds, inferred) + 4;
+    height += AXIS + svg_legend_height(&legend) + 4;
 
     struct text_file output;
     if (!output_begin(&output, path)) return false;
@@ -250,7 +254,7 @@ bool timeline_write_stack_svg(const char *path) {
                  timeline_list->k);
     snprintf(subtitle, sizeof subtitle, "%sone CTA of each stage, in %s%s", size,
              simulated ? "simulated cycles" : "SM clock cycles",
-             inferred ? "; hatched: inferred from issue and observed completion" : "");
+             legend.inferred ? "; hatched: inferred from issue and observed completion" : "");
     svg_begin(output.file, height, title, subtitle);
     static const char *const captions[2] = {"from the kernel's start",
                                             "around the end of the first output tile's main loop"};
@@ -291,7 +295,7 @@ bool timeline_write_stack_svg(const char *path) {
         }
         y += STAGE_GAP;
     }
-    svg_legend(output.file, bottom + AXIS, kinds, inferred);
+    svg_legend(output.file, bottom + AXIS, &legend);
     svg_end(output.file);
     return output_end(&output);
 }

@@ -123,6 +123,10 @@ static void draw_span(FILE *file, const struct span *span, const char *class, do
             x + width / 2, y + height / 2 + 3.2, text);
 }
 
+bool svg_is_second(const struct span *span) {
+    return span->kind == SPAN_MMA && span->role == TRACE_CONSUMER_1;
+}
+
 void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y,
               double height, bool numbers) {
     fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
@@ -135,8 +139,7 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
         if (span->end <= panel->begin || span->begin >= panel->end) continue;
         double x = place(panel, (double)(span->begin > panel->begin ? span->begin : panel->begin));
         const double end = place(panel, (double)(span->end < panel->end ? span->end : panel->end));
-        const char *class =
-            span->kind == SPAN_MMA && span->role == TRACE_CONSUMER_1 ? "mma1" : classes[span->kind];
+        const char *class = svg_is_second(span) ? "mma1" : classes[span->kind];
         if (pending && (pending != class || x - to > FINEST || end - from > 4)) {
             draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height,
                       false);
@@ -164,44 +167,45 @@ static double width_of(const char *text) {
     return width;
 }
 
-/* Places the legend's entries; draws them if `file` is not NULL. */
-static double legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred) {
-    double x = 10;
-    const double top = y;
-    for (int kind = 0; kind < SPAN_KINDS + 2; ++kind) {
-        const bool idle = kind == SPAN_KINDS, hatch = kind == SPAN_KINDS + 1;
-        if (hatch ? !inferred : !idle && !kinds[kind]) continue;
-        const char *text = idle    ? "Tensor Core idle"
-                           : hatch ? "hatched: inferred, not recorded"
-                                   : timeline_span_name(kind);
-        const double width = 16 + width_of(text) + 14;
-        if (x + width > SVG_RIGHT + 14) {
-            x = 10;
-            y += 17;
-        }
-        if (file) {
-            const char *class = idle ? "idle" : hatch ? "load" : classes[kind];
-            fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n",
-                    class, x, y);
-            if (hatch)
-                fprintf(file,
-                        "<rect fill=\"url(#hatch)\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
-                        "height=\"10\"/>\n",
-                        x, y);
-            svg_text(file, x + 16, y + 9, "note", "start", text);
-        }
-        x += width;
+struct place {
+    double x, y;
+};
+
+/* Draws an entry if `file` is not NULL. Returns where the next one may begin. */
+static struct place entry(FILE *file, struct place at, const char *class, bool hatched,
+                          const char *text) {
+    const double width = 16 + width_of(text) + 14;
+    if (at.x + width > SVG_RIGHT + 14) at = (struct place){10, at.y + 17};
+    if (file) {
+        fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n",
+                class, at.x, at.y);
+        if (hatched)
+            fprintf(file,
+                    "<rect fill=\"url(#hatch)\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
+                    "height=\"10\"/>\n",
+                    at.x, at.y);
+        svg_text(file, at.x + 16, at.y + 9, "note", "start", text);
     }
-    return y - top + 17;
+    at.x += width;
+    return at;
 }
 
-double svg_legend_height(const bool kinds[SPAN_KINDS], bool inferred) {
-    return legend(NULL, 0, kinds, inferred);
+static double draw_legend(FILE *file, double y, const struct legend *legend) {
+    struct place at = {10, y};
+    for (int kind = 0; kind < SPAN_KINDS; ++kind) {
+        if (legend->kinds[kind])
+            at = entry(file, at, classes[kind], false, timeline_span_name(kind));
+        if (kind == SPAN_MMA && legend->second)
+            at = entry(file, at, "mma1", false, "multiply, consumer 1");
+    }
+    at = entry(file, at, "idle", false, "Tensor Core idle");
+    if (legend->inferred) at = entry(file, at, "load", true, "hatched: inferred, not recorded");
+    return at.y - y + 17;
 }
 
-void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred) {
-    legend(file, y, kinds, inferred);
-}
+double svg_legend_height(const struct legend *legend) { return draw_legend(NULL, 0, legend); }
+
+void svg_legend(FILE *file, double y, const struct legend *legend) { draw_legend(file, y, legend); }
 
 const char *svg_source(const struct timeline *timeline) {
     if (!timeline->simulated) return "measured";

@@ -26,9 +26,15 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
 /* Text in a class of the style ("label", "name", "note"); anchor "start" or "end". */
 void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
               const char *text);
-/* What the colours mean, for the kinds of spans in the timelines; returns its height. */
-double svg_legend_height(const bool kinds[SPAN_KINDS], bool inferred);
-void svg_legend(FILE *file, double y, const bool kinds[SPAN_KINDS], bool inferred);
+/* What the colours in a figure mean, as far as they are in it. Returns its height. */
+struct legend {
+    bool kinds[SPAN_KINDS];
+    bool second;   /* svg_is_second(): the second consumer's multiplications have a green of their own */
+    bool inferred; /* hatched */
+};
+bool svg_is_second(const struct span *span);
+double svg_legend_height(const struct legend *legend);
+void svg_legend(FILE *file, double y, const struct legend *legend);
 /* "measured" or "simulated", with what it needs to be understood. */
 const char *svg_source(const struct timeline *timeline);
 

@@ -13,18 +13,46 @@ const barrier = {
   waiting: []
 };
 
-/* Event i of a barrier as an object. */
-function eventOf(which, i) {
+function recordOf(which, i) {
   const [cycle, kind, byCta, byThread, amount, phase, pending, expected, tx, line] =
     which.events.slice(i * EVENT_FIELDS, (i + 1) * EVENT_FIELDS);
   return {cycle, kind, byCta, byThread, amount, phase, pending, expected, tx, line};
 }
 
-const eventCount = which => which.events.length / EVENT_FIELDS;
+/* The events as they are stepped through: first and last record of each. Threads that do the same
+ * one behind the other, such as the 128 of a warpgroup that begin to wait, are one event. */
+function eventsOf(which) {
+  if (which.steps) return which.steps;
+  which.steps = [];
+  let last = null;
+  for (let i = 0; i < which.events.length / EVENT_FIELDS; ++i) {
+    const next = recordOf(which, i);
+    const same = last && (next.kind === WAIT || next.kind === PASS) &&
+                 ["kind", "byCta", "amount", "phase", "line"].every(key => next[key] === last[key]);
+    if (same)
+      which.steps.at(-1).last = i;
+    else
+      which.steps.push({first: i, last: i});
+    last = next;
+  }
+  return which.steps;
+}
+
+const eventCount = which => eventsOf(which).length;
+
+/* Event i: when it began, what is known when it is over, and whose it is. */
+function eventOf(which, i) {
+  const {first, last} = eventsOf(which)[i], threads = [];
+  for (let record = first; record <= last; ++record)
+    threads.push(recordOf(which, record).byThread);
+  return {...recordOf(which, last), cycle: recordOf(which, first).cycle, threads};
+}
 
 function who(event, own) {
   if (event.byThread < 0) return "the TMA";
-  return `thread ${event.byThread}` + (event.byCta !== own ? ` of CTA ${event.byCta}` : "");
+  const several = event.threads.length > 1;
+  return (several ? `threads ${ranges(event.threads)}` : `thread ${event.byThread}`) +
+         (event.byCta !== own ? ` of CTA ${event.byCta}` : "");
 }
 
 /* 1, 2, 3, 7 -> "1-3, 7" */
@@ -42,11 +70,10 @@ function ranges(numbers) {
 /* Who waits after event `at`: Map from "cta parity" to a set of threads. */
 function waitingAt(which, at) {
   const waiting = new Map();
-  for (let i = 0; i <= at; ++i) {
-    const kind = which.events[i * EVENT_FIELDS + 1];
-    if (kind !== WAIT && kind !== PASS) continue;
-    const event = eventOf(which, i);
-    if (kind === WAIT) {
+  for (let i = 0; i <= eventsOf(which)[at].last; ++i) {
+    const event = recordOf(which, i);
+    if (event.kind !== WAIT && event.kind !== PASS) continue;
+    if (event.kind === WAIT) {
       const key = `${event.byCta} ${event.amount}`;
       if (!waiting.has(key)) waiting.set(key, new Set());
       waiting.get(key).add(event.byThread);
@@ -62,6 +89,7 @@ function waitingAt(which, at) {
 
 function sentence(event, before, own) {
   const by = who(event, own), bytes = `${whole(event.amount)} bytes`;
+  const several = event.threads.length > 1;
   switch (event.kind) {
     case INIT:
       return `${by} initializes the barrier: a phase takes ${event.amount} arrival${
@@ -79,10 +107,11 @@ function sentence(event, before, own) {
                event.phase} begins, ` +
              `and those who waited for parity ${(event.phase - 1) & 1} may pass.`;
     case WAIT:
-      return `${by} begins to wait for parity ${event.amount}` +
+      return `${by} ${several ? "begin" : "begins"} to wait for parity ${event.amount}` +
              ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
     default:
-      return `${by} has seen the phase complete and goes on.`;
+      return `${by} ${several ? "have" : "has"} seen the phase complete and ${
+        several ? "go" : "goes"} on.`;
   }
 }
 
@@ -94,7 +123,7 @@ function setState(id, text, changed) {
 
 function largestTx(which) {
   let most = 1;
-  for (let i = 0; i < eventCount(which); ++i)
+  for (let i = 0; i < which.events.length / EVENT_FIELDS; ++i)
     most = Math.max(most, Math.abs(which.events[i * EVENT_FIELDS + 8]));
   return most;
 }
@@ -110,7 +139,7 @@ function listEvents() {
                                                                 whole(event.amount);
     for (const text of [whole(event.cycle), EVENTS[event.kind],
            event.kind === FLIP ? "" : who(event, which.cta), amount, event.phase, event.pending,
-           whole(event.tx), event.line || ""])
+           whole(event.tx), event.kind === FLIP ? "" : event.line || ""])
       row.insertCell().textContent = text;
     if (event.kind === FLIP) row.className = "flip";
     if (i === at) row.setAttribute("aria-current", "step");
@@ -157,7 +186,7 @@ const stepBy = by => goTo(barrier.at + by);
 function stepPhase(direction) {
   let at = barrier.at + direction;
   while (at > 0 && at < eventCount(barrier.which) - 1 &&
-         barrier.which.events[at * EVENT_FIELDS + 1] !== FLIP)
+         eventOf(barrier.which, at).kind !== FLIP)
     at += direction;
   goTo(at);
 }

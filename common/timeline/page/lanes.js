@@ -193,7 +193,9 @@ function drawHeading(pen, heading) {
   if (view.from >= stage.end) note = "ended";
   const left = view.width - RIGHT - pen.measureText(note).width;
   pen.fillText(note, left, y + 12);
-  const technique = stage.timeline.technique || "";
+  const {tile, cluster} = stage.timeline,
+        technique = `${stage.timeline.technique || ""}; tile ${tile.join(" \u00d7 ")}${
+          cluster > 1 ? `, cluster of ${cluster}` : ""}`;
   if (8 + nameWidth + 12 + pen.measureText(technique).width < left - 12)
     pen.fillText(technique, 8 + nameWidth + 12, y + 12);
 }
