@@ -22,13 +22,7 @@
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
-#ifndef WAIT
-#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
-#endif
-#ifndef STATIC_TILES
-#define STATIC_TILES 0 /* 1: every CTA takes every gridDim.x-th tile; 0: a counter hands them out */
-#endif
-#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
 
 enum {
@@ -59,14 +53,6 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                       int consumer, float acc[BN / 2]) {
-    UNROLL for (int block = 0; block < BN / BLOCK; ++block)
-        block_store(shared->d[consumer][block % BUFFERS], args, tile.m * BM + consumer * ROWS,
-                    tile.n * BN + block * BLOCK, &acc[block * BLOCK / 2], 1 + consumer);
-}
-
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     /* Phase 1: the first round of waits passes at once. */
@@ -76,7 +62,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     while (number < tiles) {
         tile_put(&shared->scheduler, &slot, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        const uint32_t asked = STATIC_TILES ? number : tile_ask(args->tile_counter);
+        const uint32_t asked = tile_ask(args->tile_counter, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* Eight warps have read the stage; then announces the bytes.
@@ -86,7 +72,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
-        number = STATIC_TILES ? asked + gridDim.x : tile_answer(args->tile_counter, asked, tiles);
+        number = tile_answer(args->tile_counter, asked, tiles);
     }
     tile_put(&shared->scheduler, &slot, NO_TILE);
 }
@@ -123,22 +109,22 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         if (number == NO_TILE) break;
         pipeline_advance(&slot, TILE_SLOTS);
         struct pipeline_state release = state; /* the next k-tile to release */
-        /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-        for (int k_tile = 0; k_tile < WAIT; ++k_tile)
-            issue_k_tile(shared, &state, consumer, acc, k_tile > 0);
-
-        NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, consumer, acc, k_tile > 0);
-            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, consumer, acc, false);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, consumer, acc, true);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
-            wgmma_wait_group(WAIT);
+            wgmma_wait_group(1);
             release_stage(shared, &release);
         }
-        /* The accumulators are complete, and the last stages have been read.
-         * wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
+         * mbarrier.arrive */
         wgmma_wait_group(0);
-        for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
-        store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
+        release_stage(shared, &release);
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        blocks_store(shared->d[consumer], args, tile.m * BM + consumer * ROWS, tile.n * BN, ROWS,
+                     BN, acc, 1 + consumer);
     }
     /* The stores have read the staging memory before the CTA gives it up.
      * cp.async.bulk.wait_group */

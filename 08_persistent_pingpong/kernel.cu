@@ -24,13 +24,7 @@
 #ifndef STAGES
 #define STAGES 6 /* depth of the ring, 2 to 6 */
 #endif
-#ifndef WAIT
-#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
-#endif
-#ifndef STATIC_TILES
-#define STATIC_TILES 0 /* 1: every CTA takes every gridDim.x-th tile; 0: a counter hands them out */
-#endif
-#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 65536 / 128 */
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
 
 enum {
@@ -41,18 +35,19 @@ enum {
 };
 
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
-    struct pipeline_stage ring[STAGES]; /* released by the four warps of the consumer whose tile it is */
+    struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
     struct tile_scheduler scheduler;    /* slot c holds consumer c's next tile */
-    mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
+    mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half
- * of the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte
- * pattern, hence the stride. One warpgroup. */
-DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t *b, bool accumulate) {
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of
+ * the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
+ * the stride. One warpgroup. */
+DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const element_t *b,
+                     bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step)
@@ -63,20 +58,9 @@ DEVICE void multiply(float acc[BM / 64][64], const element_t *a, const element_t
         }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                       int consumer, float acc[BM / 64][64]) {
-    UNROLL for (int block = 0; block < BM / BLOCK * (BN / BLOCK); ++block) {
-        const int i = block / (BN / BLOCK), j = block % (BN / BLOCK);
-        block_store(shared->d[consumer][block % BUFFERS], args, tile.m * BM + i * BLOCK,
-                    tile.n * BN + j * BLOCK, &acc[i][j * BLOCK / 2], 1 + consumer);
-    }
-}
-
-/* Fills the ring with all k-tiles of tile after tile, for one consumer after the other. One
- * thread. */
+/* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
-    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* phase 1: the first round passes at once */
+    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* the first round passes at once */
     const uint32_t tiles = args->tiles_m * args->tiles_n;
     struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     uint32_t number = blockIdx.x;
@@ -84,7 +68,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         tile_put(&shared->scheduler, &slot, number);
         trace_mark(&trace, TRACE_TILE, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        const uint32_t asked = STATIC_TILES ? number : tile_ask(args->tile_counter);
+        const uint32_t asked = tile_ask(args->tile_counter, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
@@ -96,15 +80,15 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
-        number = STATIC_TILES ? asked + gridDim.x : tile_answer(args->tile_counter, asked, tiles);
+        number = tile_answer(args->tile_counter, asked, tiles);
     }
     for (int i = 0; i < CONSUMERS; ++i) tile_put(&shared->scheduler, &slot, NO_TILE);
     trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, float acc[BM / 64][64],
-                         int k_tile, struct trace *trace) {
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
+                         float acc[BM / 64][BN / 2], int k_tile, struct trace *trace) {
     trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
@@ -127,12 +111,12 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 
 /* Multiplies and stores every second tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    float acc[BM / 64][64] = {{0}};
+    const bool elected = threadIdx.x % 128 == 0;
+    float acc[BM / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0}, slot = {consumer, 0};
     uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, threadIdx.x % 128 == 0);
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
-
     for (;;) {
         const uint32_t number = tile_get(&shared->scheduler, slot);
         if (number == NO_TILE) break;
@@ -143,31 +127,32 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         mbarrier_wait(&shared->turn[consumer], turn);
         turn ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
-        /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-        for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile, &trace);
-
-        NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, acc, 0, &trace);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, acc, k_tile, &trace);
-            /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
-            wgmma_wait_group(WAIT);
-            trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
+            wgmma_wait_group(1);
+            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
         if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
-        /* The accumulators are complete, and the last stages have been read. wgmma.wait_group,
+        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
          * mbarrier.arrive */
         wgmma_wait_group(0);
-        for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);
+        release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
-        store_tile(shared, args, tile_at(number, args->tiles_m, args->tiles_n), consumer, acc);
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        blocks_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
+                     1 + consumer);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA gives it up.
      * cp.async.bulk.wait_group */
-    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+    if (elected) bulk_wait_group(0);
     trace_close(&trace);
 }
 
@@ -193,17 +178,19 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         consumer(shared, &args, warpgroup - 1);
     }
 }
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK, SWIZZLE_128B))
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, BLOCK, BLOCK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n;
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "08_persistent_pingpong",
-                                       .grid = tiles < gemm_sm_count() ? tiles : gemm_sm_count(), .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
+    const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "08_persistent_pingpong",
+        .grid = tiles < sms ? tiles : sms, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -1,11 +1,14 @@
 /*
- * configuration.h: the build-time parameters of chapter 09's kernel.
+ * configuration.h: the build-time parameters of chapter 09's kernel, and what follows from them.
  *
  * The top CMakeLists.txt compiles the kernel once for each configuration that earns its place, and
  * select.c picks among them. What is not given there is what stands here.
  */
 #ifndef CONFIGURATION_H
 #define CONFIGURATION_H
+
+#include "gemm.h"
+#include "hopper/element.h"
 
 #ifndef BM
 #define BM 128 /* rows of the CTA's tile */
@@ -19,6 +22,9 @@
 #ifndef CLUSTER
 #define CLUSTER 2 /* CTAs of a cluster, one above the other */
 #endif
+#ifndef BOX
+#define BOX (BN / CLUSTER) /* columns of B that one load brings; the CTAs take turns */
+#endif
 #ifndef PINGPONG
 #define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
 #endif
@@ -29,5 +35,14 @@
 /* Registers per thread after the exchange: 40 + 2 * 232 <= 3 * 168, those at launch. */
 #define PRODUCER_REGISTERS 40
 #define CONSUMER_REGISTERS 232
+
+enum {
+    BK = 64,
+    CONSUMERS = 2, /* warpgroups */
+    THREADS = 128 * (1 + CONSUMERS),
+    ROWS = PINGPONG ? BM : BM / CONSUMERS, /* of a consumer */
+    RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
 
 #endif

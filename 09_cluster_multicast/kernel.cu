@@ -9,11 +9,8 @@
  * cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
 #include "configuration.h"
-
-#include "gemm.h"
 #include "hopper/block_store.h"
 #include "hopper/cluster.h"
-#include "hopper/element.h"
 #include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -22,27 +19,22 @@
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
 
-enum {
-    BK = 64,
-    CONSUMERS = 2, /* warpgroups */
-    THREADS = 128 * (1 + CONSUMERS),
-    ROWS = PINGPONG ? BM : BM / CONSUMERS, /* of a consumer */
-    RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
-    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-};
-
 struct smem {
-    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; each stage at a multiple of 1024 bytes */
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK_COLUMNS]; /* staging: [row][column], swizzled */
-    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read the stage */
-    mbarrier_t turn[CONSUMERS]; /* phase n completes: consumer c may begin the main loop of its tile n */
+    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
+    mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
+static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns across tiles");
+static_assert(BN % BOX == 0 && BOX % 8 == 0, "a box of B is whole patterns of the swizzle");
+static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
 /* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
  * rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
  * the stride. One warpgroup. */
-DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b,
+                     bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step)
@@ -53,20 +45,9 @@ DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const ele
         }
 }
 
-/* Sends a warpgroup's accumulators to D, block by block. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row,
-                       int first_column, int consumer, float acc[ROWS / 64][BN / 2]) {
-    UNROLL for (int block = 0; block < ROWS / BLOCK * (BN / BLOCK_COLUMNS); ++block) {
-        const int i = block / (BN / BLOCK_COLUMNS), j = block % (BN / BLOCK_COLUMNS);
-        block_store(shared->d[consumer][block % BUFFERS], args, first_row + i * BLOCK,
-                    first_column + j * BLOCK_COLUMNS, &acc[i][j * BLOCK_COLUMNS / 2],
-                    1 + consumer);
-    }
-}
-
 /* This CTA's tile of the cluster's item `number`: the items are columns of CLUSTER tiles. */
 DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
-    struct tile tile = tile_at(number, (args->tiles_m + CLUSTER - 1) / CLUSTER, args->tiles_n);
+    struct tile tile = tile_at(number, args->items / args->tiles_n, args->tiles_n);
     tile.m = tile.m * CLUSTER + cluster_rank();
     return tile;
 }
@@ -75,7 +56,7 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
  * the columns of B for the whole cluster. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int rank = cluster_rank(), share = BN / CLUSTER;
+    const int rank = cluster_rank();
     struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
@@ -88,8 +69,9 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             producer_acquire(shared->ring, state, STAGE_BYTES);
             trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-            tma_load_multicast(&shared->b[state.index][rank * share * BK], &args->map_b,
-                               tile.n * BN + rank * share, k_tile * BK, full, (1 << CLUSTER) - 1);
+            for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)
+                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
+                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -125,11 +107,12 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
     const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
     const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
+    const bool elected = threadIdx.x % 128 == 0;
     float acc[ROWS / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
     uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     int number = blockIdx.x / CLUSTER;
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, threadIdx.x % 128 == 0);
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (PINGPONG && consumer == 1) {
         number += gridDim.x / CLUSTER;
         pipeline_skip(&state, args->tiles_k, STAGES);
@@ -159,13 +142,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
-        store_tile(shared, args, tile.m * BM + first_row, tile.n * BN, consumer, acc);
+        blocks_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
+                     acc[0], 1 + consumer);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA gives it up.
      * cp.async.bulk.wait_group */
-    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+    if (elected) bulk_wait_group(0);
     trace_close(&trace);
 }
 
@@ -196,17 +180,18 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     cluster_sync();
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN / CLUSTER, BK,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK,
-                        BLOCK_COLUMNS, BLOCK_SWIZZLE))
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    enum { COLUMNS = BLOCK_COLUMNS };
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, BLOCK, COLUMNS, BLOCK_SWIZZLE))
         return GEMM_UNSUPPORTED;
-    struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "09_cluster_multicast",
-                                 .grid = 0, .cluster = CLUSTER,
-                                 .threads = THREADS, .smem_bytes = sizeof(struct smem), .stream = stream};
+    struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "09_cluster_multicast", .grid = 0,
+        .cluster = CLUSTER, .threads = THREADS, .smem_bytes = sizeof(struct smem),
+        .stream = stream};
     const int resident = gemm_resident_clusters(&launch);
     args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
     launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;

@@ -19,32 +19,37 @@
  *   k-tile    a k-tile in the main loop, operands coming fast enough. The Tensor Core's share is
  *             tile_m * tile_n * 64 * 2 / 4096; what is beyond that is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
- *   splits    parts of the k loop. The split kernel, 1 part included, is not persistent: it is for
- *             problems whose tiles are all resident at once.
+ *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not persistent: it
+ *             is for problems whose tiles are all resident at once.
+ *   deep      a tile has as many clusters as there is room for, and the problem needs a workspace.
  *
- * Fitted to times of 30 shapes on an H200, so that the choice is within a few percent of the best.
+ * Fitted to runs on an H200; docs/results/h200-suite.jsonl shows what is chosen and what it reaches.
  */
 #define CONFIGURATIONS(f)                                                                          \
-    /* name          splits k-tile overhead */                                                     \
-    f(coop256,            0,  1087,    1800)                                                       \
-    f(coop256x192,        0,  1540,    3300)                                                       \
-    f(coop256x160,        0,  1260,    3300)                                                       \
-    f(pp192,              0,   778,     700)                                                       \
-    f(pp128,              0,   549,     700)                                                       \
-    f(split1_64x64,       1,   278,     570)                                                       \
-    f(split1_64x128,      1,   311,    2000)                                                       \
-    f(split2_128x64,      2,   422,    2400)                                                       \
-    f(split4_64x128,      4,   404,    3700)                                                       \
-    f(split8_64x64,       8,   278,    3300)                                                       \
-    f(split8_128x128,     8,   560,    3300)
+    /* name        splits  deep k-tile overhead */                                                 \
+    f(coop256,          0,    0,  1087,   1800)                                                    \
+    f(coop208_four,     0,    0,   893,   1800)                                                    \
+    f(coop224,          0,    0,   955,   2500)                                                    \
+    f(coop256x160,      0,    0,  1260,   3300)                                                    \
+    f(pp192,            0,    0,   778,    700)                                                    \
+    f(pp192_cluster,    0,    0,   778,    900)                                                    \
+    f(pp128,            0,    0,   549,    700)                                                    \
+    f(split1_64x64,     1,    0,   278,    570)                                                    \
+    f(split1_64x128,    1,    0,   311,   2000)                                                    \
+    f(split2_128x64,    2,    0,   422,   2400)                                                    \
+    f(split8_64x64,     8,    0,   278,   5300)                                                    \
+    f(deep_64x128,      1,    1,   311,   9000)                                                    \
+    f(deep_128x128,     1,    1,   560,  13000)
 
-/* What an SM takes from the L2, in bytes a cycle: if rows begin at multiples of 128 bytes, so that a
- * row of a box is one line of the cache, and if they do not, so that it is two. */
-enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128 };
+/* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a row of
+ * a box is one line of the cache, and if they do not, so that it is two; and what all of them take from
+ * memory. LAYER: cycles for adding up one more layer of partial sums. */
+enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
 
 struct configuration {
     const struct gemm_stage *stage[2]; /* [enum gemm_type] */
     int splits;
+    bool deep;
     double k_tile, overhead;
 };
 
@@ -77,29 +82,40 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
     const double work = (double)(split ? tiles_m : ceil_div(tiles_m, stage->cluster)) * tiles_n;
     double rounds = ceil(work / resident);
+    int layers = 0;
     if (split) {
+        const size_t layer_bytes = (size_t)p->m * ((p->n + 7) / 8 * 8) * sizeof(float);
+        layers = c->deep ? (int)(stage->workspace_bytes(p) / layer_bytes) : 0;
+        if (c->deep && layers < 2) return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
-        const bool few_rows = p->m <= stage->tile_m && c->splits == 1;
+        const bool few_rows = p->m <= stage->tile_m && c->splits == 1 && !c->deep;
         if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;
-        rounds = most(1, work * c->splits / gemm_sm_count());
+        rounds = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
     } else if (p->m <= 64) {
         return INFINITY;
     }
 
-    const int k_tiles = ceil_div(ceil_div(p->k, stage->tile_k), split ? c->splits : 1);
+    const int parts = split ? c->splits * (int)most(1, layers) : 1;
+    const int k_tiles = ceil_div(ceil_div(p->k, stage->tile_k), parts);
     const bool aligned = p->lda * 2 % LINE_BYTES == 0 && p->ldb * 2 % LINE_BYTES == 0;
+    const int rows = split && p->m < stage->tile_m ? p->m : stage->tile_m;
     const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
-        stage->tile_k * 2.0 * (stage->tile_m + stage->tile_n / (split ? 1 : stage->cluster));
+        stage->tile_k * 2.0 * (rows + stage->tile_n / (split ? 1 : stage->cluster));
     const double k_tile = most(c->k_tile, fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
-    return rounds * (k_tiles * k_tile + c->overhead);
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    return most(rounds * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + rounds * c->overhead +
+           layers * LAYER;
 }
 
-static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_problem *problem) {
+/* The best configuration; of those that need no workspace, unless there is one. */
+static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_problem *problem,
+                                         bool workspace) {
     const struct gemm_stage *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* no device; said already */
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct configuration *c = &configurations[i];
+        if (c->deep && !workspace) continue;
         const double cycles = predicted_cycles(c, c->stage[type], problem);
         if (cycles >= best_cycles) continue;
         best_cycles = cycles;
@@ -110,20 +126,28 @@ static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_
 
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
-    const struct gemm_stage *stage = selected(type, problem);
+    const struct gemm_stage *stage = selected(type, problem, problem->workspace != NULL);
     if (stage) return stage->launch(problem, stream);
     fprintf(stderr, "09_cluster_multicast: no configuration fits this device\n");
     return GEMM_UNSUPPORTED;
+}
+
+static size_t workspace_selected(enum gemm_type type, const struct gemm_problem *problem) {
+    const struct gemm_stage *stage = selected(type, problem, true);
+    return stage && stage->workspace_bytes ? stage->workspace_bytes(problem) : 0;
 }
 
 /* The chapter's own stage for one type. Tile and kernel are those of the configuration that
  * select() gives. */
 #define CHAPTER_STAGE(suffix, type)                                                                \
     static const struct gemm_stage *select_##suffix(const struct gemm_problem *problem) {          \
-        return selected(type, problem);                                                            \
+        return selected(type, problem, true);                                                      \
     }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
         return launch_selected(type, problem, stream);                                             \
+    }                                                                                              \
+    static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
+        return workspace_selected(type, problem);                                                  \
     }                                                                                              \
     extern const struct gemm_stage stage_09_cluster_multicast_##suffix;                            \
     const struct gemm_stage stage_09_cluster_multicast_##suffix = {                                \
@@ -135,6 +159,7 @@ static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_p
         .stages = 4,                                                                               \
         .cluster = 1,                                                                              \
         .launch = launch_##suffix,                                                                 \
+        .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
     };
 CHAPTER_STAGE(fp16, GEMM_FP16)
@@ -156,21 +181,38 @@ static int check_matrix(const char *const names[2], const void *base, int64_t ld
     return HOPPER_GEMM_OK;
 }
 
-int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
-                const void *b, int64_t ldb, void *d, int64_t ldd) {
+static bool check_type(int type) {
+    return type == HOPPER_GEMM_FP16 || type == HOPPER_GEMM_BF16 ||
+           bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16") == HOPPER_GEMM_OK;
+}
+
+static bool check_extents(int m, int n, int k) {
     enum { LARGEST = 2000000000 }; /* leaves room for rounding up to a tile */
-    if (type != HOPPER_GEMM_FP16 && type != HOPPER_GEMM_BF16)
-        return bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16");
+    static const char *const names[] = {"m", "n", "k"};
     const int extents[] = {m, n, k};
     for (int i = 0; i < 3; ++i)
         if (extents[i] < 1 || extents[i] > LARGEST)
-            return bad(&"m\0n\0k"[2 * i], extents[i], "must be from 1 to 2000000000");
-    if (check_matrix((const char *[]){"a", "lda"}, a, lda, k) ||
+            return bad(names[i], extents[i], "must be from 1 to 2000000000") == HOPPER_GEMM_OK;
+    return true;
+}
+
+size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb) {
+    if (!check_type(type) || !check_extents(m, n, k)) return 0;
+    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb};
+    return workspace_selected(type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16, &problem);
+}
+
+int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
+                const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace) {
+    if (!check_type(type) || !check_extents(m, n, k) ||
+        check_matrix((const char *[]){"a", "lda"}, a, lda, k) ||
         check_matrix((const char *[]){"b", "ldb"}, b, ldb, k) ||
         check_matrix((const char *[]){"d", "ldd"}, d, ldd, n))
         return HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_problem problem = {
-        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd, .a = a, .b = b, .d = d};
+    if ((uintptr_t)workspace % 256)
+        return bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256");
+    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd,
+                                         .a = a, .b = b, .d = d, .workspace = workspace};
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
     return launch_selected(element, &problem, stream) == GEMM_OK ? HOPPER_GEMM_OK
                                                                  : HOPPER_GEMM_FAILED;

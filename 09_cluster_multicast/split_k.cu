@@ -1,16 +1,16 @@
 /*
- * split_k: for few tiles, a cluster computes one: each CTA a part of the k loop, then all the sum.
+ * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one: each CTA a part of the k loop, then all the sum.
  *
- * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
- * would lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each, so
- * that together they read whole kilobytes of a row.
- * Their partial sums stay on the chip: each CTA leaves its own in its shared memory, and adds up
- * its share of the tile out of everybody's. What it costs: the exchange, and two cluster barriers.
- * The order of the additions depends on the element's place alone: every run gives the same bits.
+ * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth would
+ * lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each. Their partial sums stay on
+ * the chip: each CTA leaves its own in its shared memory, and adds up its share of the tile out of
+ * everybody's. What it costs: the exchange, and two cluster barriers. DEEP goes on from there: several
+ * clusters share a tile, each a stretch of k, and their sums meet in a workspace. The order of the
+ * additions depends on the element's place alone: every run gives the same bits.
  */
 #include <assert.h>
 #include "gemm.h"
-#include "hopper/cluster.h"
+#include "hopper/cluster_sum.h"
 #include "hopper/element.h"
 #include "hopper/partial_sums.h"
 #include "hopper/pipeline.h"
@@ -26,10 +26,10 @@
 #define BN 128
 #endif
 #ifndef STAGES
-#define STAGES 4 /* depth of the ring */
+#define STAGES 8 /* depth of the ring */
 #endif
 #ifndef SPLITS
-#define SPLITS 4 /* CTAs of the cluster, parts of the k loop */
+#define SPLITS 2 /* CTAs of the cluster, parts of the k loop */
 #endif
 #ifndef DEEP
 #define DEEP 0 /* 1: several clusters share a tile, and their sums meet in the workspace */
@@ -39,9 +39,8 @@ enum {
     BK = 64,
     CONSUMERS = BM / 64,            /* warpgroups */
     THREADS = 128 * CONSUMERS + 32, /* and a warp for the producer: registers are not scarce here */
-    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
     LEAST_K_TILES = 4,             /* of a CTA: fewer are not worth a part of their own */
-    PATCHES = BM / 16 * (BN / 32), /* 16 x 32 elements: what a warp adds up at a time */
+    PATCHES = BM / PATCH_ROWS * (BN / PATCH_COLUMNS), /* what a warp adds up at a time */
 };
 
 struct tiles {
@@ -52,10 +51,27 @@ struct tiles {
 struct smem {
     union {
         struct tiles tiles;                           /* in the main loop */
-        struct b128 partial[BN / 8][128 * CONSUMERS]; /* after it: see put_partial() */
+        struct b128 partial[BN / 8 * 128 * CONSUMERS]; /* after it, in cluster_sum.h's order */
     } memory;
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
+
+/* Rows of A that a load brings: the TMA takes as long for a row of zeros as for one of A, and with few
+ * rows most would be zeros. Any thread, and the host. */
+#define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
+
+/* Fills the rows of A that no load brings with zeros, once, for the TMA leaves them alone. All threads. */
+DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args) {
+    enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
+    const struct b128 zeros = {{0}};
+    UNROLL for (int stage = 0; stage < STAGES; ++stage) {
+        struct b128 *a = (struct b128 *)shared->memory.tiles.a[stage];
+        const int first = rows_loaded(args) * CHUNKS_OF_ROW;
+        for (int i = first + threadIdx.x; i < BM * CHUNKS_OF_ROW; i += THREADS) st_shared_b128(&a[i], zeros);
+    }
+    /* The zeros come before wgmma's reading of them. fence.proxy.async */
+    fence_proxy_async();
+}
 
 /* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k. Rows of a tile
  * are 128 bytes; eight make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
@@ -68,17 +84,17 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's share of the k-tiles: args->items of them, as far apart as there
- * are CTAs to a tile, because memory likes neighbours to be read together. Behind the last k-tile come
- * zeros. One thread. */
+/* Fills the ring with this CTA's k-tiles, args->items of them: the cluster's CTAs take turns, because
+ * memory likes neighbours to be read together. Behind the last k-tile come zeros. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part) {
     struct tiles *tiles = &shared->memory.tiles;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int first = part * SPLITS + cluster_rank(), step = args->splits * SPLITS;
-    NO_UNROLL for (int k_tile = first; k_tile < args->items * step; k_tile += step) {
+    const uint32_t bytes = (rows_loaded(args) + BN) * BK * sizeof(element_t);
+    const int first = part * args->items * SPLITS, end = first + args->items * SPLITS;
+    NO_UNROLL for (int k_tile = first + cluster_rank(); k_tile < end; k_tile += SPLITS) {
         mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
-        producer_acquire(shared->ring, state, STAGE_BYTES);
+        producer_acquire(shared->ring, state, bytes);
         tma_load(tiles->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
         tma_load(tiles->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
         pipeline_advance(&state, STAGES);
@@ -99,19 +115,6 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     pipeline_advance(state, STAGES);
 }
 
-/* Leaves the accumulators in the CTA's shared memory, four at a time: columns 8 i + 2 t and the
- * next, of rows g and g + 8, where g = lane / 4 and t = lane % 4. They go where add_patch(), which
- * reads row by row, finds columns 8 t to 8 t + 7 in lane 4 g + t; the exclusive or keeps these
- * stores off each other's banks. One warpgroup. */
-DEVICE void put_partial(struct b128 partial[BN / 8][128 * CONSUMERS], const float acc[BN / 2]) {
-    const int t = threadIdx.x % 4;
-    UNROLL for (int i = 0; i < BN / 8; ++i) {
-        struct b128 sums;
-        memcpy(&sums, &acc[4 * i], sizeof sums);
-        st_shared_b128(&partial[i - i % 4 + t][threadIdx.x - t + (i % 4 ^ t)], sums);
-    }
-}
-
 /* Multiplies the CTA's part of the k-tiles into 64 rows of the tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int first_row) {
     float acc[BN / 2] = {0};
@@ -129,39 +132,21 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     wgmma_wait_group(0);
     /* So are all consumer warps': nobody reads the ring, and no load is under way. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
-    put_partial(shared->memory.partial, acc);
+    cluster_sum_put(shared->memory.partial, 128 * CONSUMERS, BN, acc);
 }
 
-/* Adds up 16 rows and 32 columns of the tile over the cluster and stores them: in D, or as a part of
- * the sum in the workspace. A whole warp. */
-DEVICE void add_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                      int part, int patch) {
-    const int lane = threadIdx.x % 32, group = patch / (BM / 16), slab = patch % (BM / 16);
-    float sum[4][4] = {{0}}; /* [j]: columns 2 j and 2 j + 1 of row g, then the same of row g + 8 */
-    UNROLL for (int i = 0; i < SPLITS; ++i) {
-        /* Its own first: no CTA's memory is asked by all of them at once. */
-        const uint32_t rank = (cluster_rank() + i) % SPLITS;
-        UNROLL for (int j = 0; j < 4; ++j) {
-            const struct b128 sums = ld_shared_cluster_b128(
-                &shared->memory.partial[4 * group + j][slab * 32 + (lane ^ j)], rank);
-            float addend[4];
-            memcpy(addend, &sums, sizeof sums);
-            UNROLL for (int e = 0; e < 4; ++e) sum[j][e] += addend[e];
-        }
-    }
+/* Adds up a patch of the tile over the cluster and stores it: in D, or as a part of the sum in the
+ * workspace. A whole warp. */
+DEVICE void store_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                        int part, int patch) {
+    const int slab = patch % (BM / PATCH_ROWS), group = patch / (BM / PATCH_ROWS);
+    const int lane = threadIdx.x % 32, column = tile.n * BN + group * PATCH_COLUMNS + lane % 4 * 8;
+    float sum[2][CHUNK];
+    cluster_sum_get(shared->memory.partial, 128 * CONSUMERS, SPLITS, slab, group, sum);
     UNROLL for (int half = 0; half < 2; ++half) {
-        const int row = tile.m * BM + slab * 16 + half * 8 + lane / 4;
-        const int column = tile.n * BN + group * 32 + lane % 4 * 8;
-        float chunk[CHUNK];
-        UNROLL for (int i = 0; i < CHUNK; ++i) chunk[i] = sum[i / 2][2 * half + i % 2];
-        if (!DEEP) {
-            store_chunk(args, row, column, chunk);
-        } else if (row < args->m && column < args->n) {
-            struct b128 halves[2];
-            memcpy(halves, chunk, sizeof halves);
-            float *to = partial_sums_at(args, part, row, column);
-            UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
-        }
+        const int row = tile.m * BM + slab * PATCH_ROWS + half * 8 + lane / 4;
+        if (DEEP) store_partial_sums(args, part, row, column, sum[half]);
+        else store_chunk(args, row, column, sum[half]);
     }
 }
 
@@ -175,14 +160,15 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
         /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* The barriers are initialized before any other thread uses one. bar.sync */
+    if (rows_loaded(&args) < BM) clear_rows(shared, &args);
+    /* The barriers are initialized, and all rows cleared, before any other thread uses one. bar.sync */
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
     else if (threadIdx.x % 32 == 0) producer(shared, &args, tile, part);
     /* The partial sums of all CTAs are there. barrier.cluster */
     cluster_sync();
     NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
-        add_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
+        store_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
     /* Nobody leaves while a peer may still read its memory. barrier.cluster */
     cluster_sync();
 }
@@ -211,7 +197,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args.splits = parts(p);
     args.items = ceil_div(args.tiles_k, SPLITS * args.splits); /* k-tiles of each CTA */
     const enum gemm_type type = ELEMENT_TYPE;
-    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+    const int rows = rows_loaded(&args);
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, rows, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const struct gemm_launch launch = launch_of(args.tiles_m * args.tiles_n * args.splits, stream);

@@ -17,12 +17,13 @@
 #define BUFFERS 2 /* staging buffers per warpgroup, 1 or 2 */
 #endif
 #ifndef BLOCK_COLUMNS
-#define BLOCK_COLUMNS 64 /* 64, or 32 for tiles whose width is no multiple of 64 */
+#define BLOCK_COLUMNS 64 /* 64, or 32 or 16 for tiles whose width is no multiple of 64 */
 #endif
 enum { BLOCK = 64 }; /* rows; and columns, unless the tile wants narrower blocks */
 
 /* A row of the block is as wide as the swizzle. */
-#define BLOCK_SWIZZLE (BLOCK_COLUMNS == 64 ? SWIZZLE_128B : SWIZZLE_64B)
+#define BLOCK_SWIZZLE                                                                              \
+    (BLOCK_COLUMNS == 64 ? SWIZZLE_128B : BLOCK_COLUMNS == 32 ? SWIZZLE_64B : SWIZZLE_32B)
 
 /* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to
  * staging memory, [row][column] at a multiple of 1024 bytes. stmatrix writes two 16 x 8
@@ -33,7 +34,7 @@ DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK_COLUM
         const float *f = &acc[8 * i];
         const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
-        const int chunk = (2 * i + half) ^ (BLOCK_COLUMNS == 64 ? row % 8 : row / 2 % 4);
+        const int chunk = (2 * i + half) ^ (row * BLOCK_COLUMNS / 64 % (BLOCK_COLUMNS / 8));
         stmatrix_x4(&staging[row * BLOCK_COLUMNS + chunk * 8], pairs);
     }
 }
@@ -80,10 +81,24 @@ DEVICE void block_store_staged(element_t *staging, const struct gemm_args *args,
     if (elected) bulk_commit_group();
 }
 
+/* Sends a warpgroup's rows x columns of accumulators (constants) to D, block by block. One
+ * warpgroup. */
+DEVICE void block_store_all(element_t staging[BUFFERS][BLOCK * BLOCK_COLUMNS],
+                            const struct gemm_args *args, int first_row, int first_column, int rows,
+                            int columns, const float *acc, int barrier) {
+    UNROLL for (int i = 0; i < rows / BLOCK; ++i)
+        UNROLL for (int j = 0; j < columns / BLOCK_COLUMNS; ++j)
+            block_store_staged(staging[(i * (columns / BLOCK_COLUMNS) + j) % BUFFERS], args,
+                               first_row + i * BLOCK, first_column + j * BLOCK_COLUMNS,
+                               &acc[(i * columns + j * BLOCK_COLUMNS) / 2], barrier);
+}
+
 #define block_stage(staging, acc) VERB(block_stage_elements(staging, acc))
 #define block_store_edge(args, first_row, first_column, acc)                                       \
     VERB(block_store_elements(args, first_row, first_column, acc))
 #define block_store(staging, args, first_row, first_column, acc, barrier)                          \
     VERB(block_store_staged(staging, args, first_row, first_column, acc, barrier))
+#define blocks_store(staging, args, first_row, first_column, rows, columns, acc, barrier)          \
+    VERB(block_store_all(staging, args, first_row, first_column, rows, columns, acc, barrier))
 
 #endif

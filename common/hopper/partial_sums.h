@@ -3,8 +3,8 @@
  * kernel makes D of them.
  *
  * The workspace holds `args.splits` layers, each [row][column] of m rows whose pitch is a whole number
- * of chunks: 16 bytes of D, and what the TMA writes at once. Layers are added in their order, so every
- * run gives the same bits.
+ * of chunks: 16 bytes of D. Layers are added in their order; whether the sums of one layer are always
+ * the same, its kernel says.
  */
 #ifndef HOPPER_PARTIAL_SUMS_H
 #define HOPPER_PARTIAL_SUMS_H
@@ -24,6 +24,16 @@ static inline size_t partial_sums_bytes(int m, int n, int layers) {
 /* The elements of a layer at (row, column), a chunk's first. Any thread. */
 DEVICE float *partial_sums_at(const struct gemm_args *args, int layer, int row, int column) {
     return args->workspace + ((int64_t)layer * args->m + row) * CHUNKS(args->n) * CHUNK + column;
+}
+
+/* Stores eight sums at (row, column) of a layer, as far as they lie in it. Any thread. */
+DEVICE void store_partial_sums(const struct gemm_args *args, int layer, int row, int column,
+                               const float sum[CHUNK]) {
+    if (row >= args->m || column >= args->n) return;
+    struct b128 halves[2];
+    memcpy(halves, sum, sizeof halves);
+    float *to = partial_sums_at(args, layer, row, column);
+    UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
 }
 
 /* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any thread. */

@@ -11,22 +11,28 @@
 
 #include "pipeline.h"
 
+#ifndef STATIC_TILES
+#define STATIC_TILES 0 /* 1: every CTA takes every gridDim.x-th tile; 0: a counter hands them out */
+#endif
+
 enum { TILE_SLOTS = 2, NO_TILE = 0x7fffffff };
 
 struct tile_scheduler {
-    struct pipeline_stage slot[TILE_SLOTS]; /* full: one arrival; empty: the warps that take the tile */
+    struct pipeline_stage slot[TILE_SLOTS]; /* empty: released by the warps that take the tile */
     uint32_t number[TILE_SLOTS];
 };
 
-/* Asks for the next tile; the answer takes about a microsecond, so ask a tile ahead. One thread
- * of each CTA, as often as it computes a tile. */
-DEVICE uint32_t tile_scheduler_ask(uint32_t *counter) { return atomic_add_global(counter, 1); }
+/* Asks for the tile after `number`; the answer takes a trip to the L2, so ask a tile ahead. One
+ * thread of each CTA, as often as it computes a tile. */
+DEVICE uint32_t tile_scheduler_ask(uint32_t *counter, uint32_t number) {
+    return STATIC_TILES ? number : atomic_add_global(counter, 1);
+}
 
 /* What was asked for, as a tile's number; the first gridDim.x tiles are taken without asking.
  * The counter is asked once for every tile, so whoever asked last leaves it as it was found.
  * The thread that asked. */
 DEVICE uint32_t tile_scheduler_answer(uint32_t *counter, uint32_t asked, uint32_t tiles) {
-    if (asked == tiles - 1) st_global_b32(counter, 0);
+    if (!STATIC_TILES && asked == tiles - 1) st_global_b32(counter, 0);
     return asked + gridDim.x;
 }
 
@@ -52,7 +58,7 @@ DEVICE uint32_t tile_scheduler_get(struct tile_scheduler *scheduler, struct pipe
     return number;
 }
 
-#define tile_ask(counter) VERB_VALUE(tile_scheduler_ask(counter))
+#define tile_ask(counter, number) VERB_VALUE(tile_scheduler_ask(counter, number))
 #define tile_answer(counter, asked, tiles) VERB_VALUE(tile_scheduler_answer(counter, asked, tiles))
 #define tile_put(scheduler, state, number) VERB(tile_scheduler_put(scheduler, state, number))
 #define tile_get(scheduler, state) VERB_VALUE(tile_scheduler_get(scheduler, state))

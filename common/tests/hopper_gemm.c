@@ -21,6 +21,7 @@ struct call {
     const void *a, *b;
     void *d;
     int64_t lda, ldb, ldd;
+    void *workspace;
 };
 
 static int status_of_call;
@@ -30,7 +31,8 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     const struct call *c = self->state;
     (void)problem;
     status_of_call =
-        hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb, c->d, c->ldd);
+        hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb, c->d, c->ldd,
+                    c->workspace);
     return status_of_call == HOPPER_GEMM_OK ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
@@ -59,8 +61,9 @@ static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, i
 
 static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
 
-/* A product of whole numbers: exact sums, rounded once. */
-static void expect_product(int type, int m, int n, int k, int sms) {
+/* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks for
+ * one; then it is given one, full of NaN. */
+static void expect_product(int type, int m, int n, int k, int sms, bool wants_workspace) {
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
     const struct backend_options options = {.type = element, .sms = sms};
     struct device_info info;
@@ -72,7 +75,11 @@ static void expect_product(int type, int m, int n, int k, int sms) {
     int *a_values = fill(a, element, m, k, lda);
     int *b_values = fill(b, element, n, k, ldb);
     backend_fill(d, NAN_16, (size_t)(m * ldd));
-    const struct call call = {type, m, n, k, a, b, d, lda, ldb, ldd};
+    const size_t bytes = hopper_gemm_workspace(type, m, n, k, lda, ldb);
+    EXPECT((bytes > 0) == wants_workspace, "%d x %d x %d: %zu bytes of workspace", m, n, k, bytes);
+    void *workspace = bytes ? backend_alloc(bytes, "workspace", true) : NULL;
+    if (workspace) backend_fill(workspace, NAN_16, bytes / 2);
+    const struct call call = {type, m, n, k, a, b, d, lda, ldb, ldd, workspace};
     const enum run_status status = run(&call);
     EXPECT(status == RUN_OK && status_of_call == HOPPER_GEMM_OK, "%d x %d x %d: status %d, %d", m,
            n, k, status, status_of_call);
@@ -101,10 +108,11 @@ static void expect_refusals(void) {
     enum { EXTENT = 16, LD = 24 };
     uint16_t *memory = backend_alloc((EXTENT + 1) * LD * 2, "memory", true);
     backend_fill(memory, 0, (EXTENT + 1) * LD);
-    const struct call good = {HOPPER_GEMM_FP16, EXTENT, EXTENT, EXTENT, memory,
-                              memory,           memory, LD,     LD,     LD};
-    struct call bad[12];
-    for (int i = 0; i < 12; ++i)
+    const struct call good = {HOPPER_GEMM_FP16, EXTENT, EXTENT, EXTENT, memory, memory,
+                              memory,           LD,     LD,     LD,     NULL};
+    enum { CALLS = 13 };
+    struct call bad[CALLS];
+    for (int i = 0; i < CALLS; ++i)
         bad[i] = good;
     bad[0].type = 2;
     bad[1].m = 0;
@@ -118,7 +126,8 @@ static void expect_refusals(void) {
     bad[9].ldd = 8;
     bad[10].ldd = -LD;
     bad[11].type = -1;
-    for (int i = 0; i < 12; ++i) {
+    bad[12].workspace = memory + 8;
+    for (int i = 0; i < CALLS; ++i) {
         backend_fill(memory, NAN_16, (EXTENT + 1) * LD);
         const enum run_status status = run(&bad[i]);
         EXPECT(status == RUN_FAILED && status_of_call == HOPPER_GEMM_BAD_ARGUMENT,
@@ -160,8 +169,9 @@ static void expect_picks(void) {
     const struct gemm_stage *large = pick(8192, 8192, 8192, 132);
     EXPECT(!is_split(large) && large->tile_m * large->tile_n >= 128 * 192, "8192: %s",
            large->variant);
-    const struct gemm_stage *deep = pick(64, 128, 65536, 132);
-    EXPECT(is_split(deep) && deep->cluster == 8, "64 x 128 x 65536: %s", deep->variant);
+    const struct gemm_stage *deep = pick(256, 256, 65536, 132);
+    EXPECT(deep->workspace_bytes(&(struct gemm_problem){.m = 256, .n = 256, .k = 65536}) > 0,
+           "256 x 256 x 65536: %s", deep->variant);
     const struct gemm_stage *token = pick(16, 8192, 8192, 132);
     EXPECT(is_split(token) && token->tile_m == 64, "16 x 8192 x 8192: %s", token->variant);
 }
@@ -169,10 +179,11 @@ static void expect_picks(void) {
 int main(void) {
     srand(1);
     for (int type = 0; type < 2; ++type) {
-        expect_product(type, 1, 1, 1, 1);
-        expect_product(type, 70, 200, 45, 1);
-        expect_product(type, 129, 257, 100, 4);
-        expect_product(type, 64, 100, 1500, 8);
+        expect_product(type, 1, 1, 1, 1, false);
+        expect_product(type, 70, 200, 45, 1, false);
+        expect_product(type, 129, 257, 100, 4, false);
+        expect_product(type, 64, 100, 1500, 8, false);
+        expect_product(type, 70, 100, 20000, 8, true);
     }
     expect_refusals();
     expect_picks();
