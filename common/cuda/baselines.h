@@ -6,12 +6,9 @@
 
 #include "harness/backend.h"
 
-enum {
-    LIBRARY_WORKSPACE = 64 << 20, /* bytes each library gets */
-};
+enum { LIBRARY_WORKSPACE = 64 << 20 /* bytes each library gets */ };
 
-/* Each writes one contender for this problem and returns true, or says why not and returns false.
- * */
+/* Each writes one contender for this problem and returns true; or says why not, false. */
 bool cublas_contender(struct contender *out);
 bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out);
 bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out);
