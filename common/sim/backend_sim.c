@@ -37,10 +37,12 @@ enum exit_code backend_open(const struct backend_options *chosen, struct device_
 }
 
 void backend_close(void) {
+    /* Making stacks takes longer than a small launch does, so an ordinary number of them stays. */
+    enum { KEPT_STACKS = 8192 };
     global_free_all();
     cp_async_release();
     timing_end();
-    fiber_pool_release();
+    fiber_pool_trim(KEPT_STACKS);
 }
 
 /* ---- memory ---- */

@@ -299,7 +299,8 @@ void fiber_free(struct sim_fiber *fiber) {
     free_fibers = fiber;
 }
 
-void fiber_pool_release(void) {
+void fiber_pool_trim(int kept) {
+    if (stacks_made <= kept) return;
     while (slabs) {
         struct slab *slab = slabs;
         slabs = slab->next;

@@ -18,7 +18,7 @@ void fiber_resume(struct sim_fiber *fiber);
 /* Back to the scheduler. From a fiber only. */
 void fiber_suspend(void);
 void fiber_exit(void) __attribute__((noreturn));
-/* Returns the pool's memory to the system; no fiber may exist. */
-void fiber_pool_release(void);
+/* Returns the pool's memory to the system if it has more than `kept` stacks; no fiber may exist. */
+void fiber_pool_trim(int kept);
 
 #endif

@@ -14,10 +14,6 @@ static uint64_t jobs_started;
 static uint64_t job_time; /* of the job that is being completed */
 static bool in_job;
 
-static struct sim_job **heap;
-static int heap_size, heap_room;
-static uint64_t jobs_started;
-
 static bool before(const struct sim_job *a, const struct sim_job *b) {
     return a->key != b->key ? a->key < b->key : a->number < b->number;
 }

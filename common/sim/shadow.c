@@ -34,13 +34,14 @@ struct overflow {
 struct shadow_cell {
     struct record record[INLINE_RECORDS];
     int count;
-    struct overflow *overflow; /* records beyond the first four */
-};
+    struct overflow *overflow;  /* records beyond the first four */
+} __attribute__((aligned(64))); /* one cache line */
 
 struct shadow_cell *shadow_new(size_t shared_bytes) {
-    struct shadow_cell *cells = calloc(shared_bytes / CELL_BYTES + 1, sizeof *cells);
+    const size_t bytes = (shared_bytes / CELL_BYTES + 1) * sizeof(struct shadow_cell);
+    struct shadow_cell *cells = aligned_alloc(sizeof *cells, bytes);
     if (!cells) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
-    return cells;
+    return memset(cells, 0, bytes);
 }
 
 void shadow_clear(struct shadow_cell *cells, size_t shared_bytes) {

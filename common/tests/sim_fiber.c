@@ -87,6 +87,6 @@ int main(void) {
         fiber_free(fiber);
     }
     EXPECT(starts == 10000, "%d starts of one stack", starts);
-    fiber_pool_release();
+    fiber_pool_trim(0);
     return expect_result();
 }
