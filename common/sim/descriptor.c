@@ -34,11 +34,11 @@ uint64_t descriptor_encode(const struct descriptor *fields) {
 /*
  * A core matrix is 8 lines of 16 bytes. The canonical layouts, for 16-bit elements:
  *
- *   K-major, none        lines 16 B apart,             8 lines: SBO, next 8 elements of k: LBO
- *   K-major, swizzled    lines one swizzle width apart, 8 lines: SBO, next 8 elements of k: 16 B
- * (LBO unused) MN-major, none       lines 16 B apart,             8 lines: LBO, next 8 elements of
- * mn: SBO MN-major, swizzled   lines one swizzle width apart, 8 lines: SBO, 16 B inside the width,
- * then LBO
+ *   K-major, none        lines 16 B apart; next 8 lines: SBO; next 8 elements of k: LBO
+ *   K-major, swizzled    lines a swizzle width apart; next 8 lines: SBO; next 8 of k: 16 B
+ *   MN-major, none       lines 16 B apart; next 8 lines: LBO; next 8 elements of mn: SBO
+ *   MN-major, swizzled   lines a swizzle width apart; next 8 lines: SBO; next 8 of mn: 16 B,
+ *                        behind the width: LBO
  */
 static uint32_t chunk_offset(const struct descriptor *d, bool mn_major, uint32_t line,
                              uint32_t chunk) {

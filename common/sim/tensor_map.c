@@ -27,7 +27,7 @@ static uint64_t checksum(const struct encoding *e) {
 
 static const char *check(const struct tensor_map_fields *f) {
     const int64_t max_extent = INT64_C(1) << 32, max_pitch = INT64_C(1) << 40;
-    const int inner = f->box_columns * f->element_bytes;
+    const int64_t inner = (int64_t)f->box_columns * f->element_bytes;
     if (f->element_bytes == 0) return "type: must be GEMM_FP16, GEMM_BF16 or GEMM_FP32";
     if ((unsigned)f->swizzle > SWIZZLE_128B)
         return "swizzle: must be SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B or SWIZZLE_128B";

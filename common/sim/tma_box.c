@@ -29,6 +29,27 @@ void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_pl
         swizzle_width(f->swizzle), period);
 }
 
+/* The swizzle moves chunks within 128 bytes, so only the last, incomplete line of a box can have
+ * chunks that lie behind its end. */
+struct sim_shared_place tma_box_place(const struct tensor_map_fields *f, const void *shared) {
+    const uint32_t width = swizzle_width(f->swizzle), bytes = tensor_map_box_bytes(f);
+    return sim_shared_at(shared, (bytes + width - 1) / width * width, TMA_ALIGNMENT);
+}
+
+void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                    void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                    void *object) {
+    enum { LINE = 128 };
+    const uint32_t bytes = tensor_map_box_bytes(f), address = sim_shared_place_address(place);
+    const uint32_t whole = f->swizzle == SWIZZLE_NONE ? bytes : bytes / LINE * LINE;
+    if (whole) piece(object, place, whole);
+    for (uint32_t at = whole; at < bytes; at += TMA_CHUNK) {
+        const uint32_t to = swizzle_address(address + at, f->swizzle) - address;
+        piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+              TMA_CHUNK);
+    }
+}
+
 /* Every row of the box that meets the matrix must lie in an allocation. */
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                       enum sim_access access) {

@@ -63,6 +63,17 @@ static void complete_load(struct sim_job *job) {
 
 static void cancel_job(struct sim_job *job) { free(job); }
 
+struct destination {
+    int slot; /* of the writes */
+    uint32_t epoch;
+};
+
+static void claim(void *object, struct sim_shared_place place, size_t bytes) {
+    const struct destination *const to = object;
+    sim_shadow_async(sim_thread(), place.cta, place.offset, bytes, SIM_WRITE, to->slot, to->epoch);
+    sim_poison(place.host, bytes);
+}
+
 /* One destination of a load, or of one CTA's share of a multicast. */
 static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
                        const struct tensor_map_fields *f, int row, int column, struct busy busy,
@@ -81,9 +92,7 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     load->busy = busy;
     load->readable = readable;
     mbarrier_copy_begins(record, &load->copy, &load->job);
-    sim_shadow_async(sim_thread(), place.cta, place.offset, bytes, SIM_WRITE, record->slot,
-                     load->copy.epoch);
-    sim_poison(place.host, bytes);
+    tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
     sim_statistics.tma_load_bytes += bytes;
     sim_job_start(&load->job, busy.end);
 }
@@ -93,7 +102,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = tma_fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place own = sim_shared_at(shared, bytes, TMA_ALIGNMENT);
+    const struct sim_shared_place own = tma_box_place(&f, shared);
     const struct sim_shared_place own_barrier =
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     tma_check_alignment(&f, own, operation);

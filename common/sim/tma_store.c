@@ -162,6 +162,13 @@ static void note_written(struct sim_thread *thread, const struct tensor_map_fiel
     }
 }
 
+/* Read by the store that its thread issues now. */
+static void note_read(void *object, struct sim_shared_place place, size_t bytes) {
+    const struct bulk_state *const bulk = object;
+    sim_shadow_async(bulk->thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot,
+                     bulk->committed + 1);
+}
+
 static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end) {
     if (!sim_recording()) return;
     const struct sim_event e = {.kind = SIM_EVENT_TMA_STORE,
@@ -181,7 +188,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = tma_fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place place = sim_shared_at(shared, bytes, TMA_ALIGNMENT);
+    const struct sim_shared_place place = tma_box_place(&f, shared);
     tma_check_alignment(&f, place, operation);
     struct bulk_state *const bulk = bulk_of(thread);
     struct store *const store = async_alloc(sizeof *store);
@@ -203,8 +210,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
     if (store->writable && !add) note_written(thread, &f, row, column);
-    sim_shadow_async(thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot,
-                     store->group + 1);
+    tma_box_pieces(&f, place, note_read, bulk);
     struct store **link = &bulk->first;
     while (*link)
         link = &(*link)->next;
