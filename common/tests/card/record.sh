@@ -181,14 +181,15 @@ section_schedules() {
     done
     begin h200-k-sweep.jsonl
     rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
-        --stages 7,8,8:static,8:cooperative,9,9:coop256,9:pp192,9:pp128
+        --stages 7,8,8:static,8:band16,8:static_band16,8:cooperative,9,9:coop256,9:pp192,9:pp128
     begin h200-split-k.jsonl
-    rows h200-split-k.jsonl "$gpu/compare" --stages 8,8:split_k,9 --iters 3 \
-        --shapes 256x256x16384,512x512x8192,128x4096x4096
+    rows h200-split-k.jsonl "$gpu/compare" --stages 8,8:split_k,9,9:deep_64x128,9:deep_128x128 \
+        --iters 3 \
+        --shapes 256x256x16384,512x512x8192,128x4096x4096,256x256x65536,512x512x65536
 }
 
 section_ablation() {
-    local kernels=9,9:coop256,9:coop256_alone,9:coop256x192,9:pp192,9:pp192_cluster
+    local kernels=9,9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster
     kernels=$kernels,9:pp128,9:pp128_cluster
     begin h200-ablation.jsonl
     rows h200-ablation.jsonl "$gpu/compare" --stages $kernels --shapes 4096,8192x8192x512 --iters 3
@@ -291,7 +292,7 @@ sanitizer_commands() {
         tool="compute-sanitizer --tool $tool --error-exitcode 9"
         echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
         echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
-        for stage in 08_persistent_pingpong:split_k 09_cluster_multicast:split4_64x128; do
+        for stage in 08_persistent_pingpong:split_k 09_cluster_multicast:split2_128x64; do
             echo "$tool $sweep --stage ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
                 "--dtype bf16 --seed 6"
         done
