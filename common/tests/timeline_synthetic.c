@@ -76,7 +76,8 @@ static void step(struct run *run, uint64_t time, int kind, uint32_t offset, int 
                                              .pending = pending,
                                              .expected = expected,
                                              .tx = tx,
-                                             .name = offset < 0x20040 ? "full" : "empty",
+                                             .name = offset < 0x20040 ? "&shared->full[stage]"
+                                                                      : "&shared->empty[stage]",
                                              .file = "kernel.cu",
                                              .line = 100 + kind});
 }

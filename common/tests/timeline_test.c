@@ -206,6 +206,8 @@ static void check_report(const char *dir) {
         check(good, "the page's data are JSON", good ? "" : error);
         const struct json *timelines = good ? json_member(&json, "timelines") : NULL;
         check(timelines && timelines->count == 9, "the page has nine timelines", "");
+        check(strstr(data, "\"full[3], made in line ") && !strstr(data, "\"full[4]"),
+              "its barriers are called as in the source, by number", "");
         if (good) json_free(&json);
         check(!strstr(end + 1, "http://") && !strstr(end + 1, "https://"),
               "the page fetches nothing", "");
