@@ -8,6 +8,7 @@
 #include "cuda/nvml.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 #include "harness/backend.h"
 
@@ -67,13 +68,16 @@ void nvml_close(void) {
     nvml.device = NULL;
 }
 
-bool backend_energy(double *joules, uint64_t *throttle_reasons) {
+bool backend_energy(struct energy_reading *out) {
     unsigned long long millijoules = 0, reasons = 0;
     if (!nvml.device || !nvml.energy || nvml.energy(nvml.device, &millijoules) != NVML_SUCCESS)
         return false;
     if (!nvml.throttle_reasons || nvml.throttle_reasons(nvml.device, &reasons) != NVML_SUCCESS)
         reasons = 0;
-    *joules = (double)millijoules / 1000.0;
-    *throttle_reasons = reasons;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *out = (struct energy_reading){.joules = (double)millijoules / 1000.0,
+                                   .seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
+                                   .throttle_reasons = reasons};
     return true;
 }

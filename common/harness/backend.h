@@ -112,9 +112,14 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
                   int launches, struct batch *out);
 /* Lets the card idle. */
 void backend_pause(double seconds);
-/* Energy counter in joules since some origin, and why the clock was held back (a bit mask of
- * NVML's; 0: not). False if NVML cannot tell. */
-bool backend_energy(double *joules, uint64_t *throttle_reasons);
+/* What the card has drawn so far. */
+struct energy_reading {
+    double joules, seconds;    /* each since some origin; seconds by the clock on the wall */
+    uint64_t throttle_reasons; /* why the clock is held back, a bit mask of NVML's; 0: it is not */
+};
+
+/* False if NVML cannot tell. */
+bool backend_energy(struct energy_reading *out);
 /* Marks a range for the vendor's profilers (NVTX). */
 void backend_range_begin(const char *name);
 void backend_range_end(void);

@@ -28,7 +28,7 @@ static const double SETTLE_S = 0.5, MEASURE_S = 1.1, BATCH_MS = 100.0;
 struct samples {
     int count;
     double *ms, *clock_mhz, *cycles; /* of one multiplication */
-    double joules, joules_seconds;   /* energy, and the time it was spent in */
+    double joules, seconds;          /* energy, and the time it was spent in, gaps included */
 };
 
 /* One run of timing_run(). */
@@ -74,8 +74,8 @@ static void write_csv_header(FILE *csv) {
                  "clock_mhz,power_w,throttle_reasons\n");
 }
 
-/* One batch as a row. `mode` is burst or sustained; `counted`: did it enter the result? power_w <=
- * 0: not known. */
+/* One batch as a row. `mode` is burst or sustained; `counted`: did it enter the result? power_w:
+ * over all counted batches, in the row of the last; <= 0: not known. */
 static void write_csv(const struct rotation *r, int c, const char *mode, int round, int batch,
                       bool counted, const struct batch *b, double power_w, uint64_t throttle) {
     if (!r->csv) return;
@@ -137,19 +137,20 @@ static bool burst_sample(struct rotation *r, int c, int round) {
     return true;
 }
 
-/* A block: load without a break; what falls into the first SETTLE_S is run and thrown away. */
+/* A block: load without a break; what falls into the first SETTLE_S is run and thrown away. Asking
+ * for the energy is a break, so it is asked for where the counted part begins and where it ends. */
 static bool sustained_sample(struct rotation *r, int c, int round) {
     const int launches = (int)fmax(1.0, floor(BATCH_MS / r->estimate[c]));
     struct samples *s = &r->samples[c];
     struct batch sum = {0};
-    double elapsed_ms = 0.0, measured_ms = 0.0, start_joules = 0.0, joules = 0.0;
+    double elapsed_ms = 0.0, measured_ms = 0.0;
+    struct energy_reading start = {0}, end = {0};
     bool energy_known = false;
-    uint64_t throttle = 0;
     backend_range_begin(r->contenders[c].name);
     bool good = true;
     for (int i = 0; good && (measured_ms < 1e3 * MEASURE_S); ++i) {
         const bool counted = elapsed_ms >= 1e3 * SETTLE_S;
-        if (counted && measured_ms == 0.0) energy_known = backend_energy(&start_joules, &throttle);
+        if (counted && measured_ms == 0.0) energy_known = backend_energy(&start);
         struct batch batch;
         good = backend_time(&r->contenders[c], r->problems, r->problem_count, launches, &batch);
         if (!good) break;
@@ -160,17 +161,18 @@ static bool sustained_sample(struct rotation *r, int c, int round) {
             sum.launches += batch.launches;
             sum.ms += batch.ms;
             sum.sm_cycles += batch.sm_cycles;
-            if (energy_known && backend_energy(&joules, &throttle))
-                power_w = (joules - start_joules) / measured_ms * 1e3; /* since the window began */
+            if (measured_ms >= 1e3 * MEASURE_S) energy_known = energy_known && backend_energy(&end);
+            if (end.seconds > start.seconds)
+                power_w = (end.joules - start.joules) / (end.seconds - start.seconds);
         }
-        write_csv(r, c, "sustained", round, i, counted, &batch, power_w, throttle);
+        write_csv(r, c, "sustained", round, i, counted, &batch, power_w, end.throttle_reasons);
     }
     backend_range_end();
     if (!good) return false;
     add_sample(s, &sum);
-    if (energy_known && joules > start_joules) {
-        s->joules += joules - start_joules;
-        s->joules_seconds += 1e-3 * measured_ms;
+    if (energy_known && end.seconds > start.seconds) {
+        s->joules += end.joules - start.joules;
+        s->seconds += end.seconds - start.seconds;
     }
     return true;
 }
@@ -183,7 +185,7 @@ static struct speed summary(const struct samples *s, double flops) {
     speed.clock_mhz = median(s->clock_mhz, s->count);
     speed.cycles = median(s->cycles, s->count);
     speed.spread = quartile_spread(s->ms, s->count);
-    if (s->joules_seconds > 0.0) speed.power_w = s->joules / s->joules_seconds;
+    if (s->seconds > 0.0) speed.power_w = s->joules / s->seconds;
     return speed;
 }
 
@@ -193,7 +195,7 @@ static bool run_mode(struct rotation *r, int mode, int rounds, struct timing *re
     for (int c = 0; c < r->contender_count; ++c) {
         struct samples *s = &r->samples[c];
         s->count = 0;
-        s->joules = s->joules_seconds = 0.0;
+        s->joules = s->seconds = 0.0;
     }
     for (int round = 0; round < rounds; ++round) {
         if (!r->fixed_order) shuffle_order(r);

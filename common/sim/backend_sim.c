@@ -161,9 +161,8 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
 
 void backend_pause(double seconds) { (void)seconds; }
 
-bool backend_energy(double *joules, uint64_t *throttle_reasons) {
-    *joules = 0;
-    *throttle_reasons = 0;
+bool backend_energy(struct energy_reading *out) {
+    *out = (struct energy_reading){0};
     return false;
 }
 

@@ -11,12 +11,13 @@
 
 enum { CONTENDERS = 3, PROBLEMS = 2, ROUNDS = 5, MAX_BLOCKS = 256 };
 
-/* The card: half a second of load brings it from full speed to HOT times as long. It draws WATTS
- * under load, and its clock follows its speed. */
-static const double HOT = 1.25, HEATING_S = 0.5, WATTS = 600.0, COLD_MHZ = 2000.0;
+/* The card: half a second of load brings it from full speed to HOT times as long. It draws WATTS,
+ * also in the gap that it is left idle behind a batch, and its clock follows its speed. */
+static const double HOT = 1.25, HEATING_S = 0.5, WATTS = 600.0, COLD_MHZ = 2000.0, GAP_S = 0.005;
 static const double cold_ms[CONTENDERS] = {1.0, 0.02, 150.0}; /* of one multiplication */
 
-static double load_s, joules;  /* since the last rest; in all */
+static double load_s;          /* since the last rest */
+static double joules, wall_s;  /* in all */
 static int pauses, fail_after; /* fail_after > 0: the launch that fails, counted down */
 static int blocks[MAX_BLOCKS]; /* which contender ran, one entry per change of contender */
 static int block_count;
@@ -48,7 +49,8 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
         cycles += cold_ms[c] * COLD_MHZ * 1e3; /* the work's cycles do not depend on the clock */
         load_s += 1e-3 * cold_ms[c] * slower;
     }
-    joules += WATTS * 1e-3 * ms;
+    wall_s += 1e-3 * ms + GAP_S;
+    joules += WATTS * (1e-3 * ms + GAP_S);
     *out = (struct batch){launches, ms, cycles, cycles / ms * 1e-3};
     return true;
 }
@@ -59,9 +61,8 @@ void backend_pause(double seconds) {
     ++pauses;
 }
 
-bool backend_energy(double *out, uint64_t *throttle_reasons) {
-    *out = joules;
-    *throttle_reasons = 4;
+bool backend_energy(struct energy_reading *out) {
+    *out = (struct energy_reading){joules, wall_s, 4};
     return true;
 }
 
@@ -171,8 +172,8 @@ int main(void) {
               i % CONTENDERS);
     options.fixed_order = false;
 
-    /* A launch that fails, whichever, is not taken for a measurement. Twice each for an estimate, and
-     * a warm-up and a batch in every round; the long one has neither a second run nor warm-ups. */
+    /* A launch that fails, whichever, is not taken for a measurement. Twice each for an estimate,
+     * and a warm-up and a batch in every round; the long one has neither a second run nor warm-ups. */
     for (int launch = 1; launch <= 6 - 1 + 2 * ROUNDS * CONTENDERS - ROUNDS; ++launch) {
         fail_after = launch;
         const bool passed =
