@@ -173,7 +173,7 @@ int main(void) {
     options.fixed_order = false;
 
     /* A launch that fails, whichever, is not taken for a measurement. Twice each for an estimate,
-     * and a warm-up and a batch in every round; the long one has neither a second run nor warm-ups. */
+     * and a warm-up and a batch in every round; the long one has no second run and no warm-ups. */
     for (int launch = 1; launch <= 6 - 1 + 2 * ROUNDS * CONTENDERS - ROUNDS; ++launch) {
         fail_after = launch;
         const bool passed =
