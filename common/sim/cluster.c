@@ -220,8 +220,8 @@ void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_
 
 /* ---- ld.shared::cluster ---- */
 
-/* The newest read of each thread of the cluster from a CTA that is not its own, for the check at that
- * CTA's end. */
+/* The newest read of each thread of the cluster from a CTA that is not its own, for the check at
+ * that CTA's end. */
 struct remote_reads {
     struct sim_exit_call call; /* first */
     const struct sim_cta *cta;

@@ -1,8 +1,9 @@
 /*
  * sim.h: the simulator as a kernel sees it: what the wrappers in hopper/ become in a C build.
  *
- * Each function stands for the one instruction of the wrapper of the same name (see there for shapes and rules). It is called by
- * one simulated thread, on that thread's fiber; warp-wide instructions are called by all 32 lanes.
+ * Each function stands for the one instruction of the wrapper of the same name (see there for
+ * shapes and rules). It is called by one simulated thread, on that thread's fiber; warp-wide
+ * instructions are called by all 32 lanes.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -34,7 +35,8 @@ static inline void sim_at(const char *file, int line) {
 
 /* A wrapper's call, with the line it stands on. */
 #define SIM(call) (sim_at(__FILE__, __LINE__), call)
-/* A call of a function that is itself made of wrappers, such as the verbs of pipeline.h: reports name the caller's line. */
+/* A call of a function that is itself made of wrappers, such as the verbs of pipeline.h: reports
+ * name the caller's line. */
 #define SIM_VERB(call) (sim_at(__FILE__, __LINE__), ++sim_self->verb, call, (void)--sim_self->verb)
 #define SIM_VERB_VALUE(call)                                                                       \
     ({                                                                                             \
@@ -94,7 +96,8 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity);
 
 /* tma.h */
 void sim_tma_prefetch_map(const struct tensor_map *map);
-void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column, uint64_t *barrier);
+void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
+                  uint64_t *barrier);
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                             uint64_t *barrier, uint16_t cta_mask);
 void sim_tma_store(const struct tensor_map *map, int row, int column, const void *shared);

@@ -1,8 +1,8 @@
 /*
  * docs_page.h: the book's pages as lines that can be checked and replaced.
  *
- * The pages are README.md, the chapters' README.md and docs/ *.md. A complaint names the page and the
- * line; a program that has complained ends with 1.
+ * The pages are README.md, the chapters' README.md and docs/ *.md. A complaint names the page and
+ * the line; a program that has complained ends with 1.
  */
 #ifndef TESTS_DOCS_PAGE_H
 #define TESTS_DOCS_PAGE_H

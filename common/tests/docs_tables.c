@@ -392,7 +392,7 @@ static void add_word(struct text *out, const char *separator, const char *word) 
     if (*word) text_add(out, "%s%s", separator, word);
 }
 
-/* One line for each run that the table has numbers of: measured or simulated, on what, when, how. */
+/* A line for each run that the table has numbers of: measured or simulated, on what, when, how. */
 static void add_sources(struct text *out, const struct page *page, const char *dtype) {
     const char *up = !strchr(page->path, '/')                        ? ""
                      : strncmp(page->path, "docs/results/", 13) == 0 ? "../../"

@@ -7,9 +7,9 @@
  *   <!-- end -->
  *
  * What stands between the markers is made from docs/results/<results>*.jsonl: the programs' own
- * --json lines, behind one line that says where and how they were recorded (docs/results/README.md).
- * A stage is a chapter's number, with a variant behind a colon, or a baseline's name. A later record
- * replaces an earlier one of the same stage, shape and type.
+ * --json lines, behind one line that says where and how they were recorded
+ * (docs/results/README.md). A stage is a chapter's number, with a variant behind a colon, or a
+ * baseline's name. A later record replaces an earlier one of the same stage, shape and type.
  */
 #ifndef TESTS_DOCS_TABLES_H
 #define TESTS_DOCS_TABLES_H

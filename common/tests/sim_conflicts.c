@@ -1,6 +1,6 @@
 /*
- * sim_conflicts.c: chapters that swizzle or pad their tiles must cost no bank conflict at all, neither
- * in their fragment loads nor in their copies.
+ * sim_conflicts.c: chapters that swizzle or pad their tiles must cost no bank conflict at all,
+ * neither in their fragment loads nor in their copies.
  */
 #include <stdio.h>
 #include <string.h>
