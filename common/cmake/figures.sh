@@ -3,7 +3,8 @@
 #
 # Runs TOUR with OPTIONs, recording every stage, and puts DIR/<stage>-KIND.svg for each and
 # DIR/all-KIND.svg for all of them on one axis; then the program 06_wgmma beside TOUR with wait<0>,
-# as DIR/06_wgmma_wait0-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the card:
+# as DIR/06_wgmma_wait0-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
+# card:
 #
 #   common/cmake/figures.sh build/gpu/tour measured docs/figures --size 4096
 #

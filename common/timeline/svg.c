@@ -47,7 +47,8 @@ static bool shown_cta(const struct timeline *timeline, int cta) {
     return cta >= first && cta < first + (timeline->cluster > 1 ? timeline->cluster : 1);
 }
 
-/* Where the first output tile's main loop ends and its epilogue begins. -1 if it is not recorded. */
+/* Where the first output tile's main loop ends and its epilogue begins. -1 if it is not recorded.
+ */
 static int64_t first_epilogue(const struct timeline *timeline) {
     int64_t first = -1;
     for (int i = 0; i < timeline->tracks; ++i) {

@@ -18,7 +18,7 @@ struct panel {
 /* Opens the document: style, patterns, background, title. */
 void svg_begin(FILE *file, double height, const char *title, const char *subtitle);
 void svg_end(FILE *file);
-/* Grid lines from `top` to `bottom`, and the cycles below; with signs if they begin below zero. */
+/* Grid lines from `top` to `bottom`, and the cycles below; signed if they begin below zero. */
 void svg_axis(FILE *file, const struct panel *panel, double top, double bottom);
 /* The lane of a track; `numbers`: k-tile numbers where they fit. */
 void svg_lane(FILE *file, const struct track *track, const struct panel *panel, double y,
@@ -26,13 +26,16 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
 /* Text in a class of the style ("label", "name", "note"); anchor "start" or "end". */
 void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
               const char *text);
-/* What the colours in a figure mean, as far as they are in it. Returns its height. */
+/* Is it a multiplication of the second consumer? Those have a green of their own. */
+bool svg_is_second(const struct span *span);
+
+/* What the colours in a figure mean, as far as they are in it. svg_legend_height() is what
+ * svg_legend() will take. */
 struct legend {
     bool kinds[SPAN_KINDS];
-    bool second;   /* svg_is_second(): the second consumer's multiplications have a green of their own */
+    bool second;   /* svg_is_second() */
     bool inferred; /* hatched */
 };
-bool svg_is_second(const struct span *span);
 double svg_legend_height(const struct legend *legend);
 void svg_legend(FILE *file, double y, const struct legend *legend);
 /* "measured" or "simulated", with what it needs to be understood. */
