@@ -5,23 +5,26 @@
 # section mutants. Writes into docs/results. --dry only prints the commands. Each section says what
 # it took; the seconds here are estimates for an H200.
 #
-#   tour       110 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
-#   sustained   65 s   05 to 09 and all baselines at 8192^3, burst and sustained
-#   stages      75 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
-#   schedules   75 s   schedules of 08 and 09 over k = 256 ... 8192; split-K where k is long
-#   ablation    70 s   09's configurations, burst and, at 8192^3, sustained
-#   suite      270 s   09 on 28 shapes, burst in bf16; a third of them in fp16, and sustained
-#   order       35 s   the same kernel first and last in the rotation
-#   big         35 s   more than 2^31 elements in A, and in D, through every chapter
-#   sweep       60 s   2000 random shapes through all chapters and a third of the variants in turn
-#   repeat      35 s   1000 runs of one problem, bit for bit
-#   delays      30 s   random shapes and repeated runs with random delays in every kernel
-#   sanitizer   40 s   memcheck, racecheck, synccheck, initcheck
-#   mutants    110 s   broken kernels by themselves, with delays, and under all four tools
-#   probe       20 s   the constants of the simulator's timing model
-#   trace       45 s   every chapter with the timeline recorder in it, beside itself without
-#   ncu         60 s   hardware counters of all chapters
-#   sass        15 s   what the compiler made of the main loops; needs no card
+#   tour              95 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
+#   sustained         70 s   05 to 09, 09 without an ingredient, all baselines at 8192^3
+#   stages            60 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
+#   schedules         70 s   schedules of 08 and 09 over k = 256 ... 8192
+#   split_k           30 s   split-K of 08 and 09 where k is long
+#   ablation          20 s   09's configurations at 4096^3 and 8192x8192x512
+#   suite             95 s   09 on 28 shapes in bf16, burst
+#   suite_fp16        40 s   a third of them in fp16
+#   suite_sustained  110 s   the same third under sustained load
+#   order             30 s   the same kernel first and last in the rotation
+#   big               15 s   more than 2^31 elements in A, and in D, through every chapter
+#   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
+#   repeat            35 s   1000 runs of one problem, bit for bit
+#   delays            30 s   random shapes and repeated runs with random delays in every kernel
+#   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
+#   mutants          110 s   broken kernels by themselves, with delays, and under all four tools
+#   probe             20 s   the constants of the simulator's timing model
+#   trace             45 s   every chapter with the timeline recorder in it, beside itself without
+#   ncu               30 s   hardware counters of all chapters
+#   sass              15 s   what the compiler made of the main loops; needs no card
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 2
 tools=common/tests/card
@@ -160,10 +163,11 @@ section_tour() {
         --dtype fp16 --stages 2-9 --iters 3
 }
 
+# 05 to 09, and 09 without one ingredient or another, with all baselines in one rotation.
 section_sustained() {
     begin h200-sustained.jsonl
-    rows h200-sustained.jsonl "$gpu/tour" --json --size 8192 --input normal --timing both \
-        --stages 5-9 --iters 3
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+        --stages 5,6,7,8,9,9:coop256,9:coop256_alone,9:pp192_cluster,9:pp128
 }
 
 section_stages() {
@@ -180,8 +184,11 @@ section_schedules() {
         shapes=$shapes,8192x8192x$k
     done
     begin h200-k-sweep.jsonl
-    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
-        --stages 7,8,8:static,8:band16,8:static_band16,8:cooperative,9,9:coop256,9:pp192,9:pp128
+    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 2 \
+        --stages 7,8,8:static,8:band16,8:static_band16,8:cooperative,9:coop256,9:pp192
+}
+
+section_split_k() {
     begin h200-split-k.jsonl
     rows h200-split-k.jsonl "$gpu/compare" --stages 8,8:split_k,9,9:deep_64x128,9:deep_128x128 \
         --iters 3 \
@@ -189,11 +196,9 @@ section_schedules() {
 }
 
 section_ablation() {
-    local kernels=9,9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster
-    kernels=$kernels,9:pp128,9:pp128_cluster
+    local kernels=9,9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster,9:pp128,9:pp128_cluster
     begin h200-ablation.jsonl
     rows h200-ablation.jsonl "$gpu/compare" --stages $kernels --shapes 4096,8192x8192x512 --iters 3
-    rows h200-ablation.jsonl "$gpu/compare" --stages $kernels --shapes 8192 --iters 2 --timing both
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
@@ -210,8 +215,15 @@ third=$third,8192x8192x512
 
 section_suite() {
     begin h200-suite.jsonl
-    rows h200-suite.jsonl "$gpu/compare" --stages 9 --shapes "$suite" --iters 3
-    rows h200-suite.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 3 --dtype fp16
+    rows h200-suite.jsonl "$gpu/compare" --stages 9 --shapes "$suite" --iters 2
+}
+
+section_suite_fp16() {
+    begin h200-suite-fp16.jsonl
+    rows h200-suite-fp16.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 3 --dtype fp16
+}
+
+section_suite_sustained() {
     begin h200-suite-sustained.jsonl
     rows h200-suite-sustained.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 2 \
         --timing sustained
@@ -355,7 +367,7 @@ section_sass() {
         09_cluster_multicast_pp192
 }
 
-known='tour sustained stages schedules ablation suite order big sweep repeat delays sanitizer mutants probe trace ncu sass'
+known=$(declare -F | sed -n 's/^declare -f section_//p' | tr '\n' ' ')
 [ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
 for section in $sections; do
     case " $known " in
