@@ -2,12 +2,8 @@
  * main.c: the main of every program. Reads the command line, runs and verifies the stages, times
  * them, reports.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/experiment.h"
 #include "harness/help.h"
@@ -20,7 +16,7 @@
 /* The stages that the options select. */
 struct selection {
     const struct gemm_stage **stages, **traced; /* [count]; traced[i] may be NULL */
-    const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
+    const char **selected;     /* [count]: the variant that stands for the chapter, or NULL */
     struct gemm_stage *copies; /* [2 * count] */
     int count;
 };
@@ -55,8 +51,8 @@ static const struct gemm_stage *as_own(const struct gemm_stage *variant, struct 
 static void apply_choices(struct selection *s, const struct options *o) {
     for (int i = 0; i < s->count; ++i) {
         if (!s->stages[i]->select) continue;
-        const struct gemm_stage *choice = stage_for_size(
-            s->stages[i], (struct problem_size){.m = o->m, .n = o->n, .k = o->k});
+        const struct gemm_stage *choice =
+            stage_for_size(s->stages[i], (struct problem_size){.m = o->m, .n = o->n, .k = o->k});
         if (!choice) continue; /* its launch says why */
         s->selected[i] = choice->variant;
         for (int j = 0; j < stage_registry_count; ++j)
@@ -217,33 +213,14 @@ static enum exit_code run(const struct options *options, const struct device_inf
     return code;
 }
 
-/* Output that got lost is an error, too. */
-static enum exit_code close_stdout(enum exit_code code) {
-    const bool failed = ferror(stdout);
-    if (fflush(stdout) == 0 && !failed) return code;
-    complain("standard output: %s; the results are incomplete", strerror(errno));
-    return worse(code, EXIT_USAGE);
-}
-
-/* A closed standard stream would make the next file we open take its place. */
-static bool streams_are_open(void) {
-    if (fcntl(STDIN_FILENO, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return false;
-    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) {
-        complain("standard output is closed; there is nowhere to write the results");
-        return false;
-    }
-    return fcntl(STDERR_FILENO, F_GETFD) != -1 || open("/dev/null", O_WRONLY) != -1;
-}
-
 int main(int argc, char **argv) {
     message_open(argc > 0 ? argv[0] : NULL);
-    if (!streams_are_open()) return EXIT_USAGE;
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away shows as an error of the stream */
+    if (!streams_begin()) return EXIT_USAGE;
     struct options options;
     switch (options_read(&options, argc, argv)) {
     case OPTIONS_HELP:
         print_help();
-        return close_stdout(EXIT_VERIFIED);
+        return streams_end(EXIT_VERIFIED);
     case OPTIONS_BAD:
         return EXIT_USAGE;
     case OPTIONS_RUN:
@@ -267,5 +244,5 @@ int main(int argc, char **argv) {
     free(selection.traced);
     free(selection.selected);
     free(selection.copies);
-    return close_stdout(code);
+    return streams_end(code);
 }

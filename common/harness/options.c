@@ -29,6 +29,22 @@ bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value)
     return errno == 0 && *end == '\0' && *value >= low && *value <= high;
 }
 
+bool parse_extents(const char *text, int *m, int *n, int *k) {
+    int *const extents[] = {m, n, k};
+    for (int i = 0; i < 3; ++i) {
+        char digits[16];
+        uint64_t whole;
+        const size_t length = strcspn(text, "x");
+        if (length >= sizeof digits || (text[length] == 'x') != (i < 2)) return false;
+        memcpy(digits, text, length);
+        digits[length] = '\0';
+        if (!parse_whole(digits, 1, LARGEST_EXTENT, &whole)) return false;
+        *extents[i] = (int)whole;
+        text += length + 1;
+    }
+    return true;
+}
+
 int find_name(const char *text, const char *const *names, int count) {
     for (int i = 0; i < count; ++i)
         if (strcmp(text, names[i]) == 0) return i;

@@ -32,6 +32,8 @@ int chapter_of_stage(const struct gemm_stage *stage);
 
 /* A whole number in decimal and nothing else, from low to high. */
 bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value);
+/* "1024x1152x640": the extents of a problem, each as large as --m may be. */
+bool parse_extents(const char *text, int *m, int *n, int *k);
 /* The index of a name in a list, or -1. */
 int find_name(const char *text, const char *const *names, int count);
 

@@ -1,12 +1,32 @@
 #include "harness/output_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/message.h"
+
+bool streams_begin(void) {
+    if (fcntl(STDIN_FILENO, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return false;
+    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) {
+        complain("standard output is closed; there is nowhere to write the results");
+        return false;
+    }
+    if (fcntl(STDERR_FILENO, F_GETFD) == -1 && open("/dev/null", O_WRONLY) == -1) return false;
+    signal(SIGPIPE, SIG_IGN);
+    return true;
+}
+
+enum exit_code streams_end(enum exit_code code) {
+    const bool failed = ferror(stdout);
+    if (fflush(stdout) == 0 && !failed) return code;
+    complain("standard output: %s; the results are incomplete", strerror(errno));
+    return code == EXIT_VERIFIED ? EXIT_USAGE : code;
+}
 
 bool output_open(struct output_file *file, const char *option, const char *path) {
     memset(file, 0, sizeof *file);

@@ -1,11 +1,22 @@
 /*
- * output_file.h: files that are there whole or not at all.
+ * output_file.h: files that are there whole or not at all, and a standard output that says so if
+ * something of it was lost.
  */
 #ifndef HARNESS_OUTPUT_FILE_H
 #define HARNESS_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "harness/backend.h"
+
+/* First in main(): sees to it that the standard streams are open, because the next file would take
+ * the place of a closed one, and that a reader who goes away shows as an error of the stream. False
+ * after a complaint. */
+bool streams_begin(void);
+/* Last in main(): the program's exit code. EXIT_USAGE, after a complaint, if all was well but not
+ * all of standard output could be written. */
+enum exit_code streams_end(enum exit_code code);
 
 /* A file being written under a temporary name beside its own. */
 struct output_file {

@@ -174,14 +174,12 @@ static bool add_stages(struct comparison *c, const char *item) {
 /* "8192" or "8192x8192x512" */
 static bool add_shape(struct comparison *c, const char *item) {
     struct problem_size size;
-    int end = 0;
     if (c->shapes == SHAPES) return false;
-    if (sscanf(item, "%dx%dx%d%n", &size.m, &size.n, &size.k, &end) != 3 || item[end]) {
+    if (!parse_extents(item, &size.m, &size.n, &size.k)) {
         uint64_t extent;
         if (!parse_whole(item, 1, 1 << 20, &extent)) return false;
         size.m = size.n = size.k = (int)extent;
     }
-    if (size.m < 1 || size.n < 1 || size.k < 1) return false;
     c->shape[c->shapes++] = size;
     return true;
 }
@@ -255,6 +253,7 @@ int main(int argc, char **argv) {
                            .timing = {.modes = TIMING_BURST, .seed = 1}};
     const char *csv_path = NULL;
     message_open(argv[0]);
+    if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
         complain("%s: not an option, or not with this value\nusage: %s --stages 8:all,9:coop256 "
@@ -268,6 +267,10 @@ int main(int argc, char **argv) {
         complain("--stages and --shapes have to be given");
         return EXIT_USAGE;
     }
+    if (csv_path && c.timing.modes == 0) {
+        complain("--csv: with --timing none there are no samples to write; choose a timing");
+        return EXIT_USAGE;
+    }
     struct output_file csv = {0};
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
     c.csv = csv.stream;
@@ -278,6 +281,7 @@ int main(int argc, char **argv) {
         code = run_all(&c, &device);
         backend_close();
     }
+    if (code != EXIT_VERIFIED && code != EXIT_WRONG) output_abandon(&csv);
     if (csv.stream && !output_commit(&csv) && code == EXIT_VERIFIED) code = EXIT_USAGE;
-    return code;
+    return streams_end(code);
 }

@@ -15,6 +15,7 @@
 #include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/options.h"
+#include "harness/output_file.h"
 #include "harness/registry.h"
 
 enum { FAILURES = 4 };
@@ -129,6 +130,7 @@ static enum exit_code soak_all(const struct soak *soak) {
 int main(int argc, char **argv) {
     struct soak soak = {.seed = 1, .trials = 1000};
     message_open(argv[0]);
+    if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; i += 2) {
         uint64_t value = 0;
         const bool whole = i + 1 < argc && parse_whole(argv[i + 1], 1, UINT32_MAX, &value);
@@ -145,5 +147,5 @@ int main(int argc, char **argv) {
             return EXIT_USAGE;
         }
     }
-    return soak_all(&soak);
+    return streams_end(soak_all(&soak));
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "harness/message.h"
+#include "harness/output_file.h"
 
 int sweep_draw(uint64_t *random, int count) {
     const int choice = (int)(*random % (uint64_t)count);
@@ -57,13 +58,6 @@ void sweep_count(struct sweep_counts *counts, const struct gemm_stage *stage,
     ++*(code == EXIT_HAZARD ? &counts->hazards : &counts->failures);
 }
 
-/* "1024x1152x640" */
-static bool read_size(const char *text, struct problem_size *size) {
-    int end = 0;
-    return sscanf(text, "%dx%dx%d%n", &size->m, &size->n, &size->k, &end) == 3 && !text[end] &&
-           size->m > 0 && size->n > 0 && size->k > 0;
-}
-
 static bool read_count(const char *text, int *count) {
     uint64_t whole;
     if (!parse_whole(text, 1, 100000000, &whole)) return false;
@@ -91,7 +85,7 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
     else if (!strcmp(name, "--largest"))
         return read_count(value, &sweep->largest) && sweep->largest <= 100000;
     else if (!strcmp(name, "--size"))
-        return read_size(value, &sweep->size);
+        return parse_extents(value, &sweep->size.m, &sweep->size.n, &sweep->size.k);
     else if (!strcmp(name, "--sms"))
         return read_count(value, &sweep->sms) && sweep->sms <= 1024;
     else if (!strcmp(name, "--schedule")) {
@@ -109,6 +103,7 @@ int main(int argc, char **argv) {
     struct sweep sweep = {
         .seed = 1, .schedule = SWEEP_ALL, .type = SWEEP_ALL, .sms = 4, .rotate = 1};
     message_open(argv[0]);
+    if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; ++i) {
         if (!strcmp(argv[i], "--long-k")) {
             sweep.long_k = true;
@@ -143,6 +138,5 @@ int main(int argc, char **argv) {
     const enum exit_code code = sweep.random   ? sweep_random(&sweep, &counts)
                                 : sweep.repeat ? sweep_repeat(&sweep, &counts)
                                                : sweep_edges(&sweep, &counts);
-    if (counts.hazards) return EXIT_HAZARD;
-    return counts.failures ? EXIT_WRONG : code;
+    return streams_end(counts.hazards ? EXIT_HAZARD : counts.failures ? EXIT_WRONG : code);
 }
