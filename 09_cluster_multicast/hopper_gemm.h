@@ -27,13 +27,13 @@ enum hopper_gemm_status {
 size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb);
 
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
- * waiting. A is m x k, row-major; B is n x k, row-major (so both are contiguous along k); D is m x n,
- * row-major; m, n, k >= 1. All three are of `type` (enum hopper_gemm_type) and in device memory, at
- * multiples of 16 bytes; lda, ldb, ldd are their leading dimensions in elements, multiples of 8. The
- * elements between a row's end and its leading dimension are neither used nor written. Sums are
+ * waiting. A is m x k, row-major; B is n x k, row-major (so both are contiguous along k); D is m x
+ * n, row-major; m, n, k >= 1. All three are of `type` (enum hopper_gemm_type) and in device memory,
+ * at multiples of 16 bytes; lda, ldb, ldd are their leading dimensions in elements, multiples of 8.
+ * The elements between a row's end and its leading dimension are neither used nor written. Sums are
  * fp32, and the same in every run. `workspace`: NULL, or as many bytes of device memory as
- * hopper_gemm_workspace() says for these arguments, at a multiple of 256 bytes and in no other call's
- * use; what is in it does not matter. Returns an enum hopper_gemm_status. */
+ * hopper_gemm_workspace() says for these arguments, at a multiple of 256 bytes and in no other
+ * call's use; what is in it does not matter. Returns an enum hopper_gemm_status. */
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
                 const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace);
 

@@ -26,7 +26,7 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
     mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
-static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns across tiles");
+static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns in tiles");
 static_assert(BN % BOX == 0 && BOX % 8 == 0, "a box of B is whole patterns of the swizzle");
 static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
@@ -160,8 +160,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, RELEASES);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
-        /* The initialized barriers are visible to the cluster and the async proxy.
-         * fence.mbarrier_init */
+        /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* Every CTA's barriers are initialized before anybody in the cluster uses one.

@@ -19,11 +19,11 @@
  *   k-tile    a k-tile in the main loop, operands coming fast enough. The Tensor Core's share is
  *             tile_m * tile_n * 64 * 2 / 4096; what is beyond that is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
- *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not persistent: it
- *             is for problems whose tiles are all resident at once.
+ *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
+ *             persistent: it is for problems whose tiles are all resident at once.
  *   deep      a tile has as many clusters as there is room for, and the problem needs a workspace.
  *
- * Fitted to runs on an H200; docs/results/h200-suite.jsonl shows what is chosen and what it reaches.
+ * Fitted to runs on an H200; docs/results/h200-suite.jsonl shows what is chosen and what it gives.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep k-tile overhead */                                                 \
@@ -41,9 +41,9 @@
     f(deep_64x128,      1,    1,   311,   9000)                                                    \
     f(deep_128x128,     1,    1,   560,  13000)
 
-/* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a row of
- * a box is one line of the cache, and if they do not, so that it is two; and what all of them take from
- * memory. LAYER: cycles for adding up one more layer of partial sums. */
+/* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a
+ * row of a box is one line of the cache, and if they do not, so that it is two; and what all of
+ * them take from memory. LAYER: cycles for adding up one more layer of partial sums. */
 enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
 
 struct configuration {

@@ -1,12 +1,13 @@
 /*
- * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one: each CTA a part of the k loop, then all the sum.
+ * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one: each CTA a part of
+ * the k loop, then all the sum.
  *
- * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth would
- * lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each. Their partial sums stay on
- * the chip: each CTA leaves its own in its shared memory, and adds up its share of the tile out of
- * everybody's. What it costs: the exchange, and two cluster barriers. DEEP goes on from there: several
- * clusters share a tile, each a stretch of k, and their sums meet in a workspace. The order of the
- * additions depends on the element's place alone: every run gives the same bits.
+ * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
+ * would lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each. Their partial
+ * sums stay on the chip: each CTA leaves its own in its shared memory, and adds up its share of the
+ * tile out of everybody's. What it costs: the exchange, and two cluster barriers. DEEP goes on from
+ * there: several clusters share a tile, each a stretch of k, and their sums meet in a workspace.
+ * The order of the additions depends on the element's place alone: every run gives the same bits.
  */
 #include <assert.h>
 #include "gemm.h"
@@ -56,18 +57,20 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Rows of A that a load brings: the TMA takes as long for a row of zeros as for one of A, and with few
- * rows most would be zeros. Any thread, and the host. */
+/* Rows of A that a load brings: the TMA takes as long for a row of zeros as for one of A, and with
+ * few rows most would be zeros. Any thread, and the host. */
 #define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
 
-/* Fills the rows of A that no load brings with zeros, once, for the TMA leaves them alone. All threads. */
+/* Fills the rows of A that no load brings with zeros, once, for the TMA leaves them alone. All
+ * threads. */
 DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args) {
     enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
     const struct b128 zeros = {{0}};
     UNROLL for (int stage = 0; stage < STAGES; ++stage) {
         struct b128 *a = (struct b128 *)shared->memory.tiles.a[stage];
         const int first = rows_loaded(args) * CHUNKS_OF_ROW;
-        for (int i = first + threadIdx.x; i < BM * CHUNKS_OF_ROW; i += THREADS) st_shared_b128(&a[i], zeros);
+        for (int i = first + threadIdx.x; i < BM * CHUNKS_OF_ROW; i += THREADS)
+            st_shared_b128(&a[i], zeros);
     }
     /* The zeros come before wgmma's reading of them. fence.proxy.async */
     fence_proxy_async();
@@ -84,9 +87,11 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's k-tiles, args->items of them: the cluster's CTAs take turns, because
- * memory likes neighbours to be read together. Behind the last k-tile come zeros. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part) {
+/* Fills the ring with this CTA's k-tiles, args->items of them: the cluster's CTAs take turns,
+ * because memory likes neighbours to be read together. Behind the last k-tile come zeros. One
+ * thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                     int part) {
     struct tiles *tiles = &shared->memory.tiles;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const uint32_t bytes = (rows_loaded(args) + BN) * BK * sizeof(element_t);
@@ -157,11 +162,12 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     const int part = cluster / tiles, warp = warp_index();
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
-        /* The initialized barriers are visible to the async proxy. fence.mbarrier_init */
+        /* A habit: no CTA uses the barriers of another. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     if (rows_loaded(&args) < BM) clear_rows(shared, &args);
-    /* The barriers are initialized, and all rows cleared, before any other thread uses one. bar.sync */
+    /* The barriers are initialized, and all rows cleared, before any other thread uses one.
+     * bar.sync */
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
     else if (threadIdx.x % 32 == 0) producer(shared, &args, tile, part);
@@ -174,9 +180,10 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
 }
 
 static struct gemm_launch launch_of(int clusters, void *stream) {
-    return (struct gemm_launch){.kernel = (const void *)kernel, .name = "09_cluster_multicast: split_k",
-                                .grid = clusters * SPLITS, .cluster = SPLITS, .threads = THREADS,
-                                .smem_bytes = sizeof(struct smem), .stream = stream};
+    return (struct gemm_launch){
+        .kernel = (const void *)kernel, .name = "09_cluster_multicast split_k",
+        .grid = clusters * SPLITS, .cluster = SPLITS, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
 }
 
 /* Clusters that share a tile: as many as are resident at once, if DEEP. */

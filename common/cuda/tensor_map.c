@@ -65,9 +65,10 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     const cuuint64_t pitch[1] = {(cuuint64_t)(ld * element_bytes)};
     const cuuint32_t box[2] = {(cuuint32_t)box_columns, (cuuint32_t)box_rows};
     const cuuint32_t every[2] = {1, 1};
-    /* What a miss brings into the L2. If a box's rows are whole lines of 128 bytes, the next line is the
-     * next box's, and welcome: problems of a few microseconds came out 4 % faster. If rows lie across
-     * two lines, the lines are dear, and with 256 bytes up to a fifth was lost (measured, H200). */
+    /* What a miss brings into the L2. If a box's rows are whole lines of 128 bytes, the next line
+     * is the next box's, and welcome: problems of a few microseconds came out 4 % faster. If rows
+     * lie across two lines, the lines are dear, and with 256 bytes up to a fifth was lost
+     * (measured, H200). */
     const bool whole_lines = pitch[0] % 128 == 0 && (uintptr_t)base % 128 == 0;
     const CUtensorMapL2promotion promotion =
         whole_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;

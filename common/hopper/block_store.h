@@ -49,7 +49,8 @@ DEVICE bool block_at_edge(const struct gemm_args *args, int first_column) {
 DEVICE void block_store_elements(const struct gemm_args *args, int first_row, int first_column,
                                  const float acc[BLOCK_COLUMNS / 2]) {
     UNROLL for (int i = 0; i < BLOCK_COLUMNS / 2; ++i) {
-        const int row = first_row + threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+        const int row =
+            first_row + threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
         const int column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
         if (row < args->m && column < args->n)
             st_global_element(&args->d[row * args->ldd + column], float_to_element(acc[i]));

@@ -1,10 +1,10 @@
 /*
- * partial_sums.h: where several CTAs share a tile, their fp32 sums meet in a workspace, and a second
- * kernel makes D of them.
+ * partial_sums.h: where several CTAs share a tile, their fp32 sums meet in a workspace, and a
+ * second kernel makes D of them.
  *
- * The workspace holds `args.splits` layers, each [row][column] of m rows whose pitch is a whole number
- * of chunks: 16 bytes of D. Layers are added in their order; whether the sums of one layer are always
- * the same, its kernel says.
+ * The workspace holds `args.splits` layers, each [row][column] of m rows whose pitch is a whole
+ * number of chunks: 16 bytes of D. Layers are added in their order; whether the sums of one layer
+ * are always the same, its kernel says.
  */
 #ifndef HOPPER_PARTIAL_SUMS_H
 #define HOPPER_PARTIAL_SUMS_H
@@ -36,7 +36,8 @@ DEVICE void store_partial_sums(const struct gemm_args *args, int layer, int row,
     UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
 }
 
-/* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any thread. */
+/* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any thread.
+ * */
 DEVICE void store_chunk(const struct gemm_args *args, int row, int column, const float sum[CHUNK]) {
     if (row >= args->m) return;
     element_t *d = &args->d[row * args->ldd + column];

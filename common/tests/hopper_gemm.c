@@ -61,8 +61,8 @@ static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, i
 
 static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
 
-/* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks for
- * one; then it is given one, full of NaN. */
+/* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks
+ * for one; then it is given one, full of NaN. */
 static void expect_product(int type, int m, int n, int k, int sms, bool wants_workspace) {
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
     const struct backend_options options = {.type = element, .sms = sms};
