@@ -83,17 +83,23 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         const struct arrival *other = operand[lane];
         if (warp->thread[lane] && (other->id != arrival->id || other->threads != arrival->threads))
             sim_fatal("diverged-warp", thread,
-                      "lanes of one warp come to different named barriers: %d and %d", arrival->id,
-                      other->id);
+                      "lanes of one warp come to different named barriers: %d and %d\n"
+                      "    All 32 lanes have to pass the same barrier and the same count.",
+                      arrival->id, other->id);
     }
     struct named_barrier *b = &warp->cta->barriers[arrival->id];
     if (b->arrived && b->expected != arrival->threads)
         sim_fatal("barrier-count", thread,
-                  "comes to barrier %d for %d threads; those before came for %d", b->id,
-                  arrival->threads, b->expected);
+                  "comes to barrier %d for %d threads; those before came for %d\n"
+                  "    All who meet at a barrier have to give the same count: those who wait and "
+                  "those who arrive.",
+                  b->id, arrival->threads, b->expected);
     if (b->warps >> warp->index & 1)
         sim_fatal("barrier-count", thread,
-                  "warp %d comes to barrier %d again before it is complete", warp->index, b->id);
+                  "warp %d comes to barrier %d again before it is complete\n"
+                  "    It would stand for a warp that is missing: give each use a barrier of its "
+                  "own, or let the warp wait in between.",
+                  warp->index, b->id);
     b->expected = arrival->threads;
     b->arrived += WARP_SIZE;
     b->warps |= 1u << warp->index;
@@ -119,10 +125,15 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 
 static void come(const char *name, int id, int threads, bool wait) {
     if (id < 0 || id >= BARRIERS)
-        sim_fatal("barrier-count", NULL, "there is no barrier %d: they are 0 to 15", id);
+        sim_fatal("barrier-count", NULL,
+                  "there is no barrier %d: they are 0 to 15\n"
+                  "    Choose another; 0 is that of __syncthreads().",
+                  id);
     if (threads <= 0 || threads % WARP_SIZE || threads > 1024)
         sim_fatal("barrier-count", NULL,
-                  "barrier %d for %d threads: not a multiple of 32 up to 1024", id, threads);
+                  "barrier %d for %d threads: not a multiple of 32 up to 1024\n"
+                  "    Count the threads of all warps that meet there, each as 32.",
+                  id, threads);
     sim_warp_collective(name, &(struct arrival){id, threads, wait}, arrive);
     sim_maybe_yield();
 }

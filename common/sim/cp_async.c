@@ -237,7 +237,9 @@ void cp_async_thread_exit(struct sim_thread *thread) {
         if (!batch->awaited && !accused) {
             sim_hazard_at("exit-in-flight", batch->file, batch->line, thread,
                           "ends while its cp.async copies may be under way: no cp_async_wait_group "
-                          "or barrier covers them");
+                          "or barrier covers them\n"
+                          "    call cp_async_wait_group(0) before the end: shared memory goes with "
+                          "the CTA");
             accused = true;
         }
         sim_job_force(&batch->job);

@@ -85,17 +85,26 @@ static __attribute__((noinline)) bool check_slowly(uintptr_t address, size_t byt
     if (!found || address - found->base > found->bytes ||
         bytes > found->bytes - (address - found->base)) {
         if (found && address - found->base < found->bytes + (1 << 20))
-            sim_hazard("global-bounds", NULL, "%s of %zu bytes at %s + %zu, which has %zu bytes",
+            sim_hazard("global-bounds", NULL,
+                       "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
+                       "    Check rows against m or n and columns against the matrix's width "
+                       "before the access.",
                        access == SIM_READ ? "read" : "write", bytes, found->label,
                        (size_t)(address - found->base), found->bytes);
         else
-            sim_hazard("global-bounds", NULL, "%s of %zu bytes at %p, which lies in no allocation",
-                       access == SIM_READ ? "read" : "write", bytes, (void *)address);
+            sim_hazard(
+                "global-bounds", NULL,
+                "%s of %zu bytes at %p, which lies in no allocation\n"
+                "    Check the pointer and what is added to it: is an index negative, or too "
+                "narrow for its product?",
+                access == SIM_READ ? "read" : "write", bytes, (void *)address);
         return false;
     }
     if (access == SIM_WRITE && !found->writable) {
-        sim_hazard("global-read-only", NULL, "write of %zu bytes to %s + %zu, an input", bytes,
-                   found->label, (size_t)(address - found->base));
+        sim_hazard("global-read-only", NULL,
+                   "write of %zu bytes to %s + %zu, an input\n"
+                   "    Results go to D or the workspace: is it the right pointer?",
+                   bytes, found->label, (size_t)(address - found->base));
         return false;
     }
     if (found != hit) {
@@ -155,7 +164,9 @@ void sim_global_wrote(struct sim_thread *thread, const void *pointer, size_t byt
             uint32_t other = before & ((1u << MARK_THREAD_BITS) - 1);
             sim_hazard(
                 "global-write-write", thread,
-                "stores to %s + %zu, where thread %u of CTA %u has stored in the same launch",
+                "stores to %s + %zu, where thread %u of CTA %u has stored in the same launch\n"
+                "    Each element has one writer: do two tiles overlap, or does a row run into the "
+                "next?",
                 a->label, 2 * i, other % (unsigned)thread->cta->threads,
                 other / (unsigned)thread->cta->threads);
         }

@@ -71,8 +71,12 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
                   arrivals);
     if (record) {
         mbarrier_report("mbarrier-reinit", record, thread,
-                        record->waiters.head ? "initialized again while threads wait on it"
-                                             : "initialized again although it is in use");
+                        record->waiters.head ? "initialized again while threads wait on it\n"
+                                               "    initialize it once, by one thread, before the "
+                                               "first use"
+                                             : "initialized again although it is in use\n"
+                                               "    initialize it once, by one thread, before the "
+                                               "first use");
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
     } else
@@ -161,7 +165,8 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
     if (announce) {
         if (mbarrier_state_expect_tx(&record->state, bytes))
             mbarrier_report("mbarrier-tx", record, thread,
-                            "the tx-count leaves its range of +-(2^20 - 1)");
+                            "the tx-count leaves its range of +-(2^20 - 1)\n"
+                            "    announce what one phase brings, and bring what was announced");
         else
             event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
     }
@@ -218,7 +223,8 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
     mbarrier_copy_cancelled(copy);
     if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
         mbarrier_report("mbarrier-tx", record, copy->issuer,
-                        "the tx-count leaves its range of +-(2^20 - 1)");
+                        "the tx-count leaves its range of +-(2^20 - 1)\n"
+                        "    announce what one phase brings, and bring what was announced");
         return;
     }
     event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);

@@ -134,7 +134,9 @@ static void check_copies_at_exit(struct mbarrier_record *record) {
         sim_hazard_at(
             "unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
             "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
-            "    it completes phase %u of the %s",
+            "    it completes phase %u of the %s\n"
+            "    load no more than is used, or wait for the phase before the end: shared memory "
+            "goes with the CTA",
             record->copy_epoch - 1, mbarrier_name(record, name, sizeof name));
     }
     while (record->in_flight)

@@ -95,16 +95,18 @@ static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     for (int i = 1; i < WARPGROUP_SIZE; ++i)
         if (((const struct request *)operand[i])->count != request->count)
             sim_fatal("diverged-warpgroup", sim_thread(),
-                      "setmaxnreg with different counts in the warps of a warpgroup");
+                      "setmaxnreg with different counts in the warps of a warpgroup\n"
+                      "    All four warps have to ask for the same.");
     if (request->count < LEAST || request->count > MOST || request->count % GRANULE)
-        sim_fatal("register-count", sim_thread(), "setmaxnreg %d: must be %d to %d in steps of %d",
+        sim_fatal("register-count", sim_thread(),
+                  "setmaxnreg %d: must be %d to %d in steps of %d\n"
+                  "    Choose budgets that add up to the pool: see machine.md.",
                   request->count, LEAST, MOST, GRANULE);
     if (request->increase ? request->count < *count : request->count > *count) {
-        sim_hazard(
-            "register-count", sim_thread(),
-            "setmaxnreg_%s(%d), but each thread has %d registers\n"
-            "    dec must not raise the count and inc must not lower it (%d per thread at entry)",
-            request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
+        sim_hazard("register-count", sim_thread(),
+                   "setmaxnreg_%s(%d), but each thread has %d registers, and had %d at entry\n"
+                   "    dec must not raise the count, and inc must not lower it.",
+                   request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
         return true;
     }
     pool->wanted[g->index] = request->count;

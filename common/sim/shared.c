@@ -15,7 +15,8 @@ void *sim_shared_memory(size_t bytes) {
     struct sim_thread *thread = sim_thread();
     if (bytes > sim.launch->smem_bytes)
         sim_fatal("shared-bounds", thread,
-                  "the kernel's struct needs %zu bytes of shared memory, the launch gave %zu",
+                  "the kernel's struct needs %zu bytes of shared memory, the launch gave %zu\n"
+                  "    Give the launch .smem_bytes = sizeof(struct smem).",
                   bytes, sim.launch->smem_bytes);
     return thread->cta->shared;
 }
@@ -33,13 +34,18 @@ struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t 
         ptrdiff_t distance = (ptrdiff_t)offset;
         if (distance > -(1 << 24) && distance < 1 << 24)
             sim_fatal("shared-bounds", thread,
-                      "%zu bytes at offset %td of shared memory, which has %zu bytes", bytes,
-                      distance, limit);
-        sim_fatal("shared-bounds", thread, "%p does not point into the CTA's shared memory",
+                      "%zu bytes at offset %td of shared memory, which has %zu bytes\n"
+                      "    Check the index: is it a stage, row or column too many?",
+                      bytes, distance, limit);
+        sim_fatal("shared-bounds", thread,
+                  "%p does not point into the CTA's shared memory\n"
+                  "    Take the address of a member of the kernel's struct smem.",
                   pointer);
     }
     if (offset & (alignment - 1))
-        sim_fatal("misaligned", thread, "offset %#zx of shared memory is no multiple of %zu",
+        sim_fatal("misaligned", thread,
+                  "offset %#zx of shared memory is no multiple of %zu\n"
+                  "    Align the member and every stage of it, or choose a narrower access.",
                   offset, alignment);
     return place(cta, offset);
 }
@@ -55,11 +61,14 @@ struct sim_shared_place sim_shared_at_address(uint32_t address, size_t bytes, si
                   rank, cluster->ctas);
     if (offset > limit || bytes > limit - offset)
         sim_fatal("shared-bounds", thread,
-                  "%zu bytes at offset %td of shared memory, which has %zu bytes", bytes,
-                  (ptrdiff_t)offset, limit);
+                  "%zu bytes at offset %td of shared memory, which has %zu bytes\n"
+                  "    Check the index: is it a stage, row or column too many?",
+                  bytes, (ptrdiff_t)offset, limit);
     if (offset & (alignment - 1))
-        sim_fatal("misaligned", thread, "shared address %#x is no multiple of %zu", address,
-                  alignment);
+        sim_fatal("misaligned", thread,
+                  "shared address %#x is no multiple of %zu\n"
+                  "    Align the member and every stage of it, or choose a narrower access.",
+                  address, alignment);
     return place(&cluster->cta[rank], offset);
 }
 

@@ -10,7 +10,8 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
         sim_fatal("shared-bounds", sim_thread(),
                   "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is "
                   "at 0x%x\n"
-                  "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx",
+                  "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
+                  "    Check the descriptor's strides, and what is added to its start.",
                   operand, line, chunk, address, d->start, d->lbo, d->sbo,
                   d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
                   SHARED_BASE + cta->shared_bytes);
