@@ -51,16 +51,14 @@ KERNEL(64, 1) unsynchronized_overwrite(KERNEL_ARGS args) {
     (void)args;
     st_shared_b32(&shared->word[me()], 1);
     __syncthreads();
-    MARK(void) ld_shared_b32(&shared->word[63 - me()]);
-    st_shared_b32(&shared->word[me()], 2);
+    MARK (void)ld_shared_b32(&shared->word[63 - me()]); st_shared_b32(&shared->word[me()], 2);
 }
 
 /* Neighbouring words of one 16-byte cell belong to different threads: no race. */
 KERNEL(32, 1) neighbours(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
-    for (int i = 0; i < 8; ++i)
-        st_shared_b32(&shared->word[me()], (uint32_t)i);
+    for (int i = 0; i < 8; ++i) st_shared_b32(&shared->word[me()], (uint32_t)i);
     (void)ld_shared_b32(&shared->word[me()]);
 }
 
@@ -71,14 +69,14 @@ KERNEL(32, 1) reads_nothing(KERNEL_ARGS args) {
     (void)args;
     if (me() != 5) st_shared_b32(&shared->word[me()], 1);
     __syncwarp();
-    MARK(void) ld_shared_b32(&shared->word[me()]);
+    MARK (void)ld_shared_b32(&shared->word[me()]);
 }
 
 /* The same, but written later and in order, so that there is no race to report. */
 KERNEL(32, 1) reads_before_the_first_write(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
-    MARK(void) ld_shared_b32(&shared->word[me()]);
+    MARK (void)ld_shared_b32(&shared->word[me()]);
     st_shared_b32(&shared->word[me()], 1);
 }
 
@@ -148,9 +146,7 @@ KERNEL(64, 1) warp_synchronized_only(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
     const uint32_t *other = &shared->word[me() ^ 32];
-    MARK st_shared_b32(&shared->word[me()], 1);
-    __syncwarp();
-    (void)ld_shared_b32(other);
+    MARK st_shared_b32(&shared->word[me()], 1); __syncwarp(); (void)ld_shared_b32(other);
 }
 
 /* ---- named barriers: those who arrive release, those who wait acquire ---- */
@@ -176,7 +172,7 @@ KERNEL(64, 1) named_after_arrive(KERNEL_ARGS args) {
         named_barrier_sync(2, 64);
     } else {
         named_barrier_sync(1, 64);
-        MARK(void) ld_shared_b32(&shared->word[me() - 32]);
+        MARK (void)ld_shared_b32(&shared->word[me() - 32]);
         named_barrier_sync(2, 64);
     }
 }
@@ -197,7 +193,7 @@ KERNEL(32, 1) copy_not_waited(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     cp_async_16(&shared->word[4 * me()], &args.a[8 * me()], 16);
     cp_async_commit_group();
-    MARK(void) ld_shared_b128(&shared->word[4 * me()]);
+    MARK (void)ld_shared_b128(&shared->word[4 * me()]);
     cp_async_wait_group(0);
 }
 
@@ -206,7 +202,7 @@ KERNEL(32, 1) copy_waited_by_other(KERNEL_ARGS args) {
     cp_async_16(&shared->word[4 * me()], &args.a[8 * me()], 16);
     cp_async_commit_group();
     cp_async_wait_group(0);
-    MARK(void) ld_shared_b128(&shared->word[4 * (me() ^ 1)]);
+    MARK (void)ld_shared_b128(&shared->word[4 * (me() ^ 1)]);
 }
 
 KERNEL(32, 1) copy_wrong_count(KERNEL_ARGS args) {
@@ -217,7 +213,7 @@ KERNEL(32, 1) copy_wrong_count(KERNEL_ARGS args) {
     cp_async_commit_group();
     cp_async_wait_group(1);
     (void)ld_shared_b128(&shared->word[4 * me()]);
-    MARK(void) ld_shared_b128(&shared->word[128 + 4 * me()]);
+    MARK (void)ld_shared_b128(&shared->word[128 + 4 * me()]);
     cp_async_wait_group(0);
 }
 
@@ -265,7 +261,7 @@ KERNEL(64, 1) copy_after_arrival(KERNEL_ARGS args) {
         cp_async_wait_group(0);
     } else {
         mbarrier_wait(&shared->barrier, 0);
-        MARK(void) ld_shared_b128(&shared->word[4 * (63 - me())]);
+        MARK (void)ld_shared_b128(&shared->word[4 * (63 - me())]);
     }
 }
 
@@ -298,9 +294,7 @@ KERNEL(64, 1) barrier_one_arrival(KERNEL_ARGS args) {
     } else {
         mbarrier_wait(&shared->barrier, 0);
         /* Thread 1's word: thread 0 has not heard of it when it arrives. */
-        if (me() == 33) {
-            MARK(void) ld_shared_b32(&shared->word[1]);
-        }
+        if (me() == 33) { MARK (void)ld_shared_b32(&shared->word[1]); }
         __syncwarp();
     }
 }
@@ -359,8 +353,7 @@ KERNEL(64, 1) fenced_too_early(KERNEL_ARGS args) {
 KERNEL(64, 1) fenced_without_barrier(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     st_shared_b128(&shared->tile[8 * me()], some_chunk);
-    MARK fence_proxy_async();
-    if (me() == 0) tma_store(&args.map_d, 0, 0, shared->tile);
+    MARK fence_proxy_async(); if (me() == 0) tma_store(&args.map_d, 0, 0, shared->tile);
     if (me() == 0) {
         bulk_commit_group();
         bulk_wait_group(0);
