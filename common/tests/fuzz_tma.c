@@ -301,7 +301,7 @@ static void check_arguments(int number) {
     for (int changes = fuzz_between(0, 2); changes > 0; --changes)
         switch (fuzz_between(0, 6)) {
         case 0:
-            map.base = fuzz_once_in(4) ? NULL : map.base + fuzz_between(0, 31);
+            map.base = fuzz_once_in(4) || !map.base ? NULL : map.base + fuzz_between(0, 31);
             break;
         case 1:
             map.rows = random_extent();
@@ -310,7 +310,9 @@ static void check_arguments(int number) {
             map.columns = random_extent();
             break;
         case 3:
-            map.pitch = fuzz_once_in(2) ? random_extent() : map.pitch + fuzz_between(-32, 32);
+            map.pitch = fuzz_once_in(2) || map.pitch > INT32_MAX || map.pitch < 0
+                            ? random_extent()
+                            : map.pitch + fuzz_between(-32, 32);
             break;
         case 4:
             map.box_rows = (int)random_extent();
