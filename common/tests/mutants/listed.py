@@ -9,9 +9,10 @@ WGMMA, RS = "06_wgmma/kernel.cu", "06_wgmma/rs.cu"
 SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong/kernel.cu"
 COOPERATIVE = "08_persistent_pingpong/cooperative.cu"
 SPLIT_K = "08_persistent_pingpong/split_k.cu"
-MULTICAST, SPLIT_CLUSTER = "09_cluster_multicast/kernel.cu", "09_cluster_multicast/split_k.cu"
+MULTICAST = "09_cluster_multicast/kernel.cu"
 PIPELINE, SCHEDULER = "hopper/pipeline.h", "hopper/tile_scheduler.h"
 BLOCK_STORE, TILE_ORDER = "hopper/block_store.h", "hopper/tile_order.h"
+PARTIAL_SUMS, CLUSTER_SUM = "hopper/partial_sums.h", "hopper/cluster_sum.h"
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -77,7 +78,7 @@ EDITS = [
     (TMA, "if (k_tile + 1 < args.tiles_k) {", "if (true) {", "waits behind the last k-tile",
      ORDER),
     (TMA, "state->phase ^= 1;", "", "phase never flips", ORDER),
-    (TMA, "args.lda, BM, BK,", "args.lda, BM / 2, BK,", "box of half the tile", ORDER),
+    (TMA, "p->lda, BM, BK,", "p->lda, BM / 2, BK,", "box of half the tile", ORDER),
 
     (WGMMA, "shared_address(b), 0, 1024,", "shared_address(b), 0, 512,", "wrong stride", VALUE),
     (WGMMA, "shared_address(a), 0, 1024, SWIZZLE_128B", "shared_address(a), 0, 1024, SWIZZLE_64B",
@@ -137,10 +138,8 @@ EDITS = [
     (PINGPONG, "turn = consumer == 0", "turn = 0", "nobody begins", ORDER),
     (PINGPONG, "if (consumer == 1) pipeline_skip", "if (consumer == 0) pipeline_skip",
      "the wrong consumer skips", ORDER),
-    (PINGPONG, "shared->d[consumer][block % BUFFERS]", "shared->d[0][block % BUFFERS]",
+    (PINGPONG, "blocks_store(shared->d[consumer]", "blocks_store(shared->d[0]",
      "consumers share their staging", ORDER),
-    (PINGPONG, "shared->d[consumer][block % BUFFERS]", "shared->d[consumer][0]",
-     "staging reused too early", ORDER),
     (PINGPONG, "shared->turn[1 - consumer]", "shared->turn[consumer]",
      "gives itself the turn", ORDER),
     (PINGPONG, "slot.phase ^= 1;", "", "the slot's phase never flips", ORDER),
@@ -149,46 +148,54 @@ EDITS = [
      "does not skip the other's stages", ORDER),
     (PINGPONG, "i < CONSUMERS; ++i) tile_put", "i < 1; ++i) tile_put",
      "one consumer is not told the end", ORDER),
-    (PINGPONG, "STATIC_TILES ? asked + gridDim.x", "STATIC_TILES ? asked + gridDim.x + 1",
-     "wrong stride over the tiles", VALUE),
 
     (COOPERATIVE, "state->index][consumer * ROWS * BK]", "state->index][0]",
      "wrong half of the tile", VALUE),
 
     (SPLIT_K, "const int first = part * args->tiles_k", "const int first = 0",
      "every part is the first", VALUE),
-    (SPLIT_K, "column + CHUNK <= args.n", "column < args.n", "stores across the edge", VALUE),
+    (PARTIAL_SUMS, "column + CHUNK <= args->n", "column < args->n", "stores across the edge",
+     VALUE),
+    (PARTIAL_SUMS, "if (row >= args->m) return;", "", "rows not checked", VALUE),
+    (PARTIAL_SUMS, "if (row >= args->m || column >= args->n) return;", "",
+     "a layer's edges not checked", VALUE),
+    (PARTIAL_SUMS, "(int64_t)layer * args->m + row", "(int64_t)row", "one layer for all", VALUE),
+    (PARTIAL_SUMS, "layer < args.splits", "layer < 1", "adds the first layer only", VALUE),
 
     (MULTICAST, "(1 << CLUSTER) - 1", "1 << rank", "multicast to itself only", ORDER),
     (MULTICAST, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
     (MULTICAST, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - rank)", "multicast to the other only",
      ORDER),
-    (MULTICAST, "[rank * share * BK]", "[0]", "all parts to the same place", ORDER),
-    (MULTICAST, "tile.n * BN + rank * share", "tile.n * BN", "every CTA loads the same part",
-     VALUE),
+    (MULTICAST, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
+     ORDER),
+    (MULTICAST, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
+    (MULTICAST, "int row = rank * BOX", "int row = 0", "every CTA loads all parts", ORDER),
     (MULTICAST, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
-    (MULTICAST, "RELEASES = CLUSTER * 4", "RELEASES = 4", "counts one CTA's warps", ORDER),
-    (MULTICAST, "args.ldb, BN / CLUSTER, BK", "args.ldb, BN, BK", "box of the whole tile", ORDER),
+    (MULTICAST, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
+     ORDER),
+    (MULTICAST, "p->ldb, BOX, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
     (MULTICAST, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
      "every CTA computes the same tile", VALUE),
     (MULTICAST, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
 
-    (SPLIT_CLUSTER, "[slab * 32 + (lane ^ j)]", "[slab * 32 + lane]", "reads without the swizzle",
+    (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
      VALUE),
-    (SPLIT_CLUSTER, "column + 8 <= args->n", "column < args->n", "stores across the edge", VALUE),
 
     (PIPELINE, "state->phase ^= 1;", "", "phase never flips", ORDER),
-    (PIPELINE, "state->phase ^= (uint32_t)", "state->phase ^= 0 & (uint32_t)", "phase not carried over a skip", ORDER),
+    (PIPELINE, "state->phase ^= (uint32_t)", "state->phase ^= 0 & (uint32_t)",
+     "phase not carried over a skip", ORDER),
     (PIPELINE, "++state->index == stages", "++state->index == stages - 1", "ring one stage short",
      ORDER),
 
-    (SCHEDULER, "if (asked == tiles - 1) st_global_b32(counter, 0);", "",
+    (SCHEDULER, "if (!STATIC_TILES && asked == tiles - 1) st_global_b32(counter, 0);", "",
      "the counter is not reset", VALUE),
     (SCHEDULER, "return asked + gridDim.x;", "return asked + gridDim.x + 1;", "a tile is left out",
      VALUE),
 
     (BLOCK_STORE, "(2 * i + half) ^ (", "(2 * i + half) | 0 * (",
      "stages without the swizzle", VALUE),
+    (BLOCK_STORE, "(i * (columns / BLOCK_COLUMNS) + j) % BUFFERS", "0", "staging reused too early",
+     ORDER),
     (BLOCK_STORE, "return args->n % 8 != 0", "return false && args->n % 8 != 0",
      "missing tail: the TMA writes into the padding", VALUE),
     (BLOCK_STORE, "row < args->m && column < args->n", "row < args->m", "columns not checked",
@@ -201,14 +208,16 @@ EDITS = [
 ]
 
 
-def edits(source):
+def edits(source, stale):
+    """The edits of this file; to `stale` is added what no longer applies."""
     found, names = [], {}
     for file, text, new, what, category in EDITS:
         if file != source.name:
             continue
         if source.text.count(text) != 1:
-            raise SystemExit(f"{file}: '{text}' occurs {source.text.count(text)} times, not once: "
-                             "listed.py has to follow the kernel")
+            stale.append(f"listed.py: {file}: '{text}' occurs {source.text.count(text)} times, not "
+                         "once")
+            continue
         at = source.text.index(text)
         line = source.line_of(at)
         function = next((name for name, brace, end in source.functions() if at < end), "")

@@ -10,9 +10,14 @@ A mutant whose order is broken must be reported as a hazard or a deadlock; a pla
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
 line that a report names has changed, or if an edit no longer applies.
 
-    --only TEXT    the mutants whose description contains TEXT; prints their reports
+The record names the configuration and the run that caught a mutant. They are tried first, and only
+if they do not show the same verdict again is the mutant searched for as if it were new.
+
+    --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
+                   environment's MUTANTS
     --sample N     every N-th mutant
-    --record       writes verdicts.tsv and docs/mutants.md anew
+    --record       writes verdicts.tsv and docs/mutants.md anew; with --only just those mutants
+    --afresh       forgets the record of which run catches what
 """
 
 import argparse
@@ -22,6 +27,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -34,18 +40,22 @@ import page
 import rules
 from source import Source
 
-HEADERS = ("pipeline.h", "tile_scheduler.h", "block_store.h", "tile_order.h")
+HEADERS = ("pipeline.h", "tile_scheduler.h", "block_store.h", "tile_order.h", "partial_sums.h",
+           "cluster_sum.h")
 HERE = os.path.dirname(os.path.abspath(__file__))
-SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG)=|(CLUSTER|SPLITS)=1$"  # macros that are not sizes
-SECONDS = 60  # a run takes less than one; a mutant that never ends is a failure
+SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG|DEEP)=|(CLUSTER|SPLITS)=1$"  # macros that are not sizes
 SURVIVED, WRONG = "survived", "wrong result"
+HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
-FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "stage", "at", "against", "says")
+FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "stage", "run", "at", "against",
+          "says")
+KEY = 5  # the fields that name a mutant
 
 Configuration = collections.namedtuple("Configuration", "label file macros")
-# verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; at, against: code of the lines that
-# the report names; says: its advice.
-Outcome = collections.namedtuple("Outcome", "verdict stage at against says report")
+# verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; stage, run: where that came out,
+# run 0: nowhere; at, against: code of the lines that the report names; says: its advice.
+Outcome = collections.namedtuple("Outcome", "verdict stage run at against says report",
+                                 defaults=(0, "", "", "", ""))
 
 
 def configurations(stages):
@@ -72,11 +82,12 @@ class Gallery:
     def __init__(self, options):
         self.options = options
         self.compiler = options.compiler.split(",")
+        self.recorded = {tuple(row[:KEY]): row for row in read_table("verdicts.tsv")}
         self.configurations = configurations(options.stages)
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
-        self.edits = []
+        self.edits, self.stale = [], []
         # The tree may be edited while this runs: kernels and headers are read once.
         self.root = os.path.join(options.work, "tree")
         shutil.rmtree(self.root, ignore_errors=True)
@@ -88,22 +99,24 @@ class Gallery:
         for header in HEADERS:
             self.load(f"hopper/{header}", f"common/hopper/{header}")
         for source in self.sources.values():
-            self.edits += [edit for edit in rules.generated(source) + listed.edits(source)
-                           if self.is_called(edit.function)]
+            self.edits += [edit for edit in rules.generated(source) +
+                           listed.edits(source, self.stale) if self.is_called(edit.function)]
         unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
-        if unknown:
-            raise SystemExit(f"listed.py names files that are not kernels: {sorted(unknown)}")
+        self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
 
     def load(self, name, path):
         with open(os.path.join(self.root, path), encoding="ascii") as file:
             self.sources[name] = Source(name, file.read())
 
     def is_called(self, function):
-        """Not so: a verb of a header that no kernel uses."""
+        """Not so: what stands behind a verb of a header that no kernel uses, and nothing else calls
+        it."""
         verb = next((match.group(1) for source in self.sources.values() for match in re.finditer(
             rf"^#define (\w+)\(.*(?:\\\n.*)?\b{function}\(", source.text, re.M)), None)
-        return not verb or any(re.search(rf"\b{verb}\(", source.code)
-                               for source in self.sources.values())
+        calls = sum(len(re.findall(rf"\b{function}\(", source.code))
+                    for source in self.sources.values())
+        return not verb or calls > 1 or any(re.search(rf"\b{verb}\(", source.code)
+                                            for source in self.sources.values())
 
     def users(self, name):
         """The configurations that are compiled from this file."""
@@ -123,22 +136,22 @@ class Gallery:
         return self.local.path
 
     def compile(self, edit, configuration):
-        """Returns the path of a shared object, or None and what the compiler said."""
+        """Returns the path of a shared object, or None and what the compiler said. No edit: of the
+        kernel as it is."""
         work = self.directory()
-        mutated = self.sources[edit.file].edited(edit.replacements)
         kernel, header = os.path.join(work, "kernel.cu"), None
         text = self.sources[configuration.file].text
-        if edit.file.startswith("hopper/"):
+        if edit and edit.file.startswith("hopper/"):
             header = os.path.join(work, edit.file)
             with open(header, "w", encoding="ascii") as file:
-                file.write(mutated)
-        else:
-            text = mutated
+                file.write(self.sources[edit.file].edited(edit.replacements))
+        elif edit:
+            text = self.sources[edit.file].edited(edit.replacements)
         with open(kernel, "w", encoding="ascii") as file:
             file.write(f'#line 1 "{configuration.file}"\n' + text)
         path = os.path.join(work, "mutant.so")
         command = self.compiler + [
-            "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-DGEMM_STAGE=stage_mutant",
+            "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_STAGE=stage_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in configuration.macros),
             "-I", work, "-I", os.path.join(self.root, "common"),
             "-I", os.path.join(self.root, os.path.dirname(configuration.file)),
@@ -149,45 +162,77 @@ class Gallery:
                 file.write(self.sources[edit.file].text)
         return (path if compiled.returncode == 0 else None), compiled.stderr
 
+    def is_original(self, path, configuration):
+        """Whether the object is that of the kernel as it is: the edited code is not part of this
+        configuration."""
+        with open(path, "rb") as file:
+            code = file.read()
+        if not hasattr(self.local, "originals"):
+            self.local.originals = {}
+        if configuration not in self.local.originals:
+            with open(self.compile(None, configuration)[0], "rb") as file:
+                self.local.originals[configuration] = file.read()
+            with open(path, "wb") as file:
+                file.write(code)
+        return code == self.local.originals[configuration]
+
     def line_text(self, file, line):
         return self.sources[file].line_text(int(line)) if file in self.sources else f"{file}:{line}"
 
-    def run_in(self, edit, configuration):
+    def run_in(self, edit, configuration, number=0):
+        """The outcome in one configuration; number: of that run of the search only. None: the edit
+        changes nothing there."""
+        stage = configuration.label
         path, errors = self.compile(edit, configuration)
         if not path:
-            return Outcome("does not compile", configuration.label, "", "", "", errors)
-        try:
-            search = "few" if harmless.reason_of(edit) else edit.category
-            run = subprocess.run([self.options.runner, path, search], capture_output=True,
-                                 text=True, errors="replace", timeout=SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            return Outcome("never ends", configuration.label, "", "", "", "")
-        if run.returncode:
-            return Outcome(f"crash ({run.returncode})", configuration.label, "", "", "",
-                           run.stderr)
-        codes = [line.split()[-1] for line in run.stdout.splitlines() if line.startswith("run ")]
+            return Outcome("does not compile", stage, report=errors)
+        if self.is_original(path, configuration):
+            return None
+        search = "few" if harmless.reason_of(edit) else edit.category
+        run = subprocess.run([self.options.runner, path, search] + [str(number)] * (number > 0),
+                             capture_output=True, text=True, errors="replace", check=False)
+        if run.returncode == -signal.SIGXCPU:
+            return Outcome("never ends", stage)
+        runs = [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]
+        codes = {int(words[-1]): int(words[1]) for words in reversed(runs)}  # and the first run
+        if run.returncode or not codes:
+            return Outcome(f"crash ({run.returncode})", stage, report=run.stderr)
+        worst = max(codes)
         report = REPORT.search(run.stderr)
-        if codes and codes[-1] == "4" and report:
+        if worst == HAZARD and report:
             kind, file, line, _, message = report.groups()
             other = re.search(r"(?:issued|initialized) at (\S+):(\d+)", message)
-            return Outcome(kind, configuration.label, self.line_text(file, line),
+            return Outcome(kind, stage, codes[HAZARD], self.line_text(file, line),
                            self.line_text(*other.groups()) if other else "",
-                           page.advice_of(kind, message), run.stdout.splitlines()[-1] + "\n" +
-                           report.group())
-        verdict = SURVIVED if set(codes) == {"0"} else WRONG if set(codes) <= {"0", "1"} else \
-            f"exit code {max(codes)}"
-        return Outcome(verdict, configuration.label, "", "", "", run.stderr)
+                           page.advice_of(kind, message),
+                           " ".join(runs[-1]) + "\n" + report.group())
+        if worst == 0:
+            return Outcome(SURVIVED, stage)
+        return Outcome(WRONG if worst == 1 else f"exit code {worst}", stage, codes[worst],
+                       report=run.stderr)
 
     def run(self, edit):
         """The outcome in the first configuration where the mutant is reported; else the worst."""
-        best = None
+        recorded = self.recorded.get(key_of(edit))
+        if recorded and not self.options.afresh:
+            outcome = self.run_as_recorded(edit, recorded)
+            if outcome and row_of(edit, outcome) == recorded:
+                return outcome
+        best = Outcome("changes nothing", "")
         for configuration in self.users(edit.file):
             outcome = self.run_in(edit, configuration)
-            if outcome.verdict not in (SURVIVED, WRONG):
+            if outcome and outcome.verdict not in (SURVIVED, WRONG):
                 return outcome
-            if best is None or best.verdict == SURVIVED:
+            if outcome and best.verdict != WRONG:
                 best = outcome
         return best
+
+    def run_as_recorded(self, edit, recorded):
+        stage, number = recorded[FIELDS.index("stage")], recorded[FIELDS.index("run")]
+        for configuration in self.users(edit.file):
+            if configuration.label == stage and int(number) > 0:
+                return self.run_in(edit, configuration, int(number))
+        return None
 
     def selected(self):
         only = self.options.only
@@ -200,17 +245,25 @@ def describe(edit):
 
 
 def read_table(name):
+    """The rows of a table with these fields; none if it has others."""
     path = os.path.join(HERE, name)
     if not os.path.exists(path):
         return []
     with open(path, encoding="ascii") as file:
-        return [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")][1:]
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return rows[1:] if rows[:1] == [list(FIELDS)] else []
+
+
+def key_of(edit):
+    return tuple(" ".join(str(field).split()) for field in edit.key())
 
 
 def row_of(edit, outcome):
-    fields = (*edit.key()[:4], str(edit.nth), outcome.verdict, outcome.stage, outcome.at,
-              outcome.against, outcome.says)
-    return [" ".join(field.split()) for field in fields]
+    return [*key_of(edit), *(" ".join(str(field).split()) for field in outcome[:-1])]
+
+
+def outcome_of(row):
+    return Outcome(*row[KEY:], report="")
 
 
 def judge(edit, outcome):
@@ -224,6 +277,8 @@ def judge(edit, outcome):
         return "gave a wrong result, and nothing was reported"
     if " " in outcome.verdict and outcome.verdict != WRONG:
         return outcome.verdict
+    if outcome.verdict != WRONG and not outcome.says:
+        return "was reported without a word of what to do about it"
     return None
 
 
@@ -241,6 +296,24 @@ def say_totals(results):
           f"or survived")
 
 
+def record(gallery, results):
+    """Writes the record: these results, and of the other mutants what it has said before."""
+    news = {key_of(edit): outcome for edit, outcome in results}
+    whole, missing = [], 0
+    for edit in gallery.edits:
+        key = key_of(edit)
+        if key in news:
+            whole.append((edit, news[key]))
+        elif key in gallery.recorded:
+            whole.append((edit, outcome_of(gallery.recorded[key])))
+        else:
+            missing += 1
+    if missing:
+        raise SystemExit(f"{missing} other mutants have no verdict yet: record all of them")
+    page.write(gallery.options.root, HERE, FIELDS,
+               [row_of(edit, outcome) for edit, outcome in whole], whole)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the gallery of broken kernels.")
     parser.add_argument("--root", required=True)
@@ -249,43 +322,41 @@ def main():
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--stages", required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()
     gallery = Gallery(options)
     edits = gallery.selected()
     if not edits:
         raise SystemExit(f"no mutant's description contains '{options.only}'")
-    whole = not options.only and options.sample == 1
-    recorded = {tuple(row[:5]): row for row in read_table("verdicts.tsv")}
-    rows, results, failures = [], [], []
+    results, failures = [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for edit, outcome in zip(edits, pool.map(gallery.run, edits)):
             results.append((edit, outcome))
-            row = row_of(edit, outcome)
-            rows.append(row)
+            row, was = row_of(edit, outcome), gallery.recorded.get(key_of(edit), [])
             if options.only:
                 print(f"{describe(edit)}\n-> {outcome.verdict} in {outcome.stage}\n"
                       f"{outcome.report}\n")
             problem = judge(edit, outcome)
-            if not problem and not options.record and recorded.get(tuple(row[:5])) != row:
-                problem = (f"differs from verdicts.tsv:\n  now {row[5:]}\n"
-                           f"  was {recorded.get(tuple(row[:5]), [])[5:]}")
+            if not problem and not options.record and was != row:
+                problem = f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}"
             if problem:
                 failures.append((edit, problem))
                 print(f"{describe(edit)}\n    {problem}", flush=True)
-    stale = []
     say_totals(results)
-    if whole:
+    stale = gallery.stale
+    if options.record:
+        record(gallery, results)
+    elif len(edits) == len(gallery.edits):
+        known = {key_of(edit) for edit in edits}
+        stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.recorded
+                  if key not in known]
+        if not page.is_current(options.root, results):
+            stale.append("docs/mutants.md does not say what verdicts.tsv says")
+    if len(edits) == len(gallery.edits):
         stale += [f"harmless.py: {' | '.join(rule[:3])}" for rule in harmless.unused(edits)]
-        if options.record:
-            page.write(options.root, HERE, FIELDS, rows, results)
-        else:
-            known = {tuple(row[:5]) for row in rows}
-            stale += [f"verdicts.tsv: {' | '.join(key)}" for key in recorded if key not in known]
-            if not page.is_current(options.root, results):
-                stale.append("docs/mutants.md does not say what verdicts.tsv says")
     for line in stale:
         print(f"out of date: {line}")
     if failures or stale:

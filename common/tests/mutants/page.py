@@ -14,8 +14,10 @@ something, and the simulator has to notice. `common/tests/mutants` makes the mut
 sources, so they follow the kernels; this page is made from its record, `verdicts.tsv`, which has
 all of them.
 
-    cmake --build build --target mutants          # all; or ctest --test-dir build -L mutants
+    ctest --test-dir build -L mutants -V          # all, against the record
     cmake --build build --target mutants_record   # writes the record and this page anew
+    MUTANTS=08_ cmake --build build --target mutants          # those of 08, with their reports
+    MUTANTS=08_ cmake --build build --target mutants_record   # the record of those alone
 
 A mutant whose order is broken must be reported as a hazard or a deadlock, whatever its result. For
 a wrong address, size or number a wrong result is enough.
