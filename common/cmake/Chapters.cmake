@@ -22,6 +22,9 @@ function(chapter name)
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${name}/kernel.cu)
     message(FATAL_ERROR "chapter(${name}): there is no ${name}/kernel.cu")
   endif()
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT ARG_SELECTION)
+    return() # only a chapter with a selection is a library for others
+  endif()
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS ${name})
   if(NOT ARG_SELECTION)
     set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}||kernel.cu|")
@@ -40,6 +43,15 @@ function(chapter name)
     endif()
     set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}|${label}|${file}|${macros}")
   endforeach()
+endfunction()
+
+# ptxas's remarks on a target's kernels stop the build. Within another project they do not.
+function(add_ptxas_check target)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE -Xptxas -v)
+    set_target_properties(${target} PROPERTIES
+      CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/common/cmake/ptxas_check.sh)
+  endif()
 endfunction()
 
 # Compiles one stage for both element types; `suffix` is "" or "_trace". Sets <symbol> in the
@@ -64,9 +76,8 @@ function(add_stage_objects backend language chapter label file macros suffix sym
       target_compile_definitions(${object} PRIVATE "GEMM_VARIANT=\"${label}\"")
     endif()
     if(language STREQUAL "CUDA")
-      target_compile_options(${object} PRIVATE -lineinfo -Xptxas -v)
-      set_target_properties(${object} PROPERTIES
-        CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/common/cmake/ptxas_check.sh)
+      target_compile_options(${object} PRIVATE -lineinfo)
+      add_ptxas_check(${object})
       set_property(GLOBAL APPEND PROPERTY HOPPER_CUDA_STAGES ${object})
     endif()
   endforeach()
@@ -118,7 +129,8 @@ endfunction()
 # Makes, in the calling directory, the objects of all stages, the program of every chapter, and the
 # tour. `libraries`: what a program is linked with besides its stages. Targets: <backend>_<chapter>,
 # <backend>_<chapter>_library for a chapter with a SELECTION, <backend>_tour, and <backend>_stages, a
-# library of all stages with the tour's table, for tests with a main of their own.
+# library of all stages with the tour's table, for tests with a main of their own. Within another
+# project the library is all there is.
 function(add_chapters backend language libraries)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
@@ -133,6 +145,7 @@ function(add_chapters backend language libraries)
     set(symbols "")
     set(traced "")
     set(objects "")
+    set(traced_objects "")
     if(selection)
       add_selection_object(${backend} ${chapter} ${selection} symbol)
       list(APPEND symbols ${symbol})
@@ -153,7 +166,8 @@ function(add_chapters backend language libraries)
                           $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
       # Timelines are drawn of the chapters' own kernels. On the GPU that takes a second
       # compilation, with the recorder in it; the simulator records what any kernel does.
-      if(NOT label STREQUAL "" AND NOT label IN_LIST traced_labels)
+      if(NOT PROJECT_IS_TOP_LEVEL OR
+         (NOT label STREQUAL "" AND NOT label IN_LIST traced_labels))
         list(APPEND traced NULL)
       elseif(backend STREQUAL "sim")
         list(APPEND traced ${symbol})
@@ -161,12 +175,23 @@ function(add_chapters backend language libraries)
         add_stage_objects(${backend} ${language} ${chapter} "${label}" ${file} "${macros}" _trace
                           symbol)
         list(APPEND traced ${symbol})
-        list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
-                            $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
+        list(APPEND traced_objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
+                                   $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
       else()
         list(APPEND traced NULL)
       endif()
     endforeach()
+    if(selection)
+      add_library(${backend}_${chapter}_library STATIC ${objects})
+      set_target_properties(${backend}_${chapter}_library PROPERTIES LINKER_LANGUAGE ${language})
+      target_include_directories(${backend}_${chapter}_library
+        INTERFACE ${PROJECT_SOURCE_DIR}/${chapter})
+      target_link_libraries(${backend}_${chapter}_library PUBLIC ${libraries})
+    endif()
+    if(NOT PROJECT_IS_TOP_LEVEL)
+      continue()
+    endif()
+    list(APPEND objects ${traced_objects})
     list(APPEND all_symbols ${symbols})
     list(APPEND all_traced ${traced})
     list(APPEND all_objects ${objects})
@@ -175,14 +200,10 @@ function(add_chapters backend language libraries)
     set_target_properties(${backend}_${chapter} PROPERTIES
       OUTPUT_NAME ${chapter} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
     target_link_libraries(${backend}_${chapter} PRIVATE ${libraries})
-    if(selection)
-      add_library(${backend}_${chapter}_library STATIC ${objects})
-      set_target_properties(${backend}_${chapter}_library PROPERTIES LINKER_LANGUAGE ${language})
-      target_include_directories(${backend}_${chapter}_library
-        INTERFACE ${PROJECT_SOURCE_DIR}/${chapter})
-      target_link_libraries(${backend}_${chapter}_library PUBLIC ${libraries})
-    endif()
   endforeach()
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
   write_registry(${registries}/registry_tour.c true "${all_symbols}" "${all_traced}")
   add_library(${backend}_kernels STATIC ${all_objects})
   set_target_properties(${backend}_kernels PROPERTIES LINKER_LANGUAGE ${language})

@@ -7,18 +7,21 @@ set(HOPPER_GCC_FLOOR 11)    # the simulator's vector code under -Werror
 set(HOPPER_CLANG_FLOOR 14)
 set(HOPPER_CUDA_FLOOR 12.5) # cudaGetDriverEntryPointByVersion
 
+# Within another project all of this is for our directories alone, and warnings stay warnings.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 # CMake's own flags for this type switch assertions off; here they stay.
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
 # A warning stops the build; `cmake --compile-no-warning-as-error` lets a compiler newer than ours
 # pass.
-if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 

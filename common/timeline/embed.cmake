@@ -41,4 +41,4 @@ add_custom_command(
   DEPENDS ${page_files} ${CMAKE_CURRENT_LIST_DIR}/embed.cmake
   COMMENT "Embedding the timeline page"
   VERBATIM)
-target_sources(timeline PRIVATE ${page_source})
+target_sources(hopper_timeline PRIVATE ${page_source})
