@@ -1,8 +1,21 @@
 /*
- * hopper_gemm.h: the chapter's kernels as a library: D = A * B on a Hopper GPU, in one call.
+ * hopper_gemm.h: the chapter's kernels as a library: D = A * B on a Hopper GPU, in one call. For C
+ * and C++.
  *
- * The caller's current device must be of compute capability 9.0. Calls may overlap on the device,
- * in any streams; on the host, one thread at a time calls.
+ * Device: the caller's current one, of compute capability 9.0. Several may be used in turn; a
+ * stream and all memory of a call belong to the device that is current then.
+ *
+ * Streams and threads: calls may overlap on the device, in any streams. On the host one thread at a
+ * time calls, whatever the devices. A call may be captured into a graph, which then holds its
+ * pointers and extents.
+ *
+ * The first call for a device and type takes longer than those that follow: it loads kernels and
+ * asks the runtime about each. hopper_gemm_workspace() does most of that without launching
+ * anything. Make a first call of hopper_gemm() outside of a capture.
+ *
+ * Errors: said on stderr and returned. Neither function exits, and neither leaves an error behind
+ * in the runtime. What goes wrong on the device later, such as memory
+ * that is not there, the runtime reports where the stream is waited for.
  */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
@@ -19,21 +32,35 @@ enum hopper_gemm_type { HOPPER_GEMM_FP16 = 0, HOPPER_GEMM_BF16 = 1 };
 enum hopper_gemm_status {
     HOPPER_GEMM_OK = 0,
     HOPPER_GEMM_BAD_ARGUMENT = 1, /* nothing was done; says on stderr which one, and why */
-    HOPPER_GEMM_FAILED = 2        /* the launch failed; says why on stderr */
+    HOPPER_GEMM_FAILED = 2        /* no device, not a Hopper, or the launch failed; says why */
 };
 
-/* Bytes of workspace with which hopper_gemm() is fastest for such a problem: 0 for most, a few
- * megabytes where k is long and D is small. */
+/* Bytes of workspace with which hopper_gemm() is fastest for such a problem on the current device:
+ * 0 for most, a few megabytes where k is long and D is small. 0, too, if type, m, n or k are wrong
+ * or there is no device, after a message on stderr. */
 size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb);
 
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
- * waiting. A is m x k, row-major; B is n x k, row-major (so both are contiguous along k); D is m x
- * n, row-major; m, n, k >= 1. All three are of `type` (enum hopper_gemm_type) and in device memory,
- * at multiples of 16 bytes; lda, ldb, ldd are their leading dimensions in elements, multiples of 8.
- * The elements between a row's end and its leading dimension are neither used nor written. Sums are
- * fp32, and the same in every run. `workspace`: NULL, or as many bytes of device memory as
- * hopper_gemm_workspace() says for these arguments, at a multiple of 256 bytes and in no other
- * call's use; what is in it does not matter. Returns an enum hopper_gemm_status. */
+ * waiting.
+ *
+ *     A  m x k   row-major, leading dimension lda
+ *     B  n x k   row-major, leading dimension ldb     so both are contiguous along k
+ *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
+ *
+ * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in
+ * elements, are multiples of 8 and below 2^39, so an n that is no multiple of 8 needs rows with
+ * padding. What stands between a row's end and its leading dimension is neither used nor written.
+ * Rows that begin at multiples of 128 bytes are read faster.
+ *
+ * All three are of `type` (enum hopper_gemm_type) and in device memory, at multiples of 16 bytes.
+ * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of
+ * device the result is the same to the bit.
+ *
+ * `workspace`: NULL, or device memory at a multiple of 256 bytes, as much as
+ * hopper_gemm_workspace() says for these m, n, k, lda and ldb on this device, and in no other
+ * call's use until this one has ended on the device; what is in it does not matter.
+ *
+ * Returns an enum hopper_gemm_status. */
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
                 const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace);
 
