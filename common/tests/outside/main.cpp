@@ -1,0 +1,2 @@
+/* main.cpp: the same in C++. */
+#include "main.c"
