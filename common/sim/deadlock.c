@@ -166,6 +166,7 @@ void report_deadlock(void) {
             "or a wrong initial phase.");
     fclose(out);
     sim_hazard("deadlock", named,
-               "nothing is under way and no thread can run; %d threads wait:\n%s", blocked, text);
+               "nothing is under way and no thread can run; %d %s:\n%s", blocked,
+               blocked == 1 ? "thread waits" : "threads wait", text);
     free(text);
 }
