@@ -20,6 +20,9 @@ struct allocation {
 };
 
 enum { MOST_ALLOCATIONS = 1024 };
+/* Bytes in front of and behind every allocation that belong to none: who misses one by less does not
+ * hit another, wherever the host has put them. */
+enum { GAP = 1 << 20 };
 static struct allocation *allocations; /* ascending */
 static int allocation_count;
 static uint64_t next_device;
@@ -32,10 +35,11 @@ static uint32_t launch_mark;
 
 void *global_alloc(size_t bytes, const char *label, bool writable) {
     if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
-    if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4096)
+    if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
         return NULL;
-    void *memory = aligned_alloc(256, (bytes + 511) & ~(size_t)255);
-    if (!memory) return NULL;
+    unsigned char *const block = aligned_alloc(256, GAP + ((bytes + 255) & ~(size_t)255) + GAP);
+    if (!block) return NULL;
+    unsigned char *const memory = block + GAP;
     int i = allocation_count++;
     for (; i > 0 && allocations[i - 1].base > (uintptr_t)memory; --i)
         allocations[i] = allocations[i - 1];
@@ -50,7 +54,7 @@ void global_free(void *memory) {
     for (int i = 0; i < allocation_count; ++i) {
         if (allocations[i].base != (uintptr_t)memory) continue;
         free(allocations[i].writer);
-        free(memory);
+        free((unsigned char *)memory - GAP);
         for (--allocation_count; i < allocation_count; ++i)
             allocations[i] = allocations[i + 1];
         hit = hit_before = &none;
@@ -84,7 +88,7 @@ static __attribute__((noinline)) bool check_slowly(uintptr_t address, size_t byt
     struct allocation *found = find(address);
     if (!found || address - found->base > found->bytes ||
         bytes > found->bytes - (address - found->base)) {
-        if (found && address - found->base < found->bytes + (1 << 20))
+        if (found && address - found->base < found->bytes + GAP)
             sim_hazard("global-bounds", NULL,
                        "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
                        "    Check rows against m or n and columns against the matrix's width "
