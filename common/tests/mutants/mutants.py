@@ -177,7 +177,12 @@ class Gallery:
         return code == self.local.originals[configuration]
 
     def line_text(self, file, line):
-        return self.sources[file].line_text(int(line)) if file in self.sources else f"{file}:{line}"
+        """Of the statement's first line: compilers number a call of several lines differently."""
+        if file not in self.sources:
+            return f"{file}:{line}"
+        source = self.sources[file]
+        start = source.statement_start(source.skip_space(source.line_starts[int(line) - 1]))
+        return source.line_text(source.line_of(start))
 
     def run_in(self, edit, configuration, number=0):
         """The outcome in one configuration; number: of that run of the search only. None: the edit
