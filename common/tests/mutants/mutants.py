@@ -181,8 +181,8 @@ class Gallery:
         if file not in self.sources:
             return f"{file}:{line}"
         source = self.sources[file]
-        start = source.statement_start(source.skip_space(source.line_starts[int(line) - 1]))
-        return source.line_text(source.line_of(start))
+        at = source.skip_space(source.line_starts[int(line) - 1])
+        return source.line_text(source.line_of(source.statement_start(source.outermost(at))))
 
     def run_in(self, edit, configuration, number=0):
         """The outcome in one configuration; number: of that run of the search only. None: the edit

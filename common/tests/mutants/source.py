@@ -73,6 +73,21 @@ class Source:
             at = self.closing(at) if self.code[at] in "([{" else at + 1
         return at + 1
 
+    def outermost(self, at):
+        """Where the outermost of the brackets ( begins that `at` lies in; `at` if in none."""
+        depth, found = 0, at
+        for i in range(at - 1, -1, -1):
+            c = self.code[i]
+            if c == ")":
+                depth += 1
+            elif c == "(" and depth > 0:
+                depth -= 1
+            elif c == "(":
+                found = i
+            elif c in "{}":
+                break
+        return found
+
     def statement_start(self, at):
         """Where the statement begins that holds the expression at `at`."""
         depth = 0
