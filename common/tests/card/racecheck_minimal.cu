@@ -22,7 +22,9 @@
  * barrier.cluster.arrive releases and .wait acquires (PTX ISA, "barrier.cluster"), so every read is
  * ordered between two writes. `cluster_none` is the same exchange without these barriers. If the
  * tool reports both alike, it does not follow cluster barriers; if neither, it does not look at
- * what comes from another CTA.
+ * what comes from another CTA. `alone` and `alone_none` are that exchange among the threads of one
+ * CTA, in a launch without clusters, where the CTA is a cluster of its own: chapter 09's split_k
+ * with one CTA to a tile.
  *
  * The program prints how many wrong numbers arrived; exit code 1 if any did where there is an
  * order.
@@ -34,7 +36,16 @@
 #include "hopper/cluster.h"
 
 enum { ROUNDS = 64, THREADS = 64, READER = 32, CLUSTER = 2 };
-enum order { BY_MBARRIER, BY_BARRIER, BY_NOTHING, BY_CLUSTER, CLUSTER_BY_NOTHING, ORDERS };
+enum order {
+    BY_MBARRIER,
+    BY_BARRIER,
+    BY_NOTHING,
+    BY_CLUSTER,
+    CLUSTER_BY_NOTHING,
+    ALONE_BY_CLUSTER,
+    ALONE_BY_NOTHING,
+    ORDERS
+};
 
 struct smem {
     mbarrier_t full, empty;
@@ -87,36 +98,46 @@ struct exchanged {
     struct b128 own[THREADS]; // [thread]
 };
 
-// Every thread leaves a number in its own CTA's memory and takes one from the other CTA's.
-static __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-    exchange(int order, uint32_t *wrong) {
-    SHARED_MEMORY(struct exchanged);
-    const uint32_t rank = cluster_rank(), other = CLUSTER - 1 - rank;
-    const int place = THREADS - 1 - threadIdx.x; // another thread's number, in the other CTA
+// Every thread leaves a number in its own CTA's memory and takes one from the last CTA but `rank`.
+DEVICE void exchange(struct exchanged *shared, bool ordered, uint32_t ctas, uint32_t *wrong) {
+    const uint32_t rank = cluster_rank(), other = ctas - 1 - rank;
+    const int place = THREADS - 1 - threadIdx.x; // another thread's number
     uint32_t seen_wrong = 0;
     cluster_sync(); // the other CTA runs
     for (int round = 0; round < ROUNDS; ++round) {
         const uint32_t number = (uint32_t)round * THREADS * CLUSTER;
         const struct b128 own = {{number + rank * THREADS + threadIdx.x}};
         st_shared_b128(&shared->own[threadIdx.x], own);
-        if (order == BY_CLUSTER) cluster_sync(); // everybody has written
+        if (ordered) cluster_sync(); // everybody has written
         const struct b128 got = ld_shared_cluster_b128(&shared->own[place], other);
         seen_wrong += got.word[0] != number + other * THREADS + place;
-        if (order == BY_CLUSTER) cluster_sync(); // everybody has read
+        if (ordered) cluster_sync(); // everybody has read
     }
     atomicAdd(wrong, seen_wrong);
     cluster_sync(); // nobody leaves while the other may read its memory
 }
 
+static __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    exchange_in_cluster(bool ordered, uint32_t *wrong) {
+    SHARED_MEMORY(struct exchanged);
+    exchange(shared, ordered, CLUSTER, wrong);
+}
+
+static __global__ void __launch_bounds__(THREADS, 1) exchange_alone(bool ordered, uint32_t *wrong) {
+    SHARED_MEMORY(struct exchanged);
+    exchange(shared, ordered, 1, wrong);
+}
+
 int main(int argc, char **argv) {
-    static const char *const orders[ORDERS] = {"mbarrier", "barrier", "none", "cluster",
-                                               "cluster_none"};
+    static const char *const orders[ORDERS] = {
+        "mbarrier", "barrier", "none", "cluster", "cluster_none", "alone", "alone_none"};
     int order = BY_MBARRIER;
     if (argc > 1)
         for (order = 0; order < ORDERS && strcmp(argv[1], orders[order]) != 0; ++order) {
         }
     if (argc > 2 || order == ORDERS) {
-        fprintf(stderr, "usage: %s [mbarrier|barrier|none|cluster|cluster_none]\n", argv[0]);
+        fprintf(stderr, "usage: %s [mbarrier|barrier|none|cluster|cluster_none|alone|alone_none]\n",
+                argv[0]);
         return 2;
     }
     uint32_t *on_device = NULL, wrong = 0;
@@ -125,8 +146,12 @@ int main(int argc, char **argv) {
     if (status == cudaSuccess) {
         if (order < BY_CLUSTER)
             handoff<<<1, THREADS, sizeof(struct smem)>>>(order, on_device);
+        else if (order < ALONE_BY_CLUSTER)
+            exchange_in_cluster<<<CLUSTER, THREADS, sizeof(struct exchanged)>>>(
+                order == BY_CLUSTER, on_device);
         else
-            exchange<<<CLUSTER, THREADS, sizeof(struct exchanged)>>>(order, on_device);
+            exchange_alone<<<1, THREADS, sizeof(struct exchanged)>>>(order == ALONE_BY_CLUSTER,
+                                                                     on_device);
         status = cudaGetLastError();
     }
     if (status == cudaSuccess)
@@ -137,5 +162,6 @@ int main(int argc, char **argv) {
     }
     cudaFree(on_device);
     printf("%s: %d rounds, %u wrong numbers read\n", orders[order], ROUNDS, wrong);
-    return wrong != 0 && order != BY_NOTHING && order != CLUSTER_BY_NOTHING;
+    return wrong != 0 && order != BY_NOTHING && order != CLUSTER_BY_NOTHING &&
+           order != ALONE_BY_NOTHING;
 }

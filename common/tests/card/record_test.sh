@@ -47,7 +47,7 @@ chmod +x compute-sanitizer
 PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sanitizer >log 2>&1
 expect 'exit code of reports' 1 $?
 expect 'failures' 'record.sh: 4 commands failed' "$(tail -n 1 log)"
-expect 'lines kept' 21 "$(grep -c same results/sanitizer.txt)"
+expect 'lines kept' 23 "$(grep -c same results/sanitizer.txt)"
 expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
 expect 'runs of split-K' 4 "$(grep -c 'command.*split2_128x64' results/sanitizer.txt)"
 rm -rf results
