@@ -126,6 +126,7 @@ static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_
 
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
+    if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; said already */
     const struct gemm_stage *stage = selected(type, problem, problem->workspace != NULL);
     if (stage) return stage->launch(problem, stream);
     fprintf(stderr, "09_cluster_multicast: no configuration fits this device\n");

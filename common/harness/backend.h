@@ -10,6 +10,10 @@
 
 #include "gemm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The program's exit codes. */
 enum exit_code {
     EXIT_VERIFIED = 0,
@@ -124,4 +128,7 @@ bool backend_energy(struct energy_reading *out);
 void backend_range_begin(const char *name);
 void backend_range_end(void);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -15,6 +15,7 @@
 static struct backend_options options;
 static int run_number;
 static bool abandoned; /* the current run */
+static bool running;   /* there is one */
 
 enum exit_code backend_open(const struct backend_options *chosen, struct device_info *info) {
     options = *chosen;
@@ -87,6 +88,11 @@ bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
 
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
+    if (!running) {
+        fprintf(stderr, "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
+                launch->name);
+        return GEMM_LAUNCH_FAILED;
+    }
     if (abandoned) return GEMM_OK;
     return launch_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
@@ -139,7 +145,9 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->stage;
     if (record) sim_recording_begin(contender->stage, problem);
+    running = true;
     const enum gemm_status status = contender->enqueue(contender, problem, NULL);
+    running = false;
     const double simulated = sim_timed() ? (double)sim.cycles : -1;
     if (record) sim_recording_end(simulated);
     report_end();

@@ -309,7 +309,11 @@ bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, 
 
 /* ---- gemm.h: questions a chapter's launch asks ---- */
 
-int gemm_sm_count(void) { return sim.sms; }
+int gemm_sm_count(void) {
+    if (sim.sms == 0)
+        fprintf(stderr, "the simulator is not there yet: backend_open() comes first\n");
+    return sim.sms;
+}
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     if (!acceptable(launch)) return 0;

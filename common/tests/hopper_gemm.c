@@ -138,6 +138,22 @@ static void expect_refusals(void) {
     backend_close();
 }
 
+/* Without a simulator, and outside of a run: an error, and nothing worse. */
+static void expect_no_launch(void) {
+    static uint16_t none[16 * 24] __attribute__((aligned(256)));
+    EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, none, 24, none, 24, none, 24, NULL) ==
+               HOPPER_GEMM_FAILED,
+           "%s", "computed without a simulator");
+    const struct backend_options options = {.type = GEMM_BF16, .sms = 2};
+    struct device_info info;
+    if (backend_open(&options, &info)) exit(3);
+    uint16_t *memory = backend_alloc(sizeof none, "memory", true);
+    EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, memory, 24, memory, 24, memory, 24,
+                       NULL) == HOPPER_GEMM_FAILED,
+           "%s", "computed outside of a run");
+    backend_close();
+}
+
 /* ---- picking: whatever the constants, these must hold ---- */
 
 static const struct gemm_stage *pick(int m, int n, int k, int sms) {
@@ -178,6 +194,7 @@ static void expect_picks(void) {
 
 int main(void) {
     srand(1);
+    expect_no_launch(); /* first: later there has been a simulator */
     for (int type = 0; type < 2; ++type) {
         expect_product(type, 1, 1, 1, 1, false);
         expect_product(type, 70, 200, 45, 1, false);

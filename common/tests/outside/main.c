@@ -7,14 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hopper_gemm.h"
-#ifdef __cplusplus
-extern "C" {
-#endif
 #include "harness/backend.h"
-#ifdef __cplusplus
-}
-#endif
+#include "hopper_gemm.h"
 
 enum { M = 70, N = 40, K = 50, LD = 56 /* of all three, a multiple of 8 */ };
 
