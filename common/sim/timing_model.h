@@ -3,7 +3,8 @@
  * unless said otherwise.
  *
  * The model predicts; none of its results is a measurement. Sources:
- *   [probe]  build/gpu/probe on an H200: docs/results/probe.txt
+ *   [probe]  build/gpu/probe on an H200: docs/results/probe.txt; latencies of two runs differ by up
+ *            to 4 %, and a constant may come from either
  *   [sheet]  the card's data sheet, the CUDA programming guide
  *   [micro]  public microbenchmarks of Hopper
  *   [fit]    chosen so that the chapter named runs as fast as it has been measured to; the others
@@ -33,7 +34,7 @@ enum {
     /* One pipe serves L1 and shared memory: ld, st, ldmatrix, stmatrix, cp.async's addresses. What
      * cp.async and the TMA write into shared memory does not go through it, nor do wgmma's
      * operands, which have a path as wide: counted there, 03 to 05 would be a quarter slower than
-     * measured, and 128 x 128 x 64 would take wgmma 640 cycles instead of 533. */
+     * measured, and 128 x 128 x 64 would take wgmma 640 cycles instead of 544. */
     SHARED_PORT_BYTES = 128, /* a cycle; one pass over the 32 banks [sheet] */
     PORT_QUEUE_CYCLES = 256, /* a warp goes on while its last instruction waits so long [fit: 05] */
     CP_ASYNC_EXTRA_PASSES = 1, /* besides those for the addresses [fit: 04] */
@@ -48,7 +49,7 @@ enum {
 enum {
     CHIP_SMS = 132,
     L2_LATENCY = 274, /* [probe] */
-    /* 64 for each SM [sheet]. SMs that fetch different data from it get 35 to 41 [probe]; in a
+    /* 64 for each SM [sheet]. If all SMs fetch different data from it, each gets 35 [probe]; in a
      * GEMM, neighbours ask for the same. */
     L2_BYTES_PER_CYCLE = 8448,
     DRAM_LATENCY = 650,         /* [probe] */
@@ -83,9 +84,9 @@ enum {
 enum {
     TMA_THREAD_CYCLES = 64, /* of the thread that asks: up to 109 [probe]; less [fit: 05] */
     TMA_ISSUE_CYCLES = 32,  /* between two boxes of an SM [micro] */
-    TMA_BYTES_PER_CYCLE = 108, /* of an SM: 142 cycles between 1 and 16 KB [probe] */
-    TMA_OVERHEAD = 236, /* besides the memory's latency: 508 for 1 KB, 650 for 16 from L2 [probe] */
-    TMA_DRAM_LATENCY = 800, /* instead of DRAM_LATENCY: 957 for 1 KB, 1271 for 16 in all [probe] */
+    TMA_BYTES_PER_CYCLE = 108, /* of an SM: 138 to 142 cycles between 1 and 16 KB [probe] */
+    TMA_OVERHEAD = 236, /* besides the memory's latency: 520 for 1 KB, 658 for 16 from L2 [probe] */
+    TMA_DRAM_LATENCY = 800, /* instead of DRAM_LATENCY: 972 for 1 KB, 1283 for 16 in all [probe] */
     TMA_STORE_READ_CYCLES = 250, /* until 8 KB of shared memory have been read: 314 [probe] */
     TMA_STORE_LATENCY = 14       /* from then on to completion [probe] */
 };
