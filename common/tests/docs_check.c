@@ -16,6 +16,7 @@
 
 #include "docs_figures.h"
 #include "docs_page.h"
+#include "docs_suite.h"
 #include "docs_tables.h"
 #include "json.h"
 
@@ -236,6 +237,7 @@ int main(int argc, char **argv) {
         if (page_is_chapter(pages[i].path)) check_sections(&pages[i]);
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
+        suites_check(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);
     }
     for (int i = 0; i < count; ++i)

@@ -46,6 +46,18 @@ expect() {
 book
 expect 0 '2 pages'
 grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; failed=1; }
+printf '<!-- suite: results=card timing=burst -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null || true
+expect 1 'a row has no burst of 09, cublas or cublaslt-best'
+sed -i 's/"tflops": 200}}]/"tflops": 200}}, {"name": "cublaslt-best", "burst": {"tflops": 400}}]/' \
+    "$dir/docs/results/card.jsonl"
+"$check" --write "$dir" >/dev/null
+grep -qF '| 64³ | `-` | 100 | 200 | 400 | 0.50 | 0.25 |' "$dir/README.md" ||
+    { echo 'no row of the suite'; failed=1; }
+grep -qF '| *geometric mean, all 1* | | | | | 0.500 | 0.250 |' "$dir/README.md" ||
+    { echo 'no mean of the suite'; failed=1; }
+book
 sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
 {
     echo '{"gpu": "card", "driver": "1", "toolkit": "2", "date": "today", "command": "run both"}'

@@ -1,0 +1,20 @@
+/*
+ * docs_suite.h: one kernel on many shapes, a row for each.
+ *
+ *   <!-- suite: results=h200-suite timing=burst -->
+ *   ...
+ *   <!-- end -->
+ *
+ * What stands between the markers is made from docs/results/<results>.jsonl, the only run in it: its
+ * stage beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
+ */
+#ifndef TESTS_DOCS_SUITE_H
+#define TESTS_DOCS_SUITE_H
+
+#include "docs_page.h"
+
+/* Makes every such table of the page anew; complains about those that were stale unless
+ * `rewrite`. */
+void suites_check(const char *root, struct page *page, bool rewrite);
+
+#endif
