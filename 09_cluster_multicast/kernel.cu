@@ -3,10 +3,10 @@
  * chosen for the problem.
  *
  * The idea: the CTAs of a cluster, one above the other, need the same columns of B. Each fetches a
- * part of them and the TMA multicasts it into all: a third less to read from the L2, whose energy
- * is what limits the speed by now. What it costs: a stage can be refilled only when the consumers
- * of all the cluster's CTAs have read it, and none may leave early. The same source makes the
- * cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
+ * part of them and the TMA multicasts it into all: a third less to ask the L2 for. Energy limits
+ * the speed by now, and bytes cost energy. What it costs: a stage can be refilled only when the
+ * consumers of all the cluster's CTAs have read it, and none may leave early. The same source makes
+ * the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
 #include "configuration.h"
 #include "hopper/block_store.h"
