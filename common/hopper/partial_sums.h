@@ -36,8 +36,8 @@ DEVICE void store_partial_sums(const struct gemm_args *args, int layer, int row,
     UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
 }
 
-/* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any thread.
- * */
+/* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any
+ * thread. */
 DEVICE void store_chunk(const struct gemm_args *args, int row, int column, const float sum[CHUNK]) {
     if (row >= args->m) return;
     element_t *d = &args->d[row * args->ldd + column];
