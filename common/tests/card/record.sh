@@ -20,7 +20,7 @@
 #   repeat            35 s   1000 runs of one problem, bit for bit
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
-#   mutants          180 s   broken kernels by themselves, with delays, and under all four tools
+#   mutants          200 s   broken kernels by themselves, with delays, and under all four tools
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of all chapters
