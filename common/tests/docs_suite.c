@@ -5,32 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "docs_tables.h"
 
 /* Where cuBLAS is slower by this factor, the mean says more of cuBLAS than of the kernel. */
 static const double SLOW = 3;
 
-static const char *string_of(const struct json *object, const char *key) {
-    const struct json *member = json_member(object, key);
-    return member && member->kind == JSON_STRING ? member->text : "";
-}
-
-static double number_of(const struct json *object, const char *key) {
-    const struct json *member = object ? json_member(object, key) : NULL;
-    return member && member->kind == JSON_NUMBER ? member->number : 0;
-}
-
 /* TFLOPS of a stage or a baseline; 0: not measured. */
 static double speed(const struct json *value, const char *timing) {
-    return value ? number_of(json_member(value, timing), "tflops") : 0;
-}
-
-static double baseline_speed(const struct json *value, const char *name, const char *timing) {
-    const struct json *list = json_member(value, "baselines");
-    for (size_t i = 0; list && list->kind == JSON_ARRAY && i < list->count; ++i)
-        if (strcmp(string_of(&list->item[i], "name"), name) == 0)
-            return speed(&list->item[i], timing);
-    return 0;
+    return value ? json_number(json_member(value, timing), "tflops") : 0;
 }
 
 /* Sums of logarithms of the ratios to cuBLAS and to cuBLASLt's best. */
@@ -45,23 +27,18 @@ static void add_ratios(struct mean *mean, double to_cublas, double to_best) {
     ++mean->shapes;
 }
 
-static void add_shape(struct text *out, const struct json *value) {
-    const double m = number_of(value, "m"), n = number_of(value, "n"), k = number_of(value, "k");
-    if (m == n && n == k)
-        text_add(out, "| %.0f³ ", m);
-    else
-        text_add(out, "| %.0f×%.0f×%.0f ", m, n, k);
-}
-
 /* False if the row lacks a number. */
 static bool add_row(struct text *out, const struct json *value, const char *timing,
                     struct mean *all, struct mean *usual) {
-    const double own = speed(value, timing), cublas = baseline_speed(value, "cublas", timing),
-                 best = baseline_speed(value, "cublaslt-best", timing);
+    const double own = speed(value, timing);
+    const double cublas = speed(tables_baseline(value, "cublas"), timing);
+    const double best = speed(tables_baseline(value, "cublaslt-best"), timing);
     if (own <= 0 || cublas <= 0 || best <= 0) return false;
-    const char *configuration = string_of(value, "selected");
-    add_shape(out, value);
-    text_add(out, "| `%s` | %.0f | %.0f | %.0f | %.2f | %.2f |\n",
+    const char *configuration = json_text(value, "selected");
+    text_add(out, "| ");
+    tables_add_shape(out, json_number(value, "m"), json_number(value, "n"),
+                     json_number(value, "k"));
+    text_add(out, " | `%s` | %.0f | %.0f | %.0f | %.2f | %.2f |\n",
              *configuration ? configuration : "-", own, cublas, best, own / cublas, own / best);
     add_ratios(all, own / cublas, own / best);
     if (own < SLOW * cublas) add_ratios(usual, own / cublas, own / best);
@@ -71,16 +48,6 @@ static bool add_row(struct text *out, const struct json *value, const char *timi
 static void add_mean(struct text *out, const char *which, const struct mean *mean) {
     text_add(out, "| *geometric mean, %s %d* | | | | | %.3f | %.3f |\n", which, mean->shapes,
              exp(mean->cublas / mean->shapes), exp(mean->best / mean->shapes));
-}
-
-static void add_source(struct text *out, const struct page *page, const struct json *run,
-                       const char *dtype, const char *file) {
-    text_add(out,
-             "\nMeasured: %s, driver %s, CUDA %s, power limit %s, %s, %s; `%s` "
-             "([record](%sdocs/results/%s)).\n\n",
-             string_of(run, "gpu"), string_of(run, "driver"), string_of(run, "toolkit"),
-             string_of(run, "power_limit"), string_of(run, "date"), dtype,
-             string_of(run, "command"), strchr(page->path, '/') ? "../" : "", file);
 }
 
 /* The table, or nothing if the file is not what it should be. */
@@ -102,20 +69,21 @@ static void add_suite(struct text *out, const struct page *page, char *data, con
             fprintf(stderr, "error: %s: %s\n", file, error);
             exit(2);
         }
-        if (!*string_of(&value, "stage")) {
+        if (!*json_text(&value, "stage")) {
             json_free(&run);
             run = value;
             continue;
         }
         if (!add_row(out, &value, timing, &all, &usual))
             complain(page, 0, "%s: a row has no %s of 09, cublas or cublaslt-best", file, timing);
-        snprintf(dtype, sizeof dtype, "%s", string_of(&value, "dtype"));
+        snprintf(dtype, sizeof dtype, "%s", json_text(&value, "dtype"));
         json_free(&value);
     }
     if (all.shapes) add_mean(out, "all", &all);
     if (usual.shapes && usual.shapes < all.shapes)
         add_mean(out, "without those where cuBLAS takes three times as long,", &usual);
-    add_source(out, page, &run, dtype, file);
+    tables_add_source(out, page, &run, false, dtype, file);
+    text_add(out, "\n");
     json_free(&run);
 }
 

@@ -5,8 +5,8 @@
  *   ...
  *   <!-- end -->
  *
- * What stands between the markers is made from docs/results/<results>.jsonl, the only run in it: its
- * stage beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
+ * What stands between the markers is made from docs/results/<results>.jsonl, the only run in it:
+ * its stage beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
  */
 #ifndef TESTS_DOCS_SUITE_H
 #define TESTS_DOCS_SUITE_H

@@ -79,17 +79,6 @@ static void load(const char *root, const char *prefix) {
 
 /* ---- looking up ---- */
 
-static const char *string_of(const struct json *object, const char *key) {
-    const struct json *member = json_member(object, key);
-    return member && member->kind == JSON_STRING ? member->text : "";
-}
-
-/* The number, or 0 where there is none. */
-static double number_of(const struct json *object, const char *key) {
-    const struct json *member = object ? json_member(object, key) : NULL;
-    return member && member->kind == JSON_NUMBER ? member->number : 0;
-}
-
 struct shape {
     double m, n, k;
 };
@@ -100,25 +89,25 @@ static struct shape shape_of(const char *word) {
     return shape;
 }
 
-static bool is_stage(const struct json *value) { return *string_of(value, "stage") != 0; }
+static bool is_stage(const struct json *value) { return *json_text(value, "stage") != 0; }
 
 static bool fits(const struct json *value, struct shape shape, const char *dtype) {
-    return is_stage(value) && number_of(value, "m") == shape.m &&
-           number_of(value, "n") == shape.n && number_of(value, "k") == shape.k &&
-           strcmp(string_of(value, "dtype"), dtype) == 0;
+    return is_stage(value) && json_number(value, "m") == shape.m &&
+           json_number(value, "n") == shape.n && json_number(value, "k") == shape.k &&
+           strcmp(json_text(value, "dtype"), dtype) == 0;
 }
 
 /* "06" or "06:wait0" */
 static bool is_named(const struct json *value, const char *word) {
     const char *variant = strchr(word, ':');
-    return strncmp(string_of(value, "stage"), word, 2) == 0 &&
-           strcmp(string_of(value, "variant"), variant ? variant + 1 : "") == 0;
+    return strncmp(json_text(value, "stage"), word, 2) == 0 &&
+           strcmp(json_text(value, "variant"), variant ? variant + 1 : "") == 0;
 }
 
-static const struct json *baseline(const struct json *value, const char *name) {
+const struct json *tables_baseline(const struct json *value, const char *name) {
     const struct json *list = json_member(value, "baselines");
     for (size_t i = 0; list && list->kind == JSON_ARRAY && i < list->count; ++i)
-        if (strcmp(string_of(&list->item[i], "name"), name) == 0) return &list->item[i];
+        if (strcmp(json_text(&list->item[i], "name"), name) == 0) return &list->item[i];
     return NULL;
 }
 
@@ -144,10 +133,10 @@ static struct found find_in_run(const char *word, struct shape shape, const char
         if ((run >= 0 && records[i].run != run) || !fits(value, shape, dtype)) continue;
         if (is_named(value, traced)) recorder = i;
         const struct json *wanted = is_chapter_number(word) ? (is_named(value, word) ? value : NULL)
-                                                            : baseline(value, word);
+                                                            : tables_baseline(value, word);
         if (!wanted) continue;
         found.value = wanted;
-        found.cublas = baseline(value, "cublas");
+        found.cublas = tables_baseline(value, "cublas");
         *index = i;
     }
     if (found.value && recorder >= 0 && records[recorder].run == records[*index].run)
@@ -220,50 +209,50 @@ static void add_cell(struct text *out, enum column column, struct found found) {
     const char *unit = "";
     switch (column) {
     case CUBLAS:
-        add_share(out, number_of(burst, "tflops"),
-                  number_of(cublas ? json_member(cublas, "burst") : NULL, "tflops"));
+        add_share(out, json_number(burst, "tflops"),
+                  json_number(cublas ? json_member(cublas, "burst") : NULL, "tflops"));
         return;
     case SUSTAINED_CUBLAS:
-        add_share(out, number_of(sustained, "tflops"),
-                  number_of(cublas ? json_member(cublas, "sustained") : NULL, "tflops"));
+        add_share(out, json_number(sustained, "tflops"),
+                  json_number(cublas ? json_member(cublas, "sustained") : NULL, "tflops"));
         return;
     case UTILIZATION:
-        add_share(out, number_of(value, "tensor_core_utilization"), 1);
+        add_share(out, json_number(value, "tensor_core_utilization"), 1);
         return;
     case TRACED:
-        number = number_of(found.traced ? json_member(found.traced, "burst") : NULL, "ms");
-        if (number > 0 && number_of(burst, "ms") > 0)
-            text_add(out, "%+.1f %%", 100 * (number / number_of(burst, "ms") - 1));
+        number = json_number(found.traced ? json_member(found.traced, "burst") : NULL, "ms");
+        if (number > 0 && json_number(burst, "ms") > 0)
+            text_add(out, "%+.1f %%", 100 * (number / json_number(burst, "ms") - 1));
         else
             text_add(out, "–");
         return;
     case SPREAD:
-        number = number_of(burst, "spread");
+        number = json_number(burst, "spread");
         if (number > 0)
             text_add(out, "%.1f %%", 100 * number);
         else
             text_add(out, "–");
         return;
     case BURST:
-        number = number_of(burst, "tflops");
+        number = json_number(burst, "tflops");
         break;
     case SUSTAINED:
-        number = number_of(sustained, "tflops");
+        number = json_number(sustained, "tflops");
         break;
     case CLOCK:
-        number = (int)(number_of(burst, "clock_mhz") + 0.5);
+        number = (int)(json_number(burst, "clock_mhz") + 0.5);
         break;
     case POWER:
-        number = (int)(number_of(sustained, "power_w") + 0.5);
+        number = (int)(json_number(sustained, "power_w") + 0.5);
         break;
     case CYCLES:
-        number = number_of(value, "cycles");
+        number = json_number(value, "cycles");
         break;
     case REGISTERS:
-        number = number_of(value, "registers");
+        number = json_number(value, "registers");
         break;
     default:
-        number = number_of(value, "smem_bytes") / 1024;
+        number = json_number(value, "smem_bytes") / 1024;
     }
     if (number > 0)
         add_number(out, number, unit);
@@ -311,16 +300,21 @@ static void chapter_of(const char *root, const char *word, char *directory, char
     free(path.data);
 }
 
+void tables_add_shape(struct text *out, double m, double n, double k) {
+    if (m == n && n == k)
+        text_add(out, "%.0f³", m);
+    else
+        text_add(out, "%.0f×%.0f×%.0f", m, n, k);
+}
+
 static void add_heading(struct text *out, const struct spec *spec) {
     text_add(out, "|%s", spec->link ? " chapter | what it adds |" : " |");
     for (int s = 0; s < spec->shape_count; ++s)
         for (int c = 0; c < spec->column_count; ++c) {
             const struct shape shape = shape_of(spec->shapes[s]);
-            if (shape.m == shape.n && shape.n == shape.k)
-                text_add(out, " %.0f³: %s |", shape.m, columns[spec->column[c]].heading);
-            else
-                text_add(out, " %.0f×%.0f×%.0f: %s |", shape.m, shape.n, shape.k,
-                         columns[spec->column[c]].heading);
+            text_add(out, " ");
+            tables_add_shape(out, shape.m, shape.n, shape.k);
+            text_add(out, ": %s |", columns[spec->column[c]].heading);
         }
     text_add(out, "\n|%s", spec->link ? "---|---|" : "---|");
     for (int i = 0; i < spec->shape_count * spec->column_count; ++i)
@@ -392,28 +386,32 @@ static void add_word(struct text *out, const char *separator, const char *word) 
     if (*word) text_add(out, "%s%s", separator, word);
 }
 
-/* A line for each run that the table has numbers of: measured or simulated, on what, when, how. */
-static void add_sources(struct text *out, const struct page *page, const char *dtype) {
+void tables_add_source(struct text *out, const struct page *page, const struct json *run,
+                       bool simulated, const char *dtype, const char *file) {
     const char *up = !strchr(page->path, '/')                        ? ""
                      : strncmp(page->path, "docs/results/", 13) == 0 ? "../../"
                                                                      : "../";
+    text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
+    text_add(out, "%s", json_text(run, "gpu"));
+    add_word(out, ", driver ", json_text(run, "driver"));
+    add_word(out, ", CUDA ", json_text(run, "toolkit"));
+    add_word(out, ", power limit ", json_text(run, "power_limit"));
+    add_word(out, ", ", json_text(run, "date"));
+    text_add(out, ", %s; `%s` ([record](%sdocs/results/%s)).\n", dtype, json_text(run, "command"),
+             up, file);
+}
+
+/* A line for each run that the table has numbers of. */
+static void add_sources(struct text *out, const struct page *page, const char *dtype) {
     for (int i = 0; i < record_count; ++i) {
-        const struct json *value = &records[i].value;
-        if (is_stage(value)) continue;
+        if (is_stage(&records[i].value)) continue;
         bool simulated = false, used = false;
         for (int j = i + 1; j < record_count && is_stage(&records[j].value); ++j) {
-            simulated |= strcmp(string_of(&records[j].value, "backend"), "sim") == 0;
+            simulated |= strcmp(json_text(&records[j].value, "backend"), "sim") == 0;
             used |= records[j].used;
         }
-        if (!used) continue;
-        text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
-        text_add(out, "%s", string_of(value, "gpu"));
-        add_word(out, ", driver ", string_of(value, "driver"));
-        add_word(out, ", CUDA ", string_of(value, "toolkit"));
-        add_word(out, ", power limit ", string_of(value, "power_limit"));
-        add_word(out, ", ", string_of(value, "date"));
-        text_add(out, ", %s; `%s` ([record](%sdocs/results/%s)).\n", dtype,
-                 string_of(value, "command"), up, records[i].file);
+        if (used)
+            tables_add_source(out, page, &records[i].value, simulated, dtype, records[i].file);
     }
 }
 

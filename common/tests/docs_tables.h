@@ -15,8 +15,18 @@
 #define TESTS_DOCS_TABLES_H
 
 #include "docs_page.h"
+#include "json.h"
 
 /* Makes every table of the page anew; complains about those that were stale unless `rewrite`. */
 void tables_check(const char *root, struct page *page, bool rewrite);
+
+/* A row's baseline of this name, or NULL. */
+const struct json *tables_baseline(const struct json *value, const char *name);
+/* "4096³", or "16×4096×4096". */
+void tables_add_shape(struct text *out, double m, double n, double k);
+/* The line below a table: measured or simulated, on what, when, how. `run`: the line of a record
+ * that says so; `file`: the record's name. */
+void tables_add_source(struct text *out, const struct page *page, const struct json *run,
+                       bool simulated, const char *dtype, const char *file);
 
 #endif

@@ -172,6 +172,16 @@ const struct json *json_member(const struct json *object, const char *key) {
     return NULL;
 }
 
+const char *json_text(const struct json *object, const char *key) {
+    const struct json *member = object ? json_member(object, key) : NULL;
+    return member && member->kind == JSON_STRING ? member->text : "";
+}
+
+double json_number(const struct json *object, const char *key) {
+    const struct json *member = object ? json_member(object, key) : NULL;
+    return member && member->kind == JSON_NUMBER ? member->number : 0;
+}
+
 char *json_read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;

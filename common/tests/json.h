@@ -29,6 +29,9 @@ bool json_parse(const char *text, struct json *out, char *error, size_t size);
 void json_free(struct json *value);
 /* A member of an object; NULL if there is none or this is no object. */
 const struct json *json_member(const struct json *object, const char *key);
+/* A member's text or number; "" or 0 where there is no such member, or no object. */
+const char *json_text(const struct json *object, const char *key);
+double json_number(const struct json *object, const char *key);
 /* A file's text, zero-terminated; NULL if it cannot be read. The caller frees it. */
 char *json_read_file(const char *path);
 
