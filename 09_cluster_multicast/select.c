@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "gemm.h"
+#include "hopper/partial_sums_layout.h"
 
 /*
  * The configurations. Predicted cycles of the SM clock:
@@ -84,8 +85,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     double rounds = ceil(work / resident);
     int layers = 0;
     if (split) {
-        const size_t layer_bytes = (size_t)p->m * ((p->n + 7) / 8 * 8) * sizeof(float);
-        layers = c->deep ? (int)(stage->workspace_bytes(p) / layer_bytes) : 0;
+        if (c->deep) layers = (int)(stage->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
         if (c->deep && layers < 2) return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
         const bool few_rows = p->m <= stage->tile_m && c->splits == 1 && !c->deep;
@@ -168,23 +168,28 @@ CHAPTER_STAGE(bf16, GEMM_BF16)
 
 /* ---- the library ---- */
 
-/* Says which argument is at fault. */
-static int bad(const char *argument, long long value, const char *rule) {
+/* Says which argument is at fault; false. */
+static bool bad(const char *argument, long long value, const char *rule) {
     fprintf(stderr, "hopper_gemm: %s = %lld: %s\n", argument, value, rule);
-    return HOPPER_GEMM_BAD_ARGUMENT;
+    return false;
 }
 
-static int check_matrix(const char *const names[2], const void *base, int64_t ld, int columns) {
+static bool check_matrix(const char *const names[2], const void *base, int64_t ld, int columns) {
     if (!base || (uintptr_t)base % 16)
         return bad(names[0], (long long)(uintptr_t)base, "must be a multiple of 16 and not NULL");
     if (ld < columns || ld % 8)
         return bad(names[1], ld, "must be a multiple of 8, and a row's elements at least");
-    return HOPPER_GEMM_OK;
+    return true;
 }
 
 static bool check_type(int type) {
     return type == HOPPER_GEMM_FP16 || type == HOPPER_GEMM_BF16 ||
-           bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16") == HOPPER_GEMM_OK;
+           bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16");
+}
+
+static bool check_workspace(const void *workspace) {
+    return (uintptr_t)workspace % 256 == 0 ||
+           bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256");
 }
 
 static bool check_extents(int m, int n, int k) {
@@ -193,7 +198,7 @@ static bool check_extents(int m, int n, int k) {
     const int extents[] = {m, n, k};
     for (int i = 0; i < 3; ++i)
         if (extents[i] < 1 || extents[i] > LARGEST)
-            return bad(names[i], extents[i], "must be from 1 to 2000000000") == HOPPER_GEMM_OK;
+            return bad(names[i], extents[i], "must be from 1 to 2000000000");
     return true;
 }
 
@@ -206,12 +211,10 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
                 const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace) {
     if (!check_type(type) || !check_extents(m, n, k) ||
-        check_matrix((const char *[]){"a", "lda"}, a, lda, k) ||
-        check_matrix((const char *[]){"b", "ldb"}, b, ldb, k) ||
-        check_matrix((const char *[]){"d", "ldd"}, d, ldd, n))
+        !check_matrix((const char *[]){"a", "lda"}, a, lda, k) ||
+        !check_matrix((const char *[]){"b", "ldb"}, b, ldb, k) ||
+        !check_matrix((const char *[]){"d", "ldd"}, d, ldd, n) || !check_workspace(workspace))
         return HOPPER_GEMM_BAD_ARGUMENT;
-    if ((uintptr_t)workspace % 256)
-        return bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256");
     const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd,
                                          .a = a, .b = b, .d = d, .workspace = workspace};
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;

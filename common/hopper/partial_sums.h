@@ -10,16 +10,9 @@
 #define HOPPER_PARTIAL_SUMS_H
 
 #include "element.h"
+#include "partial_sums_layout.h"
 
-enum { CHUNK = 8 /* columns */, ADD_THREADS = 128 };
-
-/* Columns of a row of the workspace, in chunks. */
-#define CHUNKS(n) (((int64_t)(n) + CHUNK - 1) / CHUNK)
-
-/* Bytes of a workspace. Host thread. */
-static inline size_t partial_sums_bytes(int m, int n, int layers) {
-    return (size_t)layers * (size_t)m * CHUNKS(n) * CHUNK * sizeof(float);
-}
+enum { ADD_THREADS = 128 };
 
 /* The elements of a layer at (row, column), a chunk's first. Any thread. */
 DEVICE float *partial_sums_at(const struct gemm_args *args, int layer, int row, int column) {
