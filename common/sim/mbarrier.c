@@ -59,6 +59,12 @@ static size_t arriver_bytes(const struct sim_cluster *cluster) {
     return (size_t)(cluster->ctas * cluster->cta[0].threads + 63) / 64 * sizeof(uint64_t);
 }
 
+static void report_tx(struct mbarrier_record *record, const struct sim_thread *thread) {
+    mbarrier_report("mbarrier-tx", record, thread,
+                    "the tx-count leaves its range of +-(2^20 - 1)\n"
+                    "    announce what one phase brings, and bring what was announced");
+}
+
 /* ---- init ---- */
 
 void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
@@ -70,13 +76,12 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
         sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
                   arrivals);
     if (record) {
-        mbarrier_report("mbarrier-reinit", record, thread,
-                        record->waiters.head ? "initialized again while threads wait on it\n"
-                                               "    initialize it once, by one thread, before the "
-                                               "first use"
-                                             : "initialized again although it is in use\n"
-                                               "    initialize it once, by one thread, before the "
-                                               "first use");
+        char what[128];
+        snprintf(what, sizeof what,
+                 "initialized again %s\n"
+                 "    initialize it once, by one thread, before the first use",
+                 record->waiters.head ? "while threads wait on it" : "although it is in use");
+        mbarrier_report("mbarrier-reinit", record, thread, what);
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
     } else
@@ -164,9 +169,7 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
     sim_release(thread, &record->current);
     if (announce) {
         if (mbarrier_state_expect_tx(&record->state, bytes))
-            mbarrier_report("mbarrier-tx", record, thread,
-                            "the tx-count leaves its range of +-(2^20 - 1)\n"
-                            "    announce what one phase brings, and bring what was announced");
+            report_tx(record, thread);
         else
             event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
     }
@@ -222,9 +225,7 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
     bool flipped;
     mbarrier_copy_cancelled(copy);
     if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
-        mbarrier_report("mbarrier-tx", record, copy->issuer,
-                        "the tx-count leaves its range of +-(2^20 - 1)\n"
-                        "    announce what one phase brings, and bring what was announced");
+        report_tx(record, copy->issuer);
         return;
     }
     event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);

@@ -5,6 +5,10 @@
 
 #include "core.h"
 
+/* What to do about it, in reports. */
+#define WHICH_INDEX "\n    Check the index: is it a stage, row or column too many?"
+#define ALIGN_IT "\n    Align the member and every stage of it, or choose a narrower access."
+
 void sim_poison(void *memory, size_t bytes) {
     const uint16_t pattern = SIM_POISON_16;
     for (size_t i = 0; i + 1 < bytes; i += 2)
@@ -34,8 +38,7 @@ struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t 
         ptrdiff_t distance = (ptrdiff_t)offset;
         if (distance > -(1 << 24) && distance < 1 << 24)
             sim_fatal("shared-bounds", thread,
-                      "%zu bytes at offset %td of shared memory, which has %zu bytes\n"
-                      "    Check the index: is it a stage, row or column too many?",
+                      "%zu bytes at offset %td of shared memory, which has %zu bytes" WHICH_INDEX,
                       bytes, distance, limit);
         sim_fatal("shared-bounds", thread,
                   "%p does not point into the CTA's shared memory\n"
@@ -44,8 +47,7 @@ struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t 
     }
     if (offset & (alignment - 1))
         sim_fatal("misaligned", thread,
-                  "offset %#zx of shared memory is no multiple of %zu\n"
-                  "    Align the member and every stage of it, or choose a narrower access.",
+                  "offset %#zx of shared memory is no multiple of %zu" ALIGN_IT,
                   offset, alignment);
     return place(cta, offset);
 }
@@ -61,13 +63,11 @@ struct sim_shared_place sim_shared_at_address(uint32_t address, size_t bytes, si
                   rank, cluster->ctas);
     if (offset > limit || bytes > limit - offset)
         sim_fatal("shared-bounds", thread,
-                  "%zu bytes at offset %td of shared memory, which has %zu bytes\n"
-                  "    Check the index: is it a stage, row or column too many?",
+                  "%zu bytes at offset %td of shared memory, which has %zu bytes" WHICH_INDEX,
                   bytes, (ptrdiff_t)offset, limit);
     if (offset & (alignment - 1))
         sim_fatal("misaligned", thread,
-                  "shared address %#x is no multiple of %zu\n"
-                  "    Align the member and every stage of it, or choose a narrower access.",
+                  "shared address %#x is no multiple of %zu" ALIGN_IT,
                   address, alignment);
     return place(&cluster->cta[rank], offset);
 }
