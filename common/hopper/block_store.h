@@ -94,11 +94,6 @@ DEVICE void block_store_all(element_t staging[BUFFERS][BLOCK * BLOCK_COLUMNS],
                                &acc[(i * columns + j * BLOCK_COLUMNS) / 2], barrier);
 }
 
-#define block_stage(staging, acc) VERB(block_stage_elements(staging, acc))
-#define block_store_edge(args, first_row, first_column, acc)                                       \
-    VERB(block_store_elements(args, first_row, first_column, acc))
-#define block_store(staging, args, first_row, first_column, acc, barrier)                          \
-    VERB(block_store_staged(staging, args, first_row, first_column, acc, barrier))
 #define blocks_store(staging, args, first_row, first_column, rows, columns, acc, barrier)          \
     VERB(block_store_all(staging, args, first_row, first_column, rows, columns, acc, barrier))
 

@@ -109,14 +109,11 @@ class Gallery:
             self.sources[name] = Source(name, file.read())
 
     def is_called(self, function):
-        """Not so: what stands behind a verb of a header that no kernel uses, and nothing else calls
-        it."""
+        """Not so: a verb of a header that no kernel uses."""
         verb = next((match.group(1) for source in self.sources.values() for match in re.finditer(
             rf"^#define (\w+)\(.*(?:\\\n.*)?\b{function}\(", source.text, re.M)), None)
-        calls = sum(len(re.findall(rf"\b{function}\(", source.code))
-                    for source in self.sources.values())
-        return not verb or calls > 1 or any(re.search(rf"\b{verb}\(", source.code)
-                                            for source in self.sources.values())
+        return not verb or any(re.search(rf"\b{verb}\(", source.code)
+                               for source in self.sources.values())
 
     def users(self, name):
         """The configurations that are compiled from this file."""
