@@ -29,9 +29,20 @@ if(TARGET sim_inspect)
 endif()
 
 # An mbarrier's life, printed from a run: in the order of time, and in any order that is allowed.
+# Numbers are phases, threads that pass, and bytes of a phase. With 5 k-tiles and a ring of 3, the
+# first stage of 05 is filled twice, for 128 threads; with 8 and 6, that of 07, for 256. Its empty
+# barrier, the second, is waited for by one thread, and once more before the first phase.
 foreach(schedule IN ITEMS time early late random)
   add_test(NAME explain_mbarrier_${schedule}
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/explain.sh $<TARGET_FILE:sim_05_tma_mbarrier>
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/explain.sh 2 256 32768 $<TARGET_FILE:sim_05_tma_mbarrier>
+      --m 128 --n 128 --k 320 --explain mbarrier --schedule ${schedule})
+  add_test(NAME explain_full_${schedule}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/explain.sh 2 512 32768
+      $<TARGET_FILE:sim_07_warp_specialized> --m 128 --n 128 --k 512 --explain mbarrier:0
       --schedule ${schedule})
-  set_tests_properties(explain_mbarrier_${schedule} PROPERTIES LABELS "sim" TIMEOUT 60)
+  add_test(NAME explain_empty_${schedule}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/explain.sh 2 2 0 $<TARGET_FILE:sim_07_warp_specialized>
+      --m 128 --n 128 --k 512 --explain mbarrier:1 --schedule ${schedule})
+  set_tests_properties(explain_mbarrier_${schedule} explain_full_${schedule}
+    explain_empty_${schedule} PROPERTIES LABELS "sim" TIMEOUT 60)
 endforeach()

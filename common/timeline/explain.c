@@ -12,7 +12,11 @@ enum {
     MOST_ARRIVALS = 8, /* one after the other on lines of their own */
 };
 
-static const char *const columns = "%8s %6s %7s %8s %9s  %-44s %s\n";
+/* A line of the table: how far the barrier is, what happens, who does it. */
+enum column { CYCLE, PHASE, PARITY, PENDING, BYTES, WHAT, WHO, COLUMNS };
+struct row {
+    char cell[COLUMNS][128];
+};
 
 /* Events that follow one another and are shown as one: threads that do the same. */
 struct run {
@@ -94,21 +98,60 @@ static void say_who(const struct run *run, char *text, size_t size) {
         snprintf(text + used, size - (size_t)used, ", %s:%d", slash ? slash + 1 : e->file, e->line);
 }
 
-static void print_run(FILE *file, const struct run *run) {
-    char cycle[24], phase[16], parity[16], pending[16], bytes[16], what[96], who[128];
+static struct row row_of(const struct run *run) {
+    struct row row;
     const struct barrier_event *const e = run->last;
-    snprintf(cycle, sizeof cycle, "%llu", (unsigned long long)e->cycle);
-    snprintf(phase, sizeof phase, "%u", e->phase);
-    snprintf(parity, sizeof parity, "%u", e->phase & 1);
-    snprintf(pending, sizeof pending, "%d", e->pending);
-    snprintf(bytes, sizeof bytes, "%d", e->tx);
-    describe(run, what, sizeof what);
-    say_who(run, who, sizeof who);
-    fprintf(file, columns, cycle, phase, parity, pending, bytes, what, who);
+    snprintf(row.cell[CYCLE], sizeof *row.cell, "%llu", (unsigned long long)e->cycle);
+    snprintf(row.cell[PHASE], sizeof *row.cell, "%u", e->phase);
+    snprintf(row.cell[PARITY], sizeof *row.cell, "%u", e->phase & 1);
+    snprintf(row.cell[PENDING], sizeof *row.cell, "%d", e->pending);
+    snprintf(row.cell[BYTES], sizeof *row.cell, "%d", e->tx);
+    describe(run, row.cell[WHAT], sizeof *row.cell);
+    say_who(run, row.cell[WHO], sizeof *row.cell);
+    return row;
+}
+
+static void measure(const struct row *row, int width[COLUMNS]) {
+    for (int i = 0; i < COLUMNS; ++i)
+        if (width[i] < (int)strlen(row->cell[i])) width[i] = (int)strlen(row->cell[i]);
+}
+
+/* Numbers end, and words begin, where their column's do. */
+static void print_row(FILE *file, const struct row *row, const int width[COLUMNS]) {
+    for (int i = 0; i < WHAT; ++i)
+        fprintf(file, "%*s  ", width[i], row->cell[i]);
+    fprintf(file, "%-*s  %s\n", width[WHAT], row->cell[WHAT], row->cell[WHO]);
+}
+
+static void print_table(FILE *file, const struct barrier_event *events, int count, bool timed) {
+    struct row row = {{"", "phase", "parity", "pending", "bytes", "what happens", "who"}};
+    struct run run;
+    int width[COLUMNS] = {0}, shown = 0;
+    while (shown < count && events[shown].phase < MOST_PHASES)
+        ++shown;
+    strcpy(row.cell[CYCLE], timed ? "cycle" : "step");
+    const struct row head = row;
+    measure(&head, width);
+    for (int i = 0; i < shown; i += run.count) {
+        run = run_at(&events[i], shown - i);
+        row = row_of(&run);
+        measure(&row, width);
+    }
+    print_row(file, &head, width);
+    for (int i = 0; i < shown; i += run.count) {
+        run = run_at(&events[i], shown - i);
+        row = row_of(&run);
+        print_row(file, &row, width);
+    }
+    if (shown < count)
+        fprintf(file, "%*s and so on: %u phases are completed in all\n", width[CYCLE], "...",
+                events[count - 1].phase);
+    fputc('\n', file);
 }
 
 /* Copies the events of the `index`-th barrier of the lowest CTA to `events`, and counts that CTA's
- * barriers. */
+ * barriers. The events' order is that of their effects. A cycle is the clock of a warp, and one may
+ * be run past another's: a step that takes effect after it is not shown before it. */
 static int select_events(const struct timeline *t, int index, struct barrier_event *events,
                          int *barriers) {
     int cta = -1, count = 0;
@@ -124,8 +167,12 @@ static int select_events(const struct timeline *t, int index, struct barrier_eve
         }
         if (next < 0) return count;
         for (int i = 0; i < t->barriers && *barriers == index; ++i)
-            if (t->barrier[i].cta == cta && t->barrier[i].offset == next)
-                events[count++] = t->barrier[i];
+            if (t->barrier[i].cta == cta && t->barrier[i].offset == next) {
+                events[count] = t->barrier[i];
+                if (count > 0 && events[count].cycle < events[count - 1].cycle)
+                    events[count].cycle = events[count - 1].cycle;
+                ++count;
+            }
         before = next;
     }
 }
@@ -142,27 +189,19 @@ int timeline_explain_barrier(FILE *file, int index) {
     }
     const int count = select_events(t, index, events, &barriers);
     if (count > 0) {
-        fprintf(file,
-                "%s%s%s at %d x %d x %d, CTA %d: the life of mbarrier %d of %d, 8 bytes at offset "
-                "%u of\nshared memory, as simulated. After each step: the phase under way, its "
-                "parity, the arrivals\npending and the bytes missing; the phase is complete when "
-                "both are 0.\n\n",
-                t->name, *t->variant ? ":" : "", t->variant, t->m, t->n, t->k, events->cta, index,
-                barriers, events->offset);
-        fprintf(file, columns, t->timed ? "cycle" : "step", "phase", "parity", "pending", "bytes",
-                "what happens", "who");
+        fprintf(
+            file,
+            "%s%s%s at %d x %d x %d, CTA %d: mbarrier %d of %d, at offset %u of shared memory.\n"
+            "Its life as simulated, in the order in which steps take effect. After each step: "
+            "the phase under\nway, its parity, the arrivals pending and the bytes missing; the "
+            "phase is complete when both are 0.\n%s\n",
+            t->name, *t->variant ? ":" : "", t->variant, t->m, t->n, t->k, events->cta, index,
+            barriers, events->offset,
+            t->timed ? "A step whose warp's clock is behind is shown at the cycle of the step "
+                       "before.\n"
+                     : "");
+        print_table(file, events, count, t->timed);
     }
-    for (int i = 0; i < count;) {
-        const struct run run = run_at(&events[i], count - i);
-        if (run.first->phase >= MOST_PHASES) {
-            fprintf(file, "%8s and so on: %u phases are completed in all\n", "...",
-                    events[count - 1].phase);
-            break;
-        }
-        print_run(file, &run);
-        i += run.count;
-    }
-    if (count > 0) fputc('\n', file);
     free(events);
     return barriers;
 }
