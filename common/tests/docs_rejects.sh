@@ -57,6 +57,12 @@ grep -qF '| 64³ | `-` | 100 | 200 | 400 | 0.50 | 0.25 |' "$dir/README.md" ||
     { echo 'no row of the suite'; failed=1; }
 grep -qF '| *geometric mean, all 1* | | | | | 0.500 | 0.250 |' "$dir/README.md" ||
     { echo 'no mean of the suite'; failed=1; }
+printf '<!-- suite-means: results=card:burst,none:burst -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null
+grep -qF '| bf16, burst | 1 | 0.500 | 0.250 | 1 | 0.500 | 0.250 | 0.50, 64³ |' "$dir/README.md" ||
+    { echo 'no row of the means'; failed=1; }
+grep -qF 'not yet recorded: `none.jsonl`' "$dir/README.md" || { echo 'means of nothing'; failed=1; }
 book
 sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
 {

@@ -7,6 +7,10 @@
  *
  * What stands between the markers is made from docs/results/<results>.jsonl, the only run in it:
  * its stage beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
+ *
+ *   <!-- suite-means: results=h200-suite:burst,h200-suite-sustained:sustained -->
+ *
+ * has a row for each such run: the means and the shape with the lowest ratio to cuBLAS alone.
  */
 #ifndef TESTS_DOCS_SUITE_H
 #define TESTS_DOCS_SUITE_H
