@@ -4,8 +4,9 @@
  * Tables are those of the recorded runs (docs_tables.h). A fenced block behind
  *     <!-- excerpt: 05_tma_mbarrier/kernel.cu -->
  * stands in that file, line by line, apart from the marks of the timeline's recorder. Links to
- * files and headings lead somewhere. Every chapter has the same sections. With --write, tables are
- * made anew, and an excerpt whose first and last line still exist becomes what is between them now.
+ * files and headings lead somewhere. Every chapter has the same sections and is read in one sitting.
+ * With --write, tables are made anew, and an excerpt whose first and last line still exist becomes
+ * what is between them now.
  * Exit code: 0 all is well, 1 complaints on stderr, 2 something could not be read or written.
  */
 #include <ctype.h>
@@ -40,6 +41,33 @@ static void check_sections(const struct page *page) {
     }
     const int more = page_find(page, line, "## ");
     if (more >= 0) complain(page, more, "a section that the other chapters do not have");
+}
+
+/* ---- length ---- */
+
+/* A chapter is meant to be read in one sitting. Readers who followed code, tables and reports as
+ * they went took a minute for about 200 words, all of them counted, as wc -w does. */
+enum { MOST_MINUTES = 20, WORDS_A_MINUTE = 200, MOST_WORDS = MOST_MINUTES * WORDS_A_MINUTE };
+
+static int count_words(const struct page *page) {
+    int words = 0;
+    for (int i = 0; i < page->lines; ++i) {
+        bool inside = false;
+        for (const char *c = page->line[i]; *c; ++c) {
+            const bool blank = isspace((unsigned char)*c);
+            words += !blank && !inside;
+            inside = !blank;
+        }
+    }
+    return words;
+}
+
+static void check_length(const struct page *page) {
+    const int words = count_words(page);
+    if (words > MOST_WORDS)
+        complain(page, page->lines - 1,
+                 "the chapter has %d words, at most %d are allowed: %d minutes at %d a minute",
+                 words, MOST_WORDS, MOST_MINUTES, WORDS_A_MINUTE);
 }
 
 /* ---- excerpts ---- */
@@ -234,7 +262,10 @@ int main(int argc, char **argv) {
     int count;
     struct page *pages = pages_read(root, &count);
     for (int i = 0; i < count; ++i) {
-        if (page_is_chapter(pages[i].path)) check_sections(&pages[i]);
+        if (page_is_chapter(pages[i].path)) {
+            check_sections(&pages[i]);
+            check_length(&pages[i]);
+        }
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);

@@ -94,6 +94,12 @@ expect 1 "expected the section 'Measured'"
 book
 echo '## More' >>"$dir/01_one/README.md"
 expect 1 'a section that the other chapters do not have'
+# A chapter is read in 20 minutes, at 200 words a minute.
+book
+seq "$((4000 - $(wc -w <"$dir/01_one/README.md")))" >>"$dir/01_one/README.md"
+expect 0 '2 pages'
+echo word >>"$dir/01_one/README.md"
+expect 1 'the chapter has 4001 words, at most 4000 are allowed: 20 minutes at 200 a minute'
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
