@@ -25,7 +25,7 @@ a wrong address, size or number a wrong result is enough.
 """
 PARTICULARS = (r"is not ordered after|mbarrier [\w.\[\]]+ at|CTA \d|thread \d|^it completes|"
                r"[+] 0?x?\d|\d{3,}")
-SHOWN = "\nThe line named is the one that the report begins with; `against`: the other side.\n"
+SHOWN = "\nLines named: the one that the report begins with, *against* the other side.\n"
 
 
 def advice_of(_kind, message):
@@ -36,6 +36,11 @@ def advice_of(_kind, message):
 
 def quoted(code):
     return f"`{code.replace('|', chr(92) + '|')}`" if code else ""
+
+
+def named(outcome):
+    """The lines of a report, in one column: two of code beside that of the edit are too wide."""
+    return " *against* ".join(quoted(code) for code in (outcome.at, outcome.against) if code)
 
 
 def totals(results):
@@ -65,11 +70,11 @@ def details(results):
             files[edit.file].append((edit, outcome))
     lines = []
     for file, mutants in sorted(files.items()):
-        lines += ["", f"## {file}", "", "| Line | What is done | Verdict | Line named | against |",
-                  "|---|---|---|---|---|"]
+        lines += ["", f"## {file}", "", "| Line | What is done | Verdict | Lines named |",
+                  "|---|---|---|---|"]
         for edit, outcome in mutants:
             lines.append(f"| {quoted(edit.code)} | {edit.what} | {outcome.verdict} | "
-                         f"{quoted(outcome.at)} | {quoted(outcome.against)} |")
+                         f"{named(outcome)} |")
     return lines
 
 
