@@ -300,11 +300,11 @@ static void chapter_of(const char *root, const char *word, char *directory, char
     free(path.data);
 }
 
-void tables_add_shape(struct text *out, double m, double n, double k) {
+void tables_add_shape(struct text *out, double m, double n, double k, const char *times) {
     if (m == n && n == k)
         text_add(out, "%.0f³", m);
     else
-        text_add(out, "%.0f×%.0f×%.0f", m, n, k);
+        text_add(out, "%.0f%s%.0f%s%.0f", m, times, n, times, k);
 }
 
 static void add_heading(struct text *out, const struct spec *spec) {
@@ -313,7 +313,8 @@ static void add_heading(struct text *out, const struct spec *spec) {
         for (int c = 0; c < spec->column_count; ++c) {
             const struct shape shape = shape_of(spec->shapes[s]);
             text_add(out, " ");
-            tables_add_shape(out, shape.m, shape.n, shape.k);
+            /* With spaces: a column is as wide as the longest word of its heading. */
+            tables_add_shape(out, shape.m, shape.n, shape.k, " × ");
             text_add(out, ": %s |", columns[spec->column[c]].heading);
         }
     text_add(out, "\n|%s", spec->link ? "---|---|" : "---|");

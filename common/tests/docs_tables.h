@@ -22,8 +22,8 @@ void tables_check(const char *root, struct page *page, bool rewrite);
 
 /* A row's baseline of this name, or NULL. */
 const struct json *tables_baseline(const struct json *value, const char *name);
-/* "4096³", or "16×4096×4096". */
-void tables_add_shape(struct text *out, double m, double n, double k);
+/* "4096³", or "16×4096×4096"; `times`: what stands between the lengths. */
+void tables_add_shape(struct text *out, double m, double n, double k, const char *times);
 /* The line below a table: measured or simulated, on what, when, how. `run`: the line of a record
  * that says so; `file`: the record's name. */
 void tables_add_source(struct text *out, const struct page *page, const struct json *run,
