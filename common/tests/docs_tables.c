@@ -313,8 +313,9 @@ static void add_heading(struct text *out, const struct spec *spec) {
         for (int c = 0; c < spec->column_count; ++c) {
             const struct shape shape = shape_of(spec->shapes[s]);
             text_add(out, " ");
-            /* With spaces: a column is as wide as the longest word of its heading. */
-            tables_add_shape(out, shape.m, shape.n, shape.k, " × ");
+            /* A column is as wide as the longest word of its heading, so the lengths are words,
+             * each with its × behind a no-break space. */
+            tables_add_shape(out, shape.m, shape.n, shape.k, "\u00a0× ");
             text_add(out, ": %s |", columns[spec->column[c]].heading);
         }
     text_add(out, "\n|%s", spec->link ? "---|---|" : "---|");
