@@ -144,10 +144,10 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         trace_mark(&trace, TRACE_LOAD, k_tile + STAGES - 1);
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
-            trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
+            if (step == 0) trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
                            step + 1);
-            trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
+            if (step == 0) trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
         }
         advance(&state);

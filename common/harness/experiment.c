@@ -266,19 +266,20 @@ bool experiment_record(struct experiment *e, const struct gemm_stage *traced) {
     const struct contender contender = contender_of_stage(traced);
     struct gemm_problem problem = e->buffers.problems[0];
     double cycles;
-    void *device = backend_alloc(bytes, "trace", true);
+    void *memory = backend_alloc(trace_memory_bytes(), "trace", true);
+    struct trace_record *buffer = trace_buffer_in(memory);
     void *host = malloc(bytes);
-    bool good = device && host && backend_fill(device, 0, bytes / 2);
-    if (!device || !host) complain("%s: no memory for its trace", traced->name);
+    bool good = memory && host && backend_fill(buffer, 0, bytes / 2);
+    if (!memory || !host) complain("%s: no memory for its trace", traced->name);
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {
-        problem.trace = run ? device : NULL;
+        problem.trace = run ? buffer : NULL;
         good =
             buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
-    good = good && backend_copy_out(host, device, bytes) &&
+    good = good && backend_copy_out(host, buffer, bytes) &&
            timeline_add_device_records(traced, &problem, host, bytes, 0);
     free(host);
-    if (device) backend_free(device);
+    if (memory) backend_free(memory);
     return good;
 }

@@ -81,10 +81,11 @@ static bool add_recorder(const struct comparison *c, struct experiment *e, void 
     for (int i = 0; i < c->stages; ++i)
         wanted |= c->traced[i];
     if (!wanted) return true;
-    *buffer = backend_alloc(trace_buffer_bytes(), "trace", true);
-    if (!*buffer || !backend_fill(*buffer, 0, trace_buffer_bytes() / 2)) return false;
+    *buffer = backend_alloc(trace_memory_bytes(), "trace", true);
+    if (!*buffer || !backend_fill(trace_buffer_in(*buffer), 0, trace_buffer_bytes() / 2))
+        return false;
     for (int set = 0; set < e->buffers.sets; ++set)
-        e->buffers.problems[set].trace = *buffer;
+        e->buffers.problems[set].trace = trace_buffer_in(*buffer);
     return true;
 }
 

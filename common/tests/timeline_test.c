@@ -261,15 +261,19 @@ static void check_refusals(const char *dir) {
 /* ---- the card's records ---- */
 
 static struct trace_header *region_at(unsigned char *buffer, int cta, int role) {
-    return (struct trace_header *)(buffer + (size_t)(cta * TRACE_ROLES + role) * TRACE_REGION *
-                                                sizeof(struct trace_record));
+    return (struct trace_header *)(buffer + (size_t)(cta * TRACE_ROLES + role) * TRACE_BYTES);
+}
+
+static struct trace_record record_of(double clock, enum trace_event event, int argument) {
+    return (struct trace_record){(uint32_t)(uint64_t)clock,
+                                 (uint32_t)event << TRACE_EVENT_SHIFT | (uint32_t)argument};
 }
 
 /* Two CTAs on two SMs whose clocks differ; both do the same things at the same true times. */
 static void check_device(void) {
-    static const double RATE = 1.755,
-                        ORIGIN[2] = {1e9,
-                                     7.3e12}; /* cycles per ns; the clocks' readings at time 0 */
+    static const double RATE = 1.755; /* cycles per ns */
+    /* What the clocks read at time 0; the lower half of the first soon wraps. */
+    static const double ORIGIN[2] = {4294867296.0, 7.3e12};
     enum { START_NS = 1000, LENGTH_NS = 100000, MARKS = 40 };
     unsigned char *buffer = calloc(1, trace_buffer_bytes());
     const struct gemm_stage stage = {
@@ -288,15 +292,13 @@ static void check_device(void) {
         header->open_clock = (uint64_t)(ORIGIN[cta] + (START_NS + skew) * RATE);
         header->close_time = (START_NS + LENGTH_NS) / 32 * 32;
         header->close_clock = (uint64_t)(ORIGIN[cta] + (START_NS + LENGTH_NS) * RATE);
-        header->marks = cta ? TRACE_MARKS + 5 : 2 * MARKS;
+        header->marks = cta ? TRACE_MARKS : 2 * MARKS; /* the second claims to be full */
         header->sm = (unsigned)(40 + cta);
         header->state = 2;
         for (int i = 0; i < MARKS; ++i, record += 2) {
             const double ns = START_NS + 500.0 + 2000.0 * i;
-            record[0] = (struct trace_record){(uint64_t)(ORIGIN[cta] + ns * RATE), TRACE_MMA_BEGIN,
-                                              TRACE_THREADS, (unsigned)i};
-            record[1] = (struct trace_record){(uint64_t)(ORIGIN[cta] + (ns + 300) * RATE),
-                                              TRACE_MMA_END, TRACE_THREADS, (unsigned)i};
+            record[0] = record_of(ORIGIN[cta] + ns * RATE, TRACE_MMA_BEGIN, i);
+            record[1] = record_of(ORIGIN[cta] + (ns + 300) * RATE, TRACE_MMA_END, i);
         }
     }
     check(timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0),
@@ -305,7 +307,7 @@ static void check_device(void) {
     const struct timeline *t = named("device");
     snprintf(detail, sizeof detail, "%.1f MHz", t->clock_mhz);
     check(fabs(t->clock_mhz / (RATE * 1000) - 1) < 1e-3, "the clock rate is found", detail);
-    check(!t->simulated && t->dropped == 5, "dropped marks are counted", "");
+    check(!t->simulated && t->truncated == 1, "a full region is noticed", "");
     const struct track *a = timeline_find_track(t, 0, TRACK_MMA, TRACE_THREADS);
     const struct track *b = timeline_find_track(t, 1, TRACK_MMA, TRACE_THREADS);
     check(a && b && a->count == MARKS && b->count == MARKS, "all marks are there", "");

@@ -112,9 +112,9 @@ bool timeline_write_trace(const char *path) {
         else
             fputs("null", file);
         fprintf(file,
-                ",\"dropped_marks\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
+                ",\"truncated_roles\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
                 "\"fragment_overlap\":%.4f,\"epilogue_overlap\":%.4f}%s\n",
-                t->dropped, figures.k_tile_period, figures.tensor_core_busy,
+                t->truncated, figures.k_tile_period, figures.tensor_core_busy,
                 figures.fragment_overlap, figures.epilogue_overlap, t->next ? "," : "");
     }
     fputs("}}\n", file);

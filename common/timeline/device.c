@@ -15,12 +15,19 @@ static const double TRUSTED_NS = 20000;
 static const double GLOBALTIMER_STEP_NS = 32;
 
 size_t trace_buffer_bytes(void) {
-    return (size_t)REGIONS * TRACE_REGION * sizeof(struct trace_record);
+    return (size_t)REGIONS * TRACE_BYTES;
+}
+
+size_t trace_memory_bytes(void) { return trace_buffer_bytes() + TRACE_BYTES - 1; }
+
+struct trace_record *trace_buffer_in(void *memory) {
+    return (struct trace_record *)(((uintptr_t)memory + TRACE_BYTES - 1) / TRACE_BYTES *
+                                   TRACE_BYTES);
 }
 
 static struct trace_header header_of(const unsigned char *buffer, int region) {
     struct trace_header header;
-    memcpy(&header, buffer + (size_t)region * TRACE_REGION * sizeof(struct trace_record),
+    memcpy(&header, buffer + (size_t)region * TRACE_BYTES,
            sizeof header);
     return header;
 }
@@ -124,17 +131,19 @@ bool timeline_add_device_records(const struct gemm_stage *stage, const struct ge
         marks->closed = header.state == 2;
         marks->open = base + (int64_t)(header.open_clock - sm->clock_origin);
         marks->close = base + (int64_t)(header.close_clock - sm->clock_origin);
-        if (marks->closed && header.marks > TRACE_MARKS)
-            marks->dropped = (int)header.marks - TRACE_MARKS;
-        timeline->dropped += marks->dropped;
+        marks->truncated = header.marks == TRACE_MARKS;
+        timeline->truncated += marks->truncated;
         const unsigned char *at =
-            buffer + ((size_t)region * TRACE_REGION + TRACE_HEADER) * sizeof(struct trace_record);
+            buffer + (size_t)region * TRACE_BYTES + sizeof(struct trace_header);
+        uint64_t clock = header.open_clock;
         for (int i = 0; i < TRACE_MARKS; ++i, at += sizeof(struct trace_record)) {
             struct trace_record record;
             memcpy(&record, at, sizeof record);
-            if (record.event == TRACE_NONE || record.event >= TRACE_EVENTS) break;
-            timeline_add_mark(marks, base + (int64_t)(record.clock - sm->clock_origin),
-                              record.event, (int)record.argument);
+            const uint32_t event = record.mark >> TRACE_EVENT_SHIFT;
+            if (event == TRACE_NONE || event >= TRACE_EVENTS) break;
+            clock += (uint32_t)(record.clock - (uint32_t)clock); /* less than 2^32 cycles apart */
+            timeline_add_mark(marks, base + (int64_t)(clock - sm->clock_origin), (int)event,
+                              (int)(record.mark & ((1u << TRACE_EVENT_SHIFT) - 1)));
         }
         if (!marks->closed)
             marks->close = marks->count ? marks->at[marks->count - 1].time : marks->open;

@@ -20,7 +20,7 @@ struct marks {
     int count, capacity;
     int warp; /* of the recording thread; -1: this role never opened its trace */
     bool closed;
-    int dropped; /* marks that did not fit */
+    bool truncated; /* later marks did not fit */
     int64_t open, close;
 };
 
@@ -95,7 +95,7 @@ struct timeline {
     double clock_mhz; /* 0: not known */
     double cycles;    /* of the run; < 0: not known */
     int64_t end;      /* the last thing that is drawn */
-    int dropped;      /* marks that did not fit */
+    int truncated;    /* roles whose later marks did not fit */
     struct cta_record *cta;
     int ctas, cta_capacity;
     struct track *track; /* by CTA, then as they are drawn from top to bottom */

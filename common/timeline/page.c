@@ -198,8 +198,8 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     write_json_string(file, timeline->name);
     write_string(file, "variant", timeline->variant);
     write_string(file, "technique", timeline->technique);
-    fprintf(file, ",\"simulated\":%s,\"dropped\":%d", timeline->simulated ? "true" : "false",
-            timeline->dropped);
+    fprintf(file, ",\"simulated\":%s,\"truncated\":%d", timeline->simulated ? "true" : "false",
+            timeline->truncated);
     fprintf(file, ",\"tile\":[%d,%d,%d],\"cluster\":%d", timeline->tile_m, timeline->tile_n,
             timeline->tile_k, timeline->cluster);
     write_number(file, "k_tile_period", figures.k_tile_period);

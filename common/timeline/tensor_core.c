@@ -64,7 +64,7 @@ static void collect(const struct marks *marks, int role, struct multiplications 
         }
     }
     /* The marks may have been cut off in the middle of a tile. */
-    const int64_t end = marks->closed && marks->dropped == 0 ? marks->close : -1;
+    const int64_t end = marks->closed && !marks->truncated ? marks->close : -1;
     while (waiting < out->count && end >= 0)
         out->at[waiting++].done = end;
     out->count = waiting;

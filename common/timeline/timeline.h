@@ -31,6 +31,10 @@ struct timeline;
 /* Size of the buffer for gemm_problem.trace; the caller zeroes it before the traced launch. */
 size_t trace_buffer_bytes(void);
 
+/* The buffer is aligned: the size of an allocation with room for it, and its place in there. */
+size_t trace_memory_bytes(void);
+struct trace_record *trace_buffer_in(void *memory);
+
 /* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the
  * SM clock if it is known, or 0: then it is taken from the records. False, with a line on stderr,
  * if the buffer holds no usable record. */

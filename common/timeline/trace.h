@@ -21,8 +21,9 @@
  * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where
  * none follows at once. Functions that the role is made of take a `struct trace *`. On the card all
  * this compiles to nothing unless the file is compiled with TRACE=1; then one thread of the role
- * writes 16 bytes per mark, predicated, so that no branch appears between two wgmma instructions.
- * In the simulator the marks are always there and cost nothing while nobody records.
+ * writes 8 bytes per mark: five instructions, predicated, so that no branch appears between two
+ * wgmma instructions. In the simulator the marks are always there
+ * and cost nothing while nobody records.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H
@@ -62,21 +63,20 @@ enum trace_event {
     TRACE_EVENTS
 };
 
-/* One mark, 16 bytes. */
+/* One mark. */
 struct trace_record {
-    uint64_t clock; /* %clock64 of the SM; simulated cycles */
-    uint16_t event; /* enum trace_event */
-    uint16_t role;  /* enum trace_role */
-    uint32_t argument;
+    uint32_t clock; /* the lower half of the SM's %clock64 */
+    uint32_t mark;  /* enum trace_event << 24 | the argument's lower 24 bits */
 };
 
 /* The buffer: for CTA c < TRACE_CTAS and role r one region of TRACE_REGION records at index (c *
- * TRACE_ROLES + r) * TRACE_REGION. It must be zero before the launch. The first TRACE_HEADER
+ * TRACE_ROLES + r) * TRACE_REGION. It begins at a multiple of TRACE_BYTES, so that all addresses in
+ * a region have the same upper half, and must be zero before the launch. The first TRACE_HEADER
  * records of a region are this: */
 struct trace_header {
     uint64_t open_clock, open_time;   /* %clock64 and %globaltimer (ns) at trace_open ... */
     uint64_t close_clock, close_time; /* ... and at trace_close */
-    uint32_t marks;                   /* marks made; those beyond TRACE_MARKS were dropped */
+    uint32_t marks;                   /* TRACE_MARKS: the region is full, later ones are lost */
     uint32_t sm;                      /* %smid */
     uint32_t warp;                    /* of the recording thread, in its CTA */
     uint32_t state;                   /* 0 never opened, 1 opened, 2 closed */
@@ -84,10 +84,12 @@ struct trace_header {
 enum {
     TRACE_CTAS = 264,    /* two waves of one CTA per SM */
     TRACE_REGION = 4096, /* records */
-    TRACE_HEADER = 3,    /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
+    TRACE_BYTES = TRACE_REGION * 8, /* of a region; a power of two */
+    TRACE_HEADER = 6,    /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
     TRACE_MARKS = TRACE_REGION - TRACE_HEADER,
+    TRACE_EVENT_SHIFT = 24,
 };
-static_assert(sizeof(struct trace_record) == 16 && sizeof(struct trace_header) == TRACE_HEADER * 16,
+static_assert(sizeof(struct trace_record) == 8 && sizeof(struct trace_header) == TRACE_HEADER * 8,
               "the recorder's format");
 
 /*
@@ -120,13 +122,8 @@ DEVICE void trace_close(struct trace *trace) {
 #elif TRACE
 
 struct trace {
-    struct trace_record *buffer; /* a kernel's parameter: takes no register */
-    uint32_t role;               /* nor does this constant */
-    uint32_t
-        cursor; /* the region above, the marks made so far below; all ones below: does not record */
+    uint32_t next, upper; /* the next record's address, its halves; next 0: does not record */
 };
-
-enum { TRACE_COUNT_BITS = 21, TRACE_COUNT_MASK = (1 << TRACE_COUNT_BITS) - 1 };
 
 DEVICE uint64_t trace_clock(void) {
     uint64_t clock;
@@ -141,11 +138,11 @@ DEVICE uint64_t trace_time(void) {
 }
 
 DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool recorder) {
-    struct trace trace = {buffer, role, TRACE_COUNT_MASK};
+    struct trace trace = {0, 0};
     const uint32_t cta = blockIdx.x;
     if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return trace;
-    const uint32_t region = cta * TRACE_ROLES + role;
-    struct trace_header *header = (struct trace_header *)(buffer + region * TRACE_REGION);
+    struct trace_record *region = buffer + (cta * TRACE_ROLES + role) * TRACE_REGION;
+    struct trace_header *header = (struct trace_header *)region;
     uint32_t sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     header->sm = sm;
@@ -153,35 +150,39 @@ DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool 
     header->state = 1;
     header->open_time = trace_time();
     header->open_clock = trace_clock();
-    trace.cursor = region << TRACE_COUNT_BITS;
+    const uint64_t next = (uint64_t)(region + TRACE_HEADER);
+    trace.next = (uint32_t)next;
+    trace.upper = (uint32_t)(next >> 32);
     return trace;
 }
 
-/* One statement of assembly, so that the store is predicated and not branched around: the compiler
- * would serialize wgmmas that stand on both sides of a branch. Marks beyond the region's end are
- * counted only. */
+/* One statement of assembly, so that all of it is predicated and nothing branched around: the
+ * compiler would serialize wgmmas that stand on both sides of a branch. A region's end is a
+ * multiple of TRACE_BYTES: marks beyond it are lost. The address is advanced before the store,
+ * because what overwrites an operand of a store waits until the store has read it. */
 DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t argument) {
-    const uint32_t count = trace->cursor & TRACE_COUNT_MASK;
-    const uint32_t record =
-        (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION + TRACE_HEADER + count;
     asm volatile("{\n"
                  ".reg .pred p;\n"
-                 ".reg .b64 clock, payload;\n"
-                 "setp.lt.u32 p, %1, %2;\n"
-                 "mov.b64 payload, {%3, %4};\n"
-                 "mov.u64 clock, %%clock64;\n"
-                 "@p st.global.v2.b64 [%0], {clock, payload};\n"
-                 "}" ::"l"(trace->buffer + record),
-                 "r"(count), "n"((int)TRACE_MARKS), "r"(event | trace->role << 16), "r"(argument));
-    trace->cursor += count != TRACE_COUNT_MASK;
+                 ".reg .b32 clock, place;\n"
+                 ".reg .b64 behind;\n"
+                 "and.b32 place, %0, %2;\n"
+                 "setp.ne.u32 p, place, 0;\n"
+                 "@p add.u32 %0, %0, %3;\n"
+                 "mov.b64 behind, {%0, %1};\n"
+                 "mov.u32 clock, %%clock;\n"
+                 "@p st.global.v2.b32 [behind + -%3], {clock, %4};\n"
+                 "}"
+                 : "+r"(trace->next)
+                 : "r"(trace->upper), "n"(TRACE_BYTES - 1), "n"((int)sizeof(struct trace_record)),
+                   "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
 }
 
 DEVICE void trace_close(struct trace *trace) {
-    const uint32_t count = trace->cursor & TRACE_COUNT_MASK;
-    if (count == TRACE_COUNT_MASK) return;
-    struct trace_header *header =
-        (struct trace_header *)(trace->buffer + (trace->cursor >> TRACE_COUNT_BITS) * TRACE_REGION);
-    header->marks = count;
+    if (trace->next == 0) return;
+    const uint64_t next = (uint64_t)trace->upper << 32 | trace->next;
+    const uint64_t last = next - sizeof(struct trace_record);
+    struct trace_header *header = (struct trace_header *)(last / TRACE_BYTES * TRACE_BYTES);
+    header->marks = last % TRACE_BYTES / sizeof(struct trace_record) + 1 - TRACE_HEADER;
     header->close_time = trace_time();
     header->close_clock = trace_clock();
     header->state = 2;
