@@ -139,8 +139,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
         if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
-        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
-         * mbarrier.arrive */
+        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
@@ -150,8 +149,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
-    /* The stores have read the staging memory before the CTA gives it up.
-     * cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
     trace_close(&trace);
 }
@@ -159,7 +157,6 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4);
         pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4);

@@ -7,7 +7,10 @@
 #ifndef CONFIGURATION_H
 #define CONFIGURATION_H
 
+#include <assert.h>
+
 #include "gemm.h"
+#include "hopper/block_store.h"
 #include "hopper/element.h"
 
 #ifndef BM
@@ -44,5 +47,7 @@ enum {
     RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
+static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns in tiles");
+static_assert(BN % BOX == 0 && BOX % 8 == 0, "a box of B is whole patterns of the swizzle");
 
 #endif

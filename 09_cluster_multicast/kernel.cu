@@ -26,8 +26,6 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
     mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
-static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns in tiles");
-static_assert(BN % BOX == 0 && BOX % 8 == 0, "a box of B is whole patterns of the swizzle");
 static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
 /* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
@@ -137,8 +135,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         }
         /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
         if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
-        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
-         * mbarrier.arrive */
+        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
@@ -147,8 +144,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
-    /* The stores have read the staging memory before the CTA gives it up.
-     * cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
     trace_close(&trace);
 }
@@ -156,15 +152,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, RELEASES);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
         /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* Every CTA's barriers are initialized before anybody in the cluster uses one.
-     * barrier.cluster */
+    /* Every CTA's barriers are initialized before any peer uses one. barrier.cluster */
     cluster_sync();
 
     if (warpgroup == 0) {

@@ -9,40 +9,14 @@
  * there: several clusters share a tile, each a stretch of k, and their sums meet in a workspace.
  * The order of the additions depends on the element's place alone: every run gives the same bits.
  */
-#include <assert.h>
-#include "gemm.h"
 #include "hopper/cluster_sum.h"
-#include "hopper/element.h"
 #include "hopper/partial_sums.h"
 #include "hopper/pipeline.h"
 #include "hopper/thread.h"
 #include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#ifndef BM
-#define BM 64 /* the cluster's tile: 64 rows for each consumer warpgroup */
-#endif
-#ifndef BN
-#define BN 128
-#endif
-#ifndef STAGES
-#define STAGES 8 /* depth of the ring */
-#endif
-#ifndef SPLITS
-#define SPLITS 2 /* CTAs of the cluster, parts of the k loop */
-#endif
-#ifndef DEEP
-#define DEEP 0 /* 1: several clusters share a tile, and their sums meet in the workspace */
-#endif
-
-enum {
-    BK = 64,
-    CONSUMERS = BM / 64,            /* warpgroups */
-    THREADS = 128 * CONSUMERS + 32, /* and a warp for the producer: registers are not scarce here */
-    LEAST_K_TILES = 4,             /* of a CTA: fewer are not worth a part of their own */
-    PATCHES = BM / PATCH_ROWS * (BN / PATCH_COLUMNS), /* what a warp adds up at a time */
-};
+#include "split_configuration.h"
 
 struct tiles {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; at multiples of 1024 bytes */
@@ -87,22 +61,21 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with this CTA's k-tiles, args->items of them: the cluster's CTAs take turns,
- * because memory likes neighbours to be read together. Behind the last k-tile come zeros. One
- * thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                     int part) {
+/* Loads this CTA's k-tiles from `item` to `end` into the ring; it has args->items of them. The
+ * cluster's CTAs take turns, because memory likes neighbours to be read together. Behind the last
+ * k-tile come zeros. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part,
+                     struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const uint32_t bytes = (rows_loaded(args) + BN) * BK * sizeof(element_t);
-    const int first = part * args->items * SPLITS, end = first + args->items * SPLITS;
-    NO_UNROLL for (int k_tile = first + cluster_rank(); k_tile < end; k_tile += SPLITS) {
-        mbarrier_t *full = &shared->ring[state.index].full;
+    NO_UNROLL for (; item < end; ++item) {
+        const int k_tile = (part * args->items + item) * SPLITS + cluster_rank();
+        mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
-        producer_acquire(shared->ring, state, bytes);
-        tma_load(tiles->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-        tma_load(tiles->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
-        pipeline_advance(&state, STAGES);
+        producer_acquire(shared->ring, *state, bytes);
+        tma_load(tiles->a[state->index], &args->map_a, tile.m * BM, k_tile * BK, full);
+        tma_load(tiles->b[state->index], &args->map_b, tile.n * BN, k_tile * BK, full);
+        pipeline_advance(state, STAGES);
     }
 }
 
@@ -158,25 +131,30 @@ DEVICE void store_patch(struct smem *shared, const struct gemm_args *args, struc
 KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
-    const struct tile tile = tile_at(cluster % tiles, args.tiles_m, args.tiles_n);
-    const int part = cluster / tiles, warp = warp_index();
-    if (threadIdx.x == 0) {
+    const int part = DEEP ? cluster / tiles : 0, warp = warp_index();
+    const struct tile tile = tile_at(cluster - part * tiles, args.tiles_m, args.tiles_n);
+    const int first_round = args.items < STAGES ? args.items : STAGES;
+    const bool loads = threadIdx.x == 128 * CONSUMERS;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    if (loads) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* A habit: no CTA uses the barriers of another. fence.mbarrier_init */
         fence_mbarrier_init();
+        /* The first round waits for nobody; a main loop this short waits for its data. */
+        producer(shared, &args, tile, part, &state, 0, first_round);
     }
     if (rows_loaded(&args) < BM) clear_rows(shared, &args);
-    /* The barriers are initialized, and all rows cleared, before any other thread uses one.
-     * bar.sync */
+    /* The barriers are initialized, the rows cleared, before others use them. bar.sync */
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
-    else if (threadIdx.x % 32 == 0) producer(shared, &args, tile, part);
-    /* The partial sums of all CTAs are there. barrier.cluster */
-    cluster_sync();
+    else if (loads) producer(shared, &args, tile, part, &state, first_round, args.items);
+    /* The partial sums of all the cluster's CTAs are there. barrier.cluster, bar.sync */
+    if (SPLITS > 1) cluster_sync();
+    if (SPLITS == 1) __syncthreads();
     NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
         store_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
     /* Nobody leaves while a peer may still read its memory. barrier.cluster */
-    cluster_sync();
+    if (SPLITS > 1) cluster_sync();
 }
 
 static struct gemm_launch launch_of(int clusters, void *stream) {

@@ -1,9 +1,10 @@
 /*
- * cluster_sum.h: adding up a tile's partial sums over the CTAs of a cluster.
+ * cluster_sum.h: adding up a tile's partial sums over the CTAs of a cluster, or in one alone.
  *
  * Every CTA leaves the accumulators of its warpgroups, in wgmma's order, in its own shared memory.
  * The cluster meets at its barrier. Then each warp adds up patches of 16 x 32 sums out of
- * everybody's memory, and the cluster meets again before anyone leaves.
+ * everybody's memory, and the cluster meets again before anyone leaves. A CTA alone needs its own
+ * barrier, once.
  */
 #ifndef HOPPER_CLUSTER_SUM_H
 #define HOPPER_CLUSTER_SUM_H
@@ -36,8 +37,10 @@ DEVICE void cluster_sum_collect(const struct b128 *partial, int threads, int cta
     UNROLL for (int i = 0; i < ctas; ++i) {
         const uint32_t rank = (cluster_rank() + i) % ctas;
         UNROLL for (int j = 0; j < 4; ++j) {
-            const struct b128 sums = ld_shared_cluster_b128(
-                &partial[(4 * group + j) * threads + slab * 32 + (lane ^ j)], rank);
+            const struct b128 *from =
+                &partial[(4 * group + j) * threads + slab * 32 + (lane ^ j)];
+            const struct b128 sums =
+                ctas > 1 ? ld_shared_cluster_b128(from, rank) : ld_shared_b128(from);
             float addend[4]; /* columns 2 j and 2 j + 1, first of the one row, then of the other */
             memcpy(addend, &sums, sizeof sums);
             UNROLL for (int e = 0; e < 4; ++e) sum[e / 2][2 * j + e % 2] += addend[e];

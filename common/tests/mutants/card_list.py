@@ -59,8 +59,8 @@ CHOSEN = (
     (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 0),
     (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 1),
     (CLUSTER, MULTICAST, "producer", "tile.n * BN", "multicast to itself only", 0),
-    (CLUSTER, SPLIT, "kernel", "cluster_sync();", "removed", 0),
-    (CLUSTER, SPLIT, "kernel", "cluster_sync();", "removed", 1),
+    (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 0),
+    (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 1),
 
     (BOUND, TILED, "load_tile", "const int valid", "rows not checked", 0),
     (BOUND, TILED, "load_tile", "if (valid < CHUNK)", "missing tail: padding not masked", 0),

@@ -23,6 +23,7 @@ TURN = ("The turn comes a little later or the wait a little earlier; the turn ha
 EARLY_TURN = ("The turn decides who has the Tensor Core, not who has data: consumer 1 learns its "
               "tile's number only when the ring has passed the phase that it could take for its "
               "own.")
+ONE_OF_TWO = "Of the two barriers that stand side by side, every configuration has one."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
 RULES = (
@@ -35,6 +36,8 @@ RULES = (
      "The other threads have no stores: their waits return at once."),
 
     # Order that nobody relies on.
+    ("09_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
+    ("09_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
