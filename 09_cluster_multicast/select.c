@@ -29,7 +29,7 @@
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep k-tile overhead */                                                 \
     f(coop256,          0,    0,  1087,   1800)                                                    \
-    f(coop208_four,     0,    0,   893,   1800)                                                    \
+    f(coop200_four,     0,    0,   850,   1800)                                                    \
     f(coop224,          0,    0,   955,   2500)                                                    \
     f(coop256x160,      0,    0,  1260,   3300)                                                    \
     f(pp192,            0,    0,   778,    700)                                                    \

@@ -5,9 +5,14 @@
  * B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8,
  * the block at the right edge of D would spill into the row's padding, and is stored from
  * registers instead.
+ *
+ * Other widths are for tiles whose width is no multiple of 64. An odd number of chunks needs no
+ * swizzle: eight rows one below the other begin in different banks anyway.
  */
 #ifndef HOPPER_BLOCK_STORE_H
 #define HOPPER_BLOCK_STORE_H
+
+#include <assert.h>
 
 #include "element.h"
 #include "mma.h"
@@ -17,25 +22,38 @@
 #define BUFFERS 2 /* staging buffers per warpgroup, 1 or 2 */
 #endif
 #ifndef BLOCK_COLUMNS
-#define BLOCK_COLUMNS 64 /* 64, or 32 or 16 for tiles whose width is no multiple of 64 */
+#define BLOCK_COLUMNS 64 /* 64, 32 or 16, or an odd multiple of 8 */
 #endif
-enum { BLOCK = 64 }; /* rows; and columns, unless the tile wants narrower blocks */
+enum {
+    BLOCK = 64, /* rows; and columns, unless the tile wants narrower blocks */
+    BLOCK_CHUNKS = BLOCK_COLUMNS / 8,
+};
+static_assert(BLOCK_CHUNKS % 2 == 1 || 64 % BLOCK_COLUMNS == 0, "rows would share banks");
 
-/* A row of the block is as wide as the swizzle. */
+/* A row of the block is as wide as the swizzle, if it has one. */
 #define BLOCK_SWIZZLE                                                                              \
-    (BLOCK_COLUMNS == 64 ? SWIZZLE_128B : BLOCK_COLUMNS == 32 ? SWIZZLE_64B : SWIZZLE_32B)
+    (BLOCK_CHUNKS % 2        ? SWIZZLE_NONE                                                        \
+     : BLOCK_COLUMNS == 64   ? SWIZZLE_128B                                                        \
+     : BLOCK_COLUMNS == 32   ? SWIZZLE_64B                                                         \
+                             : SWIZZLE_32B)
 
 /* Converts the block's accumulators, 32 of each thread in wgmma's order, and writes them to
  * staging memory, [row][column] at a multiple of 1024 bytes. stmatrix writes two 16 x 8
  * fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
 DEVICE void block_stage_elements(element_t *staging, const float acc[BLOCK_COLUMNS / 2]) {
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
-    UNROLL for (int i = 0; i < BLOCK_COLUMNS / 16; ++i) {
+    UNROLL for (int i = 0; i < BLOCK_CHUNKS / 2; ++i) {
         const float *f = &acc[8 * i];
         const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
-        const int chunk = (2 * i + half) ^ (row * BLOCK_COLUMNS / 64 % (BLOCK_COLUMNS / 8));
+        const int swizzle = BLOCK_CHUNKS % 2 ? 0 : row * BLOCK_COLUMNS / 64 % BLOCK_CHUNKS;
+        const int chunk = (2 * i + half) ^ swizzle;
         stmatrix_x4(&staging[row * BLOCK_COLUMNS + chunk * 8], pairs);
+    }
+    if (BLOCK_CHUNKS % 2) { /* the last fragment is alone */
+        const float *f = &acc[4 * (BLOCK_CHUNKS - 1)];
+        const uint32_t pairs[2] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3])};
+        stmatrix_x2(&staging[(row + 1) * BLOCK_COLUMNS - 8], pairs);
     }
 }
 

@@ -30,6 +30,14 @@ DEVICE void stmatrix_x4(void *row, const uint32_t r[4]) {
                  : "memory");
 }
 
+/* The same with two matrices: lanes 0 to 15 give the addresses. The whole warp calls. sm_90. */
+DEVICE void stmatrix_x2(void *row, const uint32_t r[2]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(
+                     shared_address(row)),
+                 "r"(r[0]), "r"(r[1])
+                 : "memory");
+}
+
 /* As stmatrix_x4, each 8x8 matrix transposed on its way. The whole warp calls. sm_90. */
 DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
@@ -53,8 +61,9 @@ DEVICE void mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
 #else
 
 #define ldmatrix_x4(r, row) SIM(sim_ldmatrix_x4(r, row))
-#define stmatrix_x4(row, r) SIM(sim_stmatrix_x4(row, r, 0))
-#define stmatrix_x4_trans(row, r) SIM(sim_stmatrix_x4(row, r, 1))
+#define stmatrix_x4(row, r) SIM(sim_stmatrix(row, r, 4, 0))
+#define stmatrix_x2(row, r) SIM(sim_stmatrix(row, r, 2, 0))
+#define stmatrix_x4_trans(row, r) SIM(sim_stmatrix(row, r, 4, 1))
 #define mma_m16n8k16(d, a, b) SIM(sim_mma_m16n8k16(d, a, b, GEMM_BF16_ELEMENTS))
 
 #endif

@@ -10,7 +10,7 @@
 #include "core.h"
 #include "tensor_core.h"
 
-enum { ROW_BYTES = 16, ROWS = 32, MATRIX_ROWS = 8 };
+enum { ROW_BYTES = 16, MATRIX_ROWS = 8 };
 
 /* These instructions exist for whole warps only. */
 static void require_whole_warp(const char *name) {
@@ -19,21 +19,23 @@ static void require_whole_warp(const char *name) {
 }
 
 struct rows {
-    struct sim_shared_place row;
+    struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
     uint32_t *r;
+    int matrices;
     bool transpose;
 };
 
 /* The rows are accesses of the lanes that give their addresses. */
 static unsigned touch_rows(struct sim_warp *warp, void *const operand[WARP_SIZE],
                            enum sim_access access) {
-    size_t offset[ROWS];
-    for (int lane = 0; lane < ROWS; ++lane) {
+    size_t offset[WARP_SIZE];
+    const int rows = ((const struct rows *)operand[0])->matrices * MATRIX_ROWS;
+    for (int lane = 0; lane < rows; ++lane) {
         const struct rows *o = operand[lane];
         offset[lane] = o->row.offset;
         sim_shadow_generic(warp->thread[lane], o->row.cta, o->row.offset, ROW_BYTES, access);
     }
-    return timing_rows(warp, offset, ROWS);
+    return timing_rows(warp, offset, rows);
 }
 
 static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
@@ -53,7 +55,7 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 
 void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
     require_whole_warp("ldmatrix");
-    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, false};
+    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4, false};
     sim_warp_collective("ldmatrix", &o, ldmatrix);
 }
 
@@ -62,7 +64,7 @@ static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     sim_statistics.stmatrix_conflicts += touch_rows(warp, operand, SIM_WRITE);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct rows *o = operand[lane];
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < o->matrices; ++i) {
             if (!o->transpose) {
                 const struct rows *row = operand[i * MATRIX_ROWS + lane / 4];
                 memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
@@ -79,12 +81,14 @@ static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     return true;
 }
 
-void sim_stmatrix_x4(void *row, const uint32_t r[4], int transpose) {
+void sim_stmatrix(void *row, const uint32_t *r, int matrices, int transpose) {
     require_whole_warp("stmatrix");
     uint32_t copy[4];
-    memcpy(copy, r, sizeof copy);
-    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), copy, transpose != 0};
-    for (int i = 0; i < 4; ++i)
+    memcpy(copy, r, (size_t)matrices * sizeof *copy);
+    struct rows o = {.r = copy, .matrices = matrices, .transpose = transpose != 0};
+    if (sim_thread()->lane < matrices * MATRIX_ROWS)
+        o.row = sim_shared_at(row, ROW_BYTES, ROW_BYTES);
+    for (int i = 0; i < matrices; ++i)
         sim_check_register(copy[i]);
     sim_warp_collective(transpose ? "stmatrix.trans" : "stmatrix", &o, stmatrix);
     sim_progress();

@@ -75,7 +75,7 @@ uint32_t sim_pack_elements(float low, float high, int bf16);
 
 /* mma.h */
 void sim_ldmatrix_x4(uint32_t r[4], const void *row);
-void sim_stmatrix_x4(void *row, const uint32_t r[4], int transpose);
+void sim_stmatrix(void *row, const uint32_t *r, int matrices, int transpose);
 void sim_mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2], int bf16);
 
 /* cp_async.h */

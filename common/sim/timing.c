@@ -171,7 +171,7 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
     for (int i = 0; i < rows; ++i)
         address[i] = offset[i];
     unsigned passes;
-    const unsigned extra = bank_passes(address, 0xffffffffu, 16, &passes);
+    const unsigned extra = bank_passes(address, 0xffffffffu >> (WARP_SIZE - rows), 16, &passes);
     if (!sim_timed()) return extra;
     struct sm *sm = &timing_sms[warp->cta->sm];
     warp->clock =

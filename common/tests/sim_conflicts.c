@@ -9,16 +9,21 @@
 #include "sim/internal.h"
 
 extern const struct gemm_stage stage_02_smem_tiled_bf16, stage_03_cp_async_multistage_bf16,
-    stage_04_rf_double_buffer_bf16, stage_05_tma_mbarrier_bf16, stage_08_persistent_pingpong_bf16;
+    stage_04_rf_double_buffer_bf16, stage_05_tma_mbarrier_bf16, stage_08_persistent_pingpong_bf16,
+    stage_09_cluster_multicast_coop256_bf16, stage_09_cluster_multicast_coop224_bf16,
+    stage_09_cluster_multicast_coop200_four_bf16;
 
 int main(void) {
     const struct gemm_stage *const stages[] = {
         &stage_02_smem_tiled_bf16, &stage_03_cp_async_multistage_bf16,
         &stage_04_rf_double_buffer_bf16, &stage_05_tma_mbarrier_bf16,
-        &stage_08_persistent_pingpong_bf16};
+        &stage_08_persistent_pingpong_bf16,
+        /* Blocks of 64, 32 and 40 columns on their way to D. */
+        &stage_09_cluster_multicast_coop256_bf16, &stage_09_cluster_multicast_coop224_bf16,
+        &stage_09_cluster_multicast_coop200_four_bf16};
     enum { SIZE = 256, BYTES = SIZE * SIZE * 2 };
     const struct backend_options options = {
-        .type = GEMM_BF16, .sms = 2, .schedule = SCHEDULE_TIME};
+        .type = GEMM_BF16, .sms = 4, .schedule = SCHEDULE_TIME};
     struct device_info device;
     if (backend_open(&options, &device) != EXIT_VERIFIED) return 1;
     struct gemm_problem problem = {.m = SIZE, .n = SIZE, .k = SIZE,
@@ -41,7 +46,8 @@ int main(void) {
         const struct sim_statistics *s = &sim_statistics;
         const unsigned long long conflicts = s->ldmatrix_conflicts + s->stmatrix_conflicts +
                                              s->cp_async_conflicts + s->st_shared_conflicts;
-        printf("%s: %llu bank conflicts\n", stages[i]->name, conflicts);
+        printf("%s %s: %llu bank conflicts\n", stages[i]->name,
+               stages[i]->variant ? stages[i]->variant : "", conflicts);
         failures += conflicts != 0;
     }
     backend_close();

@@ -87,14 +87,17 @@ KERNEL(32, 1) multiply(KERNEL_ARGS args) {
     mma_m16n8k16(d, fa, fb);
     for (int i = 0; i < 4; ++i)
         mma_d[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] = d[i];
-    /* Both halves stored twice: as they are, and transposed. */
+    /* Both halves stored three times: as they are, transposed, and by the smaller instruction. */
     packed[0] = packed[2] = pack_elements(d[0], d[1]);
     packed[1] = packed[3] = pack_elements(d[2], d[3]);
     stmatrix_x4(&out[lane * 8], packed);
     stmatrix_x4_trans(&out[256 + lane * 8], packed);
+    /* Only the first sixteen lanes' addresses count. */
+    stmatrix_x2(lane < 16 ? &out[512 + lane * 8] : NULL, packed);
     __syncwarp();
     st_global_b128(&args.d[lane * 8], ld_shared_b128(&out[lane * 8]));
     st_global_b128(&args.d[256 + lane * 8], ld_shared_b128(&out[256 + lane * 8]));
+    if (lane < 16) st_global_b128(&args.d[512 + lane * 8], ld_shared_b128(&out[512 + lane * 8]));
 }
 
 static void test_mma(void) {
@@ -117,6 +120,8 @@ static void test_mma(void) {
             EXPECT(test_out[row * 8 + column].bits == bits, "stmatrix (%d, %d)", row, column);
             EXPECT(test_out[256 + row / 8 * 64 + column * 8 + row % 8].bits == bits,
                    "stmatrix.trans (%d, %d)", row, column);
+            EXPECT(test_out[512 + row * 8 + column].bits == bits, "stmatrix.x2 (%d, %d)", row,
+                   column);
         }
 }
 

@@ -313,7 +313,7 @@ def main():
     parser.add_argument("--sanitizer", default="compute-sanitizer")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=12, help="programs that run at a time")
-    parser.add_argument("--seconds", type=int, default=150, help="nothing begins after them")
+    parser.add_argument("--seconds", type=int, default=240, help="nothing begins after them")
     parser.add_argument("--make_only", action="store_true", help="compile and link, run nothing")
     card = Card(parser.parse_args())
     card.work()

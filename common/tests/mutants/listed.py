@@ -192,7 +192,7 @@ EDITS = [
     (SCHEDULER, "return asked + gridDim.x;", "return asked + gridDim.x + 1;", "a tile is left out",
      VALUE),
 
-    (BLOCK_STORE, "(2 * i + half) ^ (", "(2 * i + half) | 0 * (",
+    (BLOCK_STORE, "(2 * i + half) ^ swizzle", "2 * i + half",
      "stages without the swizzle", VALUE),
     (BLOCK_STORE, "(i * (columns / BLOCK_COLUMNS) + j) % BUFFERS", "0", "staging reused too early",
      ORDER),

@@ -122,7 +122,7 @@ SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
     "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
-    "stmatrix_x4", "cp_async_16", "ld_shared_cluster_b128", "tma_reduce_add", "block_store",
+    "stmatrix_x4", "stmatrix_x2", "cp_async_16", "ld_shared_cluster_b128", "tma_reduce_add", "block_store",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "st_async_b32", "block_stage_elements",
     "block_store_elements", "block_store", "blocks_store", "cluster_sum_get"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
