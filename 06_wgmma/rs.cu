@@ -185,7 +185,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_stage GEMM_STAGE = {
     .name = "06_wgmma", .variant = GEMM_VARIANT,
-    .technique = "asynchronous wgmma with A from registers",
+    .technique = "wgmma with A from registers",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
