@@ -65,8 +65,6 @@ def found_by_tool(cell):
 def shown(column, cell):
     if column == "compiler":
         return NOTHING if cell == "nothing" else cell
-    if column in RUNS:
-        return cell
     hangs = "hangs; " if cell.startswith("hangs") else ""
     if found_by_tool(cell):
         return hangs + cell.split(" new: ", 1)[1]
@@ -75,6 +73,16 @@ def shown(column, cell):
     if "reported: " in cell:
         return hangs + cell.split("; ")[-1]
     return NOTHING if cell == "nothing" else cell
+
+
+def tools_said(row):
+    """What ptxas and the sanitizer's tools have to say, in one cell."""
+    said = {HEADINGS.get(tool, tool): shown(tool, row[tool]) for tool in ("compiler", *TOOLS)}
+    by_words = collections.defaultdict(list)
+    for tool, words in said.items():
+        if words != NOTHING:
+            by_words[words].append(tool)
+    return "; ".join(f"{', '.join(tools)}: {words}" for words, tools in by_words.items()) or NOTHING
 
 
 def table_row(cells):
@@ -114,7 +122,7 @@ def sums(rows, verdicts):
         seen |= {tool for tool in TOOLS if found_by_tool(row[tool])}
         if row["compiler"] != "nothing":
             seen.add("compiler")
-        if verdict_of(verdicts, line) not in ("survived", "wrong result"):
+        if verdict_of(verdicts, line) != "survived":
             counts["simulator"] += 1
         counts.update(seen)
         left_out += sum(row[column] == "not run" for column in (*RUNS, *TOOLS))
@@ -130,7 +138,7 @@ def sums(rows, verdicts):
 
 
 def recorded(made, rows, verdicts):
-    columns = ("compiler", *RUNS, *TOOLS)
+    columns = (*RUNS, "tools")
     lines = how_made(made or {}) + sums(rows, verdicts)
     for kind in card_list.KINDS:
         lines += [f"### {kind}", "", *heading("what is broken", ("simulator", *columns))]
@@ -139,10 +147,10 @@ def recorded(made, rows, verdicts):
                 continue
             row = card_list.one(rows, line, key_of)
             lines.append(table_row([name_of(row), verdict_of(verdicts, line),
-                                    *(shown(column, row[column]) for column in columns)]))
+                                    *(row[run] for run in RUNS), tools_said(row)]))
         lines.append("")
     lines += ["### The kernels unbroken", "", *heading("kernel", columns)]
-    lines += [table_row([row["stage"], *(shown(column, row[column]) for column in columns)])
+    lines += [table_row([row["stage"], *(row[run] for run in RUNS), tools_said(row)])
               for row in rows if row["edit"] == "none"]
     return lines
 
