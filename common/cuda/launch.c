@@ -4,6 +4,7 @@
  *
  * CUDA Runtime API: cudaLaunchKernelExC, cudaFuncSetAttribute, cudaOccupancyMaxActiveClusters.
  */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "cuda/device.h"
@@ -11,43 +12,59 @@
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
-    KERNELS = 256, /* distinct kernels of one program, on each device */
-    DEVICES = 64 /* whose SMs are remembered */
+    KERNELS = 256, /* distinct kernels of one program */
+    DEVICES = 64   /* of one machine */
 };
 
-/* The caller's device; negative after a message. */
-static int current_device(void) {
-    int device = -1;
-    return cuda_ok(cudaGetDevice(&device), "asking for the device") ? device : -1;
-}
-
-/* A kernel that has been launched before, so that the runtime is asked once and not for every
- * launch. */
+/* What the runtime has said of a kernel on one device: attributes and residency are the device's
+ * own. */
 struct known_kernel {
     const void *kernel;
-    int device;        /* attributes and residency are the device's own */
     size_t smem_bytes; /* that it has been allowed */
     int cluster;       /* for which `resident` was asked; 0: not yet */
     int resident;
 };
 
-/* The entry of a launch's kernel, its attributes set for this launch. NULL after a message. */
-static struct known_kernel *prepare(const struct gemm_launch *launch) {
-    static struct known_kernel known[KERNELS];
-    static int count;
-    struct known_kernel *entry = NULL;
-    const int device = current_device();
-    if (device < 0) return NULL;
-    for (int i = 0; i < count && !entry; ++i)
-        if (known[i].kernel == launch->kernel && known[i].device == device) entry = &known[i];
-    if (entry && entry->smem_bytes == launch->smem_bytes) return entry;
-    if (!entry) {
-        if (count == KERNELS) {
-            fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
-            return NULL;
-        }
-        entry = &known[count];
+/* What it has said of a device, so that it is asked once and not for every launch. */
+static struct known_device {
+    int sm_count; /* 0: not yet asked */
+    int kernels;
+    struct known_kernel kernel[KERNELS];
+} known[DEVICES];
+
+/* Held by whoever uses `known`: a program that has the chapters as a library may launch from
+ * several threads. Not held during a launch. */
+static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The caller's device, which need not be the one that backend_open() has chosen. NULL after a
+ * message. */
+static struct known_device *current_device(void) {
+    int device = -1;
+    if (!cuda_ok(cudaGetDevice(&device), "asking for the device")) return NULL;
+    if (device >= DEVICES) {
+        fprintf(stderr, "CUDA: device %d: devices from %d on are not known here\n", device,
+                DEVICES);
+        return NULL;
     }
+    if (known[device].sm_count == 0 &&
+        !cuda_ok(
+            cudaDeviceGetAttribute(&known[device].sm_count, cudaDevAttrMultiProcessorCount, device),
+            "counting the device's SMs"))
+        return NULL;
+    return &known[device];
+}
+
+/* The entry of a launch's kernel, its attributes set for this launch. NULL after a message. */
+static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch) {
+    int i = 0;
+    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
+        ++i;
+    if (i == KERNELS) {
+        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
+        return NULL;
+    }
+    struct known_kernel *entry = &device->kernel[i];
+    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes) return entry;
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (int)launch->smem_bytes),
                  launch->name))
@@ -57,9 +74,8 @@ static struct known_kernel *prepare(const struct gemm_launch *launch) {
             cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             launch->name))
         return NULL;
-    if (entry == &known[count]) ++count;
-    *entry = (struct known_kernel){
-        .kernel = launch->kernel, .device = device, .smem_bytes = launch->smem_bytes};
+    if (i == device->kernels) ++device->kernels;
+    *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
     return entry;
 }
 
@@ -88,7 +104,11 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                 launch->name, launch->grid, launch->cluster);
         return GEMM_LAUNCH_FAILED;
     }
-    if (!prepare(launch)) return GEMM_LAUNCH_FAILED;
+    pthread_mutex_lock(&known_mutex);
+    struct known_device *device = current_device();
+    const bool ready = device && prepare(device, launch);
+    pthread_mutex_unlock(&known_mutex);
+    if (!ready) return GEMM_LAUNCH_FAILED;
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config = config_of(launch, &attribute);
     void *parameters[] = {(void *)args};
@@ -103,41 +123,42 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     return GEMM_OK;
 }
 
-/* Of the caller's device, which need not be the one that backend_open() has chosen: a program may
- * use the chapters as a library. */
 int gemm_sm_count(void) {
-    static int counts[DEVICES];
-    const int device = current_device();
-    int count = 0;
-    if (device < 0) return 0;
-    if (device < DEVICES && counts[device]) return counts[device];
-    cuda_ok(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-            "counting the device's SMs");
-    if (device < DEVICES) counts[device] = count;
+    pthread_mutex_lock(&known_mutex);
+    const struct known_device *device = current_device();
+    const int count = device ? device->sm_count : 0;
+    pthread_mutex_unlock(&known_mutex);
     return count;
 }
 
-int gemm_resident_clusters(const struct gemm_launch *launch) {
-    struct known_kernel *entry = prepare(launch);
-    if (!entry) return 0;
-    if (entry->cluster == launch->cluster) return entry->resident;
-    int resident = 0;
+/* Asks the runtime for what gemm_resident_clusters() returns. False after a message. */
+static bool ask_for_residency(const struct gemm_launch *launch, int sm_count, int *resident) {
     if (launch->cluster > 1) {
         cudaLaunchAttribute attribute;
         cudaLaunchConfig_t config = config_of(launch, &attribute);
-        config.gridDim.x =
-            (unsigned)(launch->cluster * gemm_sm_count()); /* any that is valid */
-        if (!cuda_ok(cudaOccupancyMaxActiveClusters(&resident, launch->kernel, &config),
-                     launch->name))
-            return 0;
-    } else {
-        if (!cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                         &resident, launch->kernel, launch->threads, launch->smem_bytes),
-                     launch->name))
-            return 0;
-        resident *= gemm_sm_count();
+        config.gridDim.x = (unsigned)(launch->cluster * sm_count); /* any that is valid */
+        return cuda_ok(cudaOccupancyMaxActiveClusters(resident, launch->kernel, &config),
+                       launch->name);
     }
-    entry->cluster = launch->cluster;
-    entry->resident = resident;
+    if (!cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, launch->kernel,
+                                                               launch->threads, launch->smem_bytes),
+                 launch->name))
+        return false;
+    *resident *= sm_count;
+    return true;
+}
+
+int gemm_resident_clusters(const struct gemm_launch *launch) {
+    int resident = 0;
+    pthread_mutex_lock(&known_mutex);
+    struct known_device *device = current_device();
+    struct known_kernel *entry = device ? prepare(device, launch) : NULL;
+    if (entry && entry->cluster == launch->cluster) {
+        resident = entry->resident;
+    } else if (entry && ask_for_residency(launch, device->sm_count, &resident)) {
+        entry->cluster = launch->cluster;
+        entry->resident = resident;
+    }
+    pthread_mutex_unlock(&known_mutex);
     return resident;
 }

@@ -22,6 +22,14 @@ static enum gemm_status refuse(const char *argument, long long value, const char
     return GEMM_UNSUPPORTED;
 }
 
+/* Gives the calling thread the context of its device. False after a message. CUDA Runtime API:
+ * cudaSetDevice. */
+static bool bind_context(void) {
+    int device = 0;
+    return cuda_ok(cudaGetDevice(&device), "asking for the device") &&
+           cuda_ok(cudaSetDevice(device), "making the device the thread's");
+}
+
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle) {
@@ -51,8 +59,11 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
         return refuse("box_columns", box_columns,
                       "a row of the box must not exceed the swizzle's width");
 
-    static __typeof__(cuTensorMapEncodeTiled) *encode;
-    if (!encode) encode = (__typeof__(encode))cuda_driver_function("cuTensorMapEncodeTiled", 12000);
+    /* The driver's, whatever the device; two threads that look it up at once find the same. */
+    typedef __typeof__(cuTensorMapEncodeTiled) encode_function;
+    static encode_function *_Atomic found;
+    if (!found) found = (encode_function *)cuda_driver_function("cuTensorMapEncodeTiled", 12000);
+    encode_function *const encode = found;
     if (!encode) return GEMM_LAUNCH_FAILED;
     static const CUtensorMapDataType types[] = {[GEMM_FP16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                                                 [GEMM_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
@@ -73,10 +84,15 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     const CUtensorMapL2promotion promotion =
         whole_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
     CUtensorMap encoded;
-    const CUresult status =
-        encode(&encoded, types[type], 2, (void *)base, extents, pitch, box, every,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles[swizzle], promotion,
-               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE /* zeros */);
+    CUresult status = CUDA_ERROR_INVALID_CONTEXT;
+    /* The driver may want a context. A thread on device 0 that has asked the runtime for nothing
+     * but its device has none yet: then once more with one. */
+    for (int attempt = 0; attempt < 2 && status == CUDA_ERROR_INVALID_CONTEXT; ++attempt) {
+        if (attempt > 0 && !bind_context()) return GEMM_LAUNCH_FAILED;
+        status = encode(&encoded, types[type], 2, (void *)base, extents, pitch, box, every,
+                        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles[swizzle], promotion,
+                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE /* zeros */);
+    }
     if (status != CUDA_SUCCESS) {
         fprintf(
             stderr,
