@@ -34,6 +34,17 @@ if(HOPPER_GPU)
   target_compile_definitions(gpu_racecheck_minimal PRIVATE GEMM_BF16_ELEMENTS=1)
   target_compile_options(gpu_racecheck_minimal PRIVATE -lineinfo)
 
+  # Chapter 09 as a library, in streams, graphs and threads of the caller's, on every device.
+  add_card_program(library ${card_tests}/card/library.c)
+  target_compile_options(gpu_library PRIVATE -O3) # the reference: sums on the host
+  target_link_libraries(gpu_library PRIVATE gpu_09_cluster_multicast_library)
+  set(library_refuses [=["$0" 2>&1 | grep -q 'no CUDA device' || exit 1; "$0"; test $? -eq 3 ||
+                         exit 1; "$0" wrong; test $? -eq 2]=])
+  add_test(NAME build_no_device_library
+           COMMAND ${CMAKE_COMMAND} -E env CUDA_VISIBLE_DEVICES= sh -c "${library_refuses}"
+                   $<TARGET_FILE:gpu_library>)
+  set_tests_properties(build_no_device_library PROPERTIES LABELS build TIMEOUT 60)
+
   # The vendor's profiler over all chapters, as one table: cmake --build build --target profile
   add_custom_target(profile COMMAND ${card_tests}/card/ncu.sh $<TARGET_FILE:gpu_tour> --json --size 4096
                     --timing none
