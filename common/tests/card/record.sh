@@ -19,6 +19,7 @@
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
 #   repeat            35 s   1000 runs of one problem, bit for bit
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
+#   library            5 s   09 as a library: streams, graphs, threads, every visible device
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          200 s   broken kernels by themselves, with delays, and under all four tools
 #   probe             20 s   the constants of the simulator's timing model
@@ -294,6 +295,13 @@ $gpu/sweep_delays --variant all --random 100 --seed 2
 $gpu/sweep_delays --variant all --random 100 --seed 3
 $gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype bf16 $may_differ
 END
+}
+
+# Twice, because which device comes first is settled once in a process.
+section_library() {
+    begin library.txt
+    text library.txt "$gpu/library"
+    text library.txt "$gpu/library" reversed
 }
 
 # What compute-sanitizer runs. Of a minimal handoff: correct by mbarriers, correct by barriers,
