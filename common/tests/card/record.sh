@@ -12,8 +12,8 @@
 #   split_k           30 s   split-K of 08 and 09 where k is long
 #   ablation          20 s   09's configurations at 4096^3 and 8192x8192x512
 #   suite             95 s   09 on 28 shapes in bf16, burst
-#   suite_fp16        40 s   a third of them in fp16
-#   suite_sustained  110 s   the same third under sustained load
+#   suite_fp16        95 s   the same in fp16
+#   suite_sustained  110 s   a third of them under sustained load
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through every chapter
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
@@ -21,7 +21,7 @@
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
 #   library            5 s   09 as a library: streams, graphs, threads, every visible device
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
-#   mutants          200 s   broken kernels by themselves, with delays, and under all four tools
+#   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of all chapters
@@ -210,7 +210,7 @@ suite=$suite,2048x4096x11008,8192x12288x4096
 suite=$suite,16x57344x8192,64x8192x28672,128x10240x8192,512x10240x8192,2048x57344x8192
 suite=$suite,8192x10240x8192,32768x512x1024,512x32768x1024,256x256x65536,512x512x65536
 suite=$suite,4095x4097x4104,8191,1000x3000x5000,8192x8192x512
-# The third of it that is measured sustained, and in fp16.
+# The third of it that is measured sustained.
 third=2048,4096,8192,128x10240x8192,2048x4096x11008,8192x10240x8192,512x512x65536,8191
 third=$third,8192x8192x512
 
@@ -221,7 +221,7 @@ section_suite() {
 
 section_suite_fp16() {
     begin h200-suite-fp16.jsonl
-    rows h200-suite-fp16.jsonl "$gpu/compare" --stages 9 --shapes "$third" --iters 3 --dtype fp16
+    rows h200-suite-fp16.jsonl "$gpu/compare" --stages 9 --shapes "$suite" --iters 2 --dtype fp16
 }
 
 section_suite_sustained() {
