@@ -23,24 +23,26 @@
  *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
  *             persistent: it is for problems whose tiles are all resident at once.
  *   deep      a tile has as many clusters as there is room for, and the problem needs a workspace.
+ *   balanced  for few rows: the tiles' width is chosen so that every CTA has the same to do.
  *
  * Fitted to runs on an H200; docs/results/h200-suite.jsonl shows what is chosen and what it gives.
  */
 #define CONFIGURATIONS(f)                                                                          \
-    /* name        splits  deep k-tile overhead */                                                 \
-    f(coop256,          0,    0,  1087,   1800)                                                    \
-    f(coop200_four,     0,    0,   850,   1800)                                                    \
-    f(coop224,          0,    0,   955,   2500)                                                    \
-    f(coop256x160,      0,    0,  1260,   3300)                                                    \
-    f(pp192,            0,    0,   778,    700)                                                    \
-    f(pp192_cluster,    0,    0,   778,    900)                                                    \
-    f(pp128,            0,    0,   549,    700)                                                    \
-    f(split1_64x64,     1,    0,   278,    570)                                                    \
-    f(split1_64x128,    1,    0,   311,   2000)                                                    \
-    f(split2_128x64,    2,    0,   422,   2400)                                                    \
-    f(split8_64x64,     8,    0,   278,   5300)                                                    \
-    f(deep_64x128,      1,    1,   311,   9000)                                                    \
-    f(deep_128x128,     1,    1,   560,  13000)
+    /* name        splits  deep balanced k-tile overhead */                                        \
+    f(coop256,          0,    0,       0,   1087,   1800)                                          \
+    f(coop200_four,     0,    0,       0,    850,   1800)                                          \
+    f(coop224,          0,    0,       0,    955,   2500)                                          \
+    f(coop256x160,      0,    0,       0,   1260,   3300)                                          \
+    f(pp192,            0,    0,       0,    778,    700)                                          \
+    f(pp192_cluster,    0,    0,       0,    778,    900)                                          \
+    f(pp128,            0,    0,       0,    549,    700)                                          \
+    f(split1_64x64,     1,    0,       0,    278,    570)                                          \
+    f(split1_64x128,    1,    0,       0,    311,   2000)                                          \
+    f(rows_64x128,      1,    0,       1,    311,    200)                                          \
+    f(split2_128x64,    2,    0,       0,    422,   2400)                                          \
+    f(split8_64x64,     8,    0,       0,    278,   5300)                                          \
+    f(deep_64x128,      1,    1,       0,    311,   9000)                                          \
+    f(deep_128x128,     1,    1,       0,    560,  13000)
 
 /* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a
  * row of a box is one line of the cache, and if they do not, so that it is two; and what all of
@@ -50,7 +52,7 @@ enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 
 struct configuration {
     const struct gemm_stage *stage[2]; /* [enum gemm_type] */
     int splits;
-    bool deep;
+    bool deep, balanced;
     double k_tile, overhead;
 };
 
@@ -87,6 +89,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     if (split) {
         if (c->deep) layers = (int)(stage->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
         if (c->deep && layers < 2) return INFINITY;
+        /* Narrower tiles than half of the widest would load more of A than they gain. */
+        if (c->balanced && (p->m > stage->tile_m || p->n / resident < stage->tile_n / 2))
+            return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
         const bool few_rows = p->m <= stage->tile_m && c->splits == 1 && !c->deep;
         if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;

@@ -26,6 +26,15 @@
 #ifndef DEEP
 #define DEEP 0 /* 1: several clusters share a tile, and their sums meet in the workspace */
 #endif
+#ifndef BALANCED
+#define BALANCED 0 /* 1: tiles have BN columns at most, and as many as fill the device evenly */
+#endif
+
+/* Rows of A and of B that a load brings: the TMA takes as long for a row of zeros as for a real
+ * one, and with few rows most would be zeros. Any thread, and the host. */
+#define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
+#define columns_loaded(args)                                                                       \
+    (BALANCED ? ((args)->n + 8 * (args)->tiles_n - 1) / (8 * (args)->tiles_n) * 8 : BN)
 
 enum {
     BK = 64,

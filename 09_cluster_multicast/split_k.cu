@@ -1,13 +1,11 @@
 /*
- * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one: each CTA a part of
- * the k loop, then all the sum.
+ * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one.
  *
  * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
- * would lie idle. The SPLITS CTAs of a cluster multiply every SPLITS-th k-tile each. Their partial
- * sums stay on the chip: each CTA leaves its own in its shared memory, and adds up its share of the
- * tile out of everybody's. What it costs: the exchange, and two cluster barriers. DEEP goes on from
- * there: several clusters share a tile, each a stretch of k, and their sums meet in a workspace.
- * The order of the additions depends on the element's place alone: every run gives the same bits.
+ * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile, leaves its sums in its
+ * shared memory, and adds up its share of the tile out of everybody's, in a fixed order. What it
+ * costs: the exchange, and two cluster barriers. DEEP goes on from there: clusters share a tile, a
+ * stretch of k each, and their sums meet in a workspace. BALANCED is for few rows, without splits.
  */
 #include "hopper/cluster_sum.h"
 #include "hopper/partial_sums.h"
@@ -31,21 +29,13 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Rows of A that a load brings: the TMA takes as long for a row of zeros as for one of A, and with
- * few rows most would be zeros. Any thread, and the host. */
-#define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
-
-/* Fills the rows of A that no load brings with zeros, once, for the TMA leaves them alone. All
- * threads. */
-DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args) {
+/* Clears the rows of all stages that no load brings, once: the TMA leaves them be. All threads. */
+DEVICE void clear_rows(element_t *tiles, int first, int rows) {
     enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
     const struct b128 zeros = {{0}};
-    UNROLL for (int stage = 0; stage < STAGES; ++stage) {
-        struct b128 *a = (struct b128 *)shared->memory.tiles.a[stage];
-        const int first = rows_loaded(args) * CHUNKS_OF_ROW;
-        for (int i = first + threadIdx.x; i < BM * CHUNKS_OF_ROW; i += THREADS)
-            st_shared_b128(&a[i], zeros);
-    }
+    for (int stage = 0; stage < STAGES; ++stage)
+        for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < rows * CHUNKS_OF_ROW; i += THREADS)
+            st_shared_b128((struct b128 *)tiles + stage * rows * CHUNKS_OF_ROW + i, zeros);
     /* The zeros come before wgmma's reading of them. fence.proxy.async */
     fence_proxy_async();
 }
@@ -61,20 +51,20 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Loads this CTA's k-tiles from `item` to `end` into the ring; it has args->items of them. The
- * cluster's CTAs take turns, because memory likes neighbours to be read together. Behind the last
- * k-tile come zeros. One thread. */
+/* Loads this CTA's k-tiles from `item` up to `end` into the ring. The cluster's CTAs take turns,
+ * for memory likes neighbours to be read together. Behind the last come zeros. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part,
                      struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    const uint32_t bytes = (rows_loaded(args) + BN) * BK * sizeof(element_t);
-    NO_UNROLL for (; item < end; ++item) {
+    const int columns = columns_loaded(args);
+    const uint32_t bytes = (rows_loaded(args) + columns) * BK * sizeof(element_t);
+    NO_UNROLL for (; item < end && item < args->items; ++item) {
         const int k_tile = (part * args->items + item) * SPLITS + cluster_rank();
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
         producer_acquire(shared->ring, *state, bytes);
         tma_load(tiles->a[state->index], &args->map_a, tile.m * BM, k_tile * BK, full);
-        tma_load(tiles->b[state->index], &args->map_b, tile.n * BN, k_tile * BK, full);
+        tma_load(tiles->b[state->index], &args->map_b, tile.n * columns, k_tile * BK, full);
         pipeline_advance(state, STAGES);
     }
 }
@@ -113,14 +103,15 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     cluster_sum_put(shared->memory.partial, 128 * CONSUMERS, BN, acc);
 }
 
-/* Adds up a patch of the tile over the cluster and stores it: in D, or as a part of the sum in the
- * workspace. A whole warp. */
+/* Adds up a patch of the tile over the cluster; stores it in D, or the workspace. A whole warp. */
 DEVICE void store_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
                         int part, int patch) {
     const int slab = patch % (BM / PATCH_ROWS), group = patch / (BM / PATCH_ROWS);
-    const int lane = threadIdx.x % 32, column = tile.n * BN + group * PATCH_COLUMNS + lane % 4 * 8;
+    const int lane = threadIdx.x % 32, in_tile = group * PATCH_COLUMNS + lane % 4 * CHUNK;
+    const int columns = columns_loaded(args), column = tile.n * columns + in_tile;
     float sum[2][CHUNK];
     cluster_sum_get(shared->memory.partial, 128 * CONSUMERS, SPLITS, slab, group, sum);
+    if (in_tile >= columns) return;
     UNROLL for (int half = 0; half < 2; ++half) {
         const int row = tile.m * BM + slab * PATCH_ROWS + half * 8 + lane / 4;
         if (DEEP) store_partial_sums(args, part, row, column, sum[half]);
@@ -133,7 +124,6 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
     const int part = DEEP ? cluster / tiles : 0, warp = warp_index();
     const struct tile tile = tile_at(cluster - part * tiles, args.tiles_m, args.tiles_n);
-    const int first_round = args.items < STAGES ? args.items : STAGES;
     const bool loads = threadIdx.x == 128 * CONSUMERS;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
@@ -141,13 +131,15 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
         /* A habit: no CTA uses the barriers of another. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round waits for nobody; a main loop this short waits for its data. */
-        producer(shared, &args, tile, part, &state, 0, first_round);
+        producer(shared, &args, tile, part, &state, 0, STAGES);
     }
-    if (rows_loaded(&args) < BM) clear_rows(shared, &args);
+    const int rows = rows_loaded(&args), columns = columns_loaded(&args);
+    if (rows < BM) clear_rows(shared->memory.tiles.a[0], rows, BM);
+    if (columns < BN) clear_rows(shared->memory.tiles.b[0], columns, BN);
     /* The barriers are initialized, the rows cleared, before others use them. bar.sync */
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
-    else if (loads) producer(shared, &args, tile, part, &state, first_round, args.items);
+    else if (loads) producer(shared, &args, tile, part, &state, STAGES, args.items);
     /* The partial sums of all the cluster's CTAs are there. barrier.cluster, bar.sync */
     if (SPLITS > 1) cluster_sync();
     if (SPLITS == 1) __syncthreads();
@@ -173,18 +165,26 @@ static int parts(const struct gemm_problem *p) {
     return fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
 
+/* Columns of a tile: as many as give every resident CTA the same, if BALANCED. */
+static int tile_columns(const struct gemm_problem *p) {
+    const struct gemm_launch launch = launch_of(1, NULL);
+    const int resident = BALANCED ? gemm_resident_clusters(&launch) : 0;
+    if (resident < 1) return BN;
+    return ceil_div(p->n, 8 * resident * ceil_div(p->n, BN * resident)) * 8;
+}
+
 static size_t workspace_bytes(const struct gemm_problem *p) {
     return DEEP ? partial_sums_bytes(p->m, p->n, parts(p)) : 0;
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    struct gemm_args args = gemm_args_of(p, BM, tile_columns(p), BK);
     args.splits = parts(p);
     args.items = ceil_div(args.tiles_k, SPLITS * args.splits); /* k-tiles of each CTA */
     const enum gemm_type type = ELEMENT_TYPE;
-    const int rows = rows_loaded(&args);
+    const int rows = rows_loaded(&args), columns = columns_loaded(&args);
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, rows, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, columns, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const struct gemm_launch launch = launch_of(args.tiles_m * args.tiles_n * args.splits, stream);
     const enum gemm_status status = gemm_launch_kernel(&launch, &args);
