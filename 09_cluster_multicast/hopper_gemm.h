@@ -14,8 +14,8 @@
  * anything. Make a first call of hopper_gemm() outside of a capture.
  *
  * Errors: said on stderr and returned. Neither function exits, and neither leaves an error behind
- * in the runtime. What goes wrong on the device later, such as memory that is not there, the runtime
- * reports where the stream is waited for.
+ * in the runtime. What goes wrong on the device later, such as memory that is not there, the
+ * runtime reports where the stream is waited for.
  */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
@@ -47,10 +47,10 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     B  n x k   row-major, leading dimension ldb     so both are contiguous along k
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
- * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8 and
- * below 2^39, so an n that is no multiple of 8 needs rows with padding. What stands between a row's
- * end and its leading dimension is neither used nor written. Rows that begin at multiples of 128
- * bytes are read faster.
+ * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
+ * and below 2^39, so an n that is no multiple of 8 needs rows with padding. What stands between a
+ * row's end and its leading dimension is neither used nor written. Rows that begin at multiples of
+ * 128 bytes are read faster.
  *
  * All three are of `type` (enum hopper_gemm_type) and in device memory, at multiples of 16 bytes.
  * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of
