@@ -158,7 +158,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     extern const struct gemm_stage stage_09_cluster_multicast_##suffix;                            \
     const struct gemm_stage stage_09_cluster_multicast_##suffix = {                                \
         .name = "09_cluster_multicast",                                                            \
-        .technique = "clusters share operands by TMA multicast",                                   \
+        .technique = "TMA multicast in clusters; one of several kernels",                          \
         .tile_m = 128,                                                                             \
         .tile_n = 256,                                                                             \
         .tile_k = 64,                                                                              \
