@@ -193,7 +193,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_stage GEMM_STAGE = {
     .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
-    .technique = CLUSTER > 1 ? "clusters share operands by TMA multicast" : "without clusters",
+    .technique = "TMA multicast in clusters; one of several kernels",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
