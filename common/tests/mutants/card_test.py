@@ -101,7 +101,8 @@ def check_card(root, work, stages):
     card.PLAIN_S = card.HUNG_S = 1
     sys.argv = ["card.py", f"--root={root}", f"--work={work}", f"--stages={stages}",
                 f"--nvcc={script(work, 'nvcc', NVCC)}", "--library_directory=/",
-                "--seconds=60", f"--sanitizer={script(work, 'sanitizer', SANITIZER)}", "--only=02_smem_tiled:"]
+                "--seconds=60", f"--sanitizer={script(work, 'sanitizer', SANITIZER)}",
+                "--only=02_smem_tiled:"]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         code = card.main()
@@ -144,7 +145,9 @@ def check_page(root):
                      "racecheck": "2 reported, 1 new: race" if i < 2 else "2 reported, none new",
                      "initcheck": "nothing"})
     lines = card_page.recorded({"gpu": "none"}, rows, verdicts)
-    expect("rows of mutants", len(rows), sum(line.endswith(" – | – |") for line in lines))
+    said = [sum(line.endswith(f" | racecheck: {words} |") for line in lines)
+            for words in ("race", "as unbroken")]
+    expect("rows of mutants, by what racecheck says", [2, len(rows) - 2], said)
     total = next(line for line in lines if line.startswith("| mutants"))
     expect("sums", ["0", "1", "0", "0", "2", "0", "0"], total.strip("| ").split(" | ")[2:])
     expect("missing runs", False, any("runs are missing" in line for line in lines))
