@@ -4,7 +4,6 @@ set(docs_tests ${CMAKE_CURRENT_SOURCE_DIR})
 
 add_executable(docs_check docs_check.c docs_page.c docs_tables.c docs_suite.c docs_figures.c json.c)
 target_link_libraries(docs_check PRIVATE m)
-target_link_libraries(docs_check PRIVATE m)
 add_executable(docs_verdicts docs_verdicts.c docs_page.c json.c)
 target_link_libraries(docs_verdicts PRIVATE m)
 

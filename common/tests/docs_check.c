@@ -4,9 +4,9 @@
  * Tables are those of the recorded runs (docs_tables.h). A fenced block behind
  *     <!-- excerpt: 05_tma_mbarrier/kernel.cu -->
  * stands in that file, line by line, apart from the marks of the timeline's recorder. Links to
- * files and headings lead somewhere. Every chapter has the same sections and is read in one sitting.
- * With --write, tables are made anew, and an excerpt whose first and last line still exist becomes
- * what is between them now.
+ * files and headings lead somewhere. Every chapter has the same sections and is read in one
+ * sitting. With --write, tables are made anew, and an excerpt whose first and last line still exist
+ * becomes what is between them now.
  * Exit code: 0 all is well, 1 complaints on stderr, 2 something could not be read or written.
  */
 #include <ctype.h>

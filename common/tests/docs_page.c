@@ -115,6 +115,23 @@ int page_find(const struct page *page, int from, const char *prefix) {
     return -1;
 }
 
+void page_remake(const char *root, struct page *page, bool rewrite, const char *marker,
+                 const char *what, page_maker *make) {
+    for (int line = 0; (line = page_find(page, line, marker)) >= 0; ++line) {
+        const int end = page_find(page, line, "<!-- end -->");
+        const int next = page_find(page, line + 1, marker);
+        struct text out = {0};
+        if (end < 0 || (next >= 0 && next < end)) {
+            complain(page, line, "the %s has no <!-- end -->", what);
+            return;
+        }
+        if (make(&out, root, page, line) &&
+            !page_replace(page, line + 1, end - line - 1, out.data) && !rewrite)
+            complain(page, line, "the %s is stale: build the target docs", what);
+        free(out.data);
+    }
+}
+
 bool marker_value(const char *marker, const char *key, char *value, size_t size) {
     char pattern[64];
     snprintf(pattern, sizeof pattern, " %s=", key);

@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Text that grows. */
+struct text {
+    char *data;
+    size_t length, room;
+};
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 struct page {
     char *path;  /* from the root, such as "06_wgmma/README.md" */
     char **line; /* without newlines */
@@ -37,6 +44,13 @@ int page_fence_end(const struct page *page, int open);
 /* Lines first .. last - 1, joined with a newline after each. The caller frees it. */
 char *page_join(const struct page *page, int first, int last);
 
+/* Makes anew what stands between each line that begins with `marker` and its <!-- end -->. `make`
+ * says what that is, for the marker in line `line`; false after a complaint. Complains about what
+ * was stale, a `what`, unless `rewrite`. */
+typedef bool page_maker(struct text *out, const char *root, const struct page *page, int line);
+void page_remake(const char *root, struct page *page, bool rewrite, const char *marker,
+                 const char *what, page_maker *make);
+
 /* The value of key=value in a marker, up to a blank; false if it is not there. */
 bool marker_value(const char *marker, const char *key, char *value, size_t size);
 
@@ -44,13 +58,6 @@ bool marker_value(const char *marker, const char *key, char *value, size_t size)
 void complain(const struct page *page, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int complaints(void);
-
-/* Text that grows. */
-struct text {
-    char *data;
-    size_t length, room;
-};
-void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* malloc and friends that do not return NULL. */
 void *grow(void *memory, size_t bytes);

@@ -70,18 +70,10 @@ static bool suite_read(struct suite *suite, const char *root, const struct page 
     *suite = (struct suite){.run = {.kind = JSON_NULL}};
     struct text path = {0};
     text_add(&path, "%s/docs/results/%s", root, file);
-    char *data = json_read_file(path.data), error[128];
+    char *data = json_read_file(path.data), *rest = data;
     const bool found = data != NULL;
-    free(path.data);
-    for (char *line = data, *end; line && *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end) *end++ = 0;
-        struct json value;
-        if (!*line) continue;
-        if (!json_parse(line, &value, error, sizeof error)) {
-            fprintf(stderr, "error: %s: %s\n", file, error);
-            exit(2);
-        }
+    struct json value;
+    while (rest && json_next_line(&rest, path.data, &value)) {
         if (!*json_text(&value, "stage")) {
             json_free(&suite->run);
             suite->run = value;
@@ -91,6 +83,7 @@ static bool suite_read(struct suite *suite, const char *root, const struct page 
             complain(page, 0, "%s: a row has no %s of 09, cublas or cublaslt-best", file, timing);
         json_free(&value);
     }
+    free(path.data);
     free(data);
     return found;
 }
@@ -125,7 +118,7 @@ static void add_suite(struct text *out, const struct page *page, const struct su
     text_add(out, "\n");
 }
 
-static bool make_suite(struct text *out, const char *root, struct page *page, int line) {
+static bool make_suite(struct text *out, const char *root, const struct page *page, int line) {
     char prefix[64], timing[16], file[80];
     if (!marker_value(page->line[line], "results", prefix, sizeof prefix) ||
         !marker_value(page->line[line], "timing", timing, sizeof timing)) {
@@ -152,7 +145,7 @@ static void add_mean_cells(struct text *out, const struct mean *mean) {
         text_add(out, " 0 | – | – |");
 }
 
-static bool make_means(struct text *out, const char *root, struct page *page, int line) {
+static bool make_means(struct text *out, const char *root, const struct page *page, int line) {
     char results[256];
     if (!marker_value(page->line[line], "results", results, sizeof results)) {
         complain(page, line, "means of suites need results=NAME:TIMING,...");
@@ -186,22 +179,7 @@ static bool make_means(struct text *out, const char *root, struct page *page, in
     return true;
 }
 
-/* Makes anew what stands behind every marker of this kind. */
-static void make_all(const char *root, struct page *page, bool rewrite, const char *marker,
-                     bool (*make)(struct text *, const char *, struct page *, int)) {
-    for (int line = 0; (line = page_find(page, line, marker)) >= 0; ++line) {
-        const int end = page_find(page, line, "<!-- end -->");
-        struct text out = {0};
-        if (end < 0)
-            complain(page, line, "there is no <!-- end --> behind this");
-        else if (make(&out, root, page, line) &&
-                 !page_replace(page, line + 1, end - line - 1, out.data) && !rewrite)
-            complain(page, line, "the table is stale: build the target docs");
-        free(out.data);
-    }
-}
-
 void suites_check(const char *root, struct page *page, bool rewrite) {
-    make_all(root, page, rewrite, "<!-- suite:", make_suite);
-    make_all(root, page, rewrite, "<!-- suite-means:", make_means);
+    page_remake(root, page, rewrite, "<!-- suite:", "table", make_suite);
+    page_remake(root, page, rewrite, "<!-- suite-means:", "table", make_means);
 }

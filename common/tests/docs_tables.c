@@ -26,22 +26,13 @@ static int by_name(const void *a, const void *b) {
 static void read_records(const char *root, const char *file) {
     struct text path = {0};
     text_add(&path, "%s/docs/results/%s", root, file);
-    char *data = json_read_file(path.data), error[128];
+    char *data = json_read_file(path.data), *rest = data;
+    struct json value;
     int run = -1;
-    for (char *line = data, *end; line && *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end) *end++ = 0;
-        if (!*line || record_count == RECORDS) continue;
-        struct record *record = &records[record_count];
-        if (!json_parse(line, &record->value, error, sizeof error)) {
-            fprintf(stderr, "error: %s: %s\n", path.data, error);
-            exit(2);
-        }
-        record->file = copy_string(file);
-        record->used = false;
-        if (!json_member(&record->value, "stage")) run = record_count;
-        record->run = run;
-        ++record_count;
+    while (rest && record_count < RECORDS && json_next_line(&rest, path.data, &value)) {
+        if (!json_member(&value, "stage")) run = record_count;
+        records[record_count++] =
+            (struct record){.file = copy_string(file), .value = value, .run = run};
     }
     free(data);
     free(path.data);
@@ -443,37 +434,30 @@ static bool read_spec(const struct page *page, int line, struct spec *spec) {
     return true;
 }
 
-void tables_check(const char *root, struct page *page, bool rewrite) {
-    for (int line = 0; (line = page_find(page, line, "<!-- table:")) >= 0; ++line) {
-        char prefix[WORD];
-        struct spec spec;
-        const int end = page_find(page, line, "<!-- end -->");
-        const int next = page_find(page, line + 1, "<!-- table:");
-        if (end < 0 || (next >= 0 && next < end)) {
-            complain(page, line, "the table has no <!-- end -->");
-            return;
-        }
-        if (!marker_value(page->line[line], "results", prefix, sizeof prefix)) *prefix = 0;
-        if (!read_spec(page, line, &spec)) continue;
-        load(root, prefix);
-        struct text out = {0};
-        text_add(&out, "\n");
-        if (record_count) {
-            add_heading(&out, &spec);
-            if (!add_rows(&out, root, &spec))
-                complain(page, line, "docs/results/%s*.jsonl have no such stage and shape", prefix);
-            add_sources(&out, page, spec.dtype);
-            text_add(&out, "\n");
-        } else {
-            if (spec.link) {
-                add_heading(&out, &spec);
-                add_rows(&out, root, &spec);
-                text_add(&out, "\n");
-            }
-            text_add(&out, "*Not yet recorded: there is no `docs/results/%s*.jsonl`.*\n\n", prefix);
-        }
-        if (!page_replace(page, line + 1, end - line - 1, out.data) && !rewrite)
-            complain(page, line, "the table is stale: build the target docs");
-        free(out.data);
+static bool make_table(struct text *out, const char *root, const struct page *page, int line) {
+    char prefix[WORD];
+    struct spec spec;
+    if (!marker_value(page->line[line], "results", prefix, sizeof prefix)) *prefix = 0;
+    if (!read_spec(page, line, &spec)) return false;
+    load(root, prefix);
+    text_add(out, "\n");
+    if (record_count) {
+        add_heading(out, &spec);
+        if (!add_rows(out, root, &spec))
+            complain(page, line, "docs/results/%s*.jsonl have no such stage and shape", prefix);
+        add_sources(out, page, spec.dtype);
+        text_add(out, "\n");
+        return true;
     }
+    if (spec.link) {
+        add_heading(out, &spec);
+        add_rows(out, root, &spec);
+        text_add(out, "\n");
+    }
+    text_add(out, "*Not yet recorded: there is no `docs/results/%s*.jsonl`.*\n\n", prefix);
+    return true;
+}
+
+void tables_check(const char *root, struct page *page, bool rewrite) {
+    page_remake(root, page, rewrite, "<!-- table:", "table", make_table);
 }

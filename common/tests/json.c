@@ -182,6 +182,18 @@ double json_number(const struct json *object, const char *key) {
     return member && member->kind == JSON_NUMBER ? member->number : 0;
 }
 
+bool json_next_line(char **lines, const char *file, struct json *value) {
+    char error[128];
+    char *line = *lines + strspn(*lines, "\n"), *end = line + strcspn(line, "\n");
+    *lines = *end ? end + 1 : end;
+    *end = 0;
+    if (*line && !json_parse(line, value, error, sizeof error)) {
+        fprintf(stderr, "error: %s: %s\n", file, error);
+        exit(2);
+    }
+    return *line != 0;
+}
+
 char *json_read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;

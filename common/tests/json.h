@@ -27,6 +27,11 @@ struct json {
 /* Parses the whole text. False, and where and why in `error`, if it is not JSON. */
 bool json_parse(const char *text, struct json *out, char *error, size_t size);
 void json_free(struct json *value);
+
+/* Parses the next line of *lines that is not empty, cutting it off there. False behind the last.
+ * Ends the program with 2, naming `file`, if it is not JSON. */
+bool json_next_line(char **lines, const char *file, struct json *value);
+
 /* A member of an object; NULL if there is none or this is no object. */
 const struct json *json_member(const struct json *object, const char *key);
 /* A member's text or number; "" or 0 where there is no such member, or no object. */
