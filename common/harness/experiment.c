@@ -261,15 +261,21 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
     return good;
 }
 
+struct trace_record *experiment_trace_buffer(void **memory) {
+    *memory = backend_alloc(trace_memory_bytes(), "trace", true);
+    if (!*memory) return NULL;
+    struct trace_record *buffer = trace_buffer_in(*memory);
+    return backend_fill(buffer, 0, trace_buffer_bytes() / 2) ? buffer : NULL;
+}
+
 bool experiment_record(struct experiment *e, const struct gemm_stage *traced) {
     const size_t bytes = trace_buffer_bytes();
     const struct contender contender = contender_of_stage(traced);
     struct gemm_problem problem = e->buffers.problems[0];
     double cycles;
-    void *memory = backend_alloc(trace_memory_bytes(), "trace", true);
-    struct trace_record *buffer = trace_buffer_in(memory);
-    void *host = malloc(bytes);
-    bool good = memory && host && backend_fill(buffer, 0, bytes / 2);
+    void *memory, *host = malloc(bytes);
+    struct trace_record *buffer = experiment_trace_buffer(&memory);
+    bool good = buffer && host;
     if (!memory || !host) complain("%s: no memory for its trace", traced->name);
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {

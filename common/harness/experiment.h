@@ -64,6 +64,10 @@ void experiment_verify(struct experiment *experiment, const struct gemm_stage *s
 bool experiment_time(struct experiment *experiment, const struct timing_options *options,
                      struct stage_result *results, int count, FILE *csv);
 
+/* A buffer for the recorder (gemm_problem.trace), zeroed, or NULL. *memory: what backend_free() has
+ * to be given, if not NULL. */
+struct trace_record *experiment_trace_buffer(void **memory);
+
 /* Runs a stage that was compiled with the recorder in it, and gives its records to the timeline. */
 bool experiment_record(struct experiment *experiment, const struct gemm_stage *traced);
 

@@ -76,16 +76,15 @@ static bool line_up(const struct comparison *c, struct problem_size size, struct
 
 /* Gives every problem the recorder's buffer, if any kernel records; the others ignore it. Each
  * launch writes over the records of the one before. False after a message. */
-static bool add_recorder(const struct comparison *c, struct experiment *e, void **buffer) {
+static bool add_recorder(const struct comparison *c, struct experiment *e, void **memory) {
     bool wanted = false;
     for (int i = 0; i < c->stages; ++i)
         wanted |= c->traced[i];
     if (!wanted) return true;
-    *buffer = backend_alloc(trace_memory_bytes(), "trace", true);
-    if (!*buffer || !backend_fill(trace_buffer_in(*buffer), 0, trace_buffer_bytes() / 2))
-        return false;
+    struct trace_record *buffer = experiment_trace_buffer(memory);
+    if (!buffer) return false;
     for (int set = 0; set < e->buffers.sets; ++set)
-        e->buffers.problems[set].trace = trace_buffer_in(*buffer);
+        e->buffers.problems[set].trace = buffer;
     return true;
 }
 

@@ -14,9 +14,7 @@ enum { REGIONS = TRACE_CTAS * TRACE_ROLES };
 static const double TRUSTED_NS = 20000;
 static const double GLOBALTIMER_STEP_NS = 32;
 
-size_t trace_buffer_bytes(void) {
-    return (size_t)REGIONS * TRACE_BYTES;
-}
+size_t trace_buffer_bytes(void) { return (size_t)REGIONS * TRACE_BYTES; }
 
 size_t trace_memory_bytes(void) { return trace_buffer_bytes() + TRACE_BYTES - 1; }
 
@@ -27,8 +25,7 @@ struct trace_record *trace_buffer_in(void *memory) {
 
 static struct trace_header header_of(const unsigned char *buffer, int region) {
     struct trace_header header;
-    memcpy(&header, buffer + (size_t)region * TRACE_BYTES,
-           sizeof header);
+    memcpy(&header, buffer + (size_t)region * TRACE_BYTES, sizeof header);
     return header;
 }
 

@@ -43,7 +43,8 @@ from source import Source
 HEADERS = ("pipeline.h", "tile_scheduler.h", "block_store.h", "tile_order.h", "partial_sums.h",
            "cluster_sum.h")
 HERE = os.path.dirname(os.path.abspath(__file__))
-SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"  # macros that are not sizes
+# Macros that are not sizes.
+SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
