@@ -25,6 +25,7 @@
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of all chapters
+#   nsys              90 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
 #   sass              15 s   what the compiler made of the main loops; needs no card
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 2
@@ -365,6 +366,12 @@ section_ncu() {
         --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
     text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
         --stages 9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster --shapes 8192
+}
+
+section_nsys() {
+    begin nsys.txt
+    text nsys.txt "$tools/nsys.sh" "$gpu/compare" --stages 1,2,3,4,5,6,7,8,9 --shapes 4096 \
+        --iters 1 --baselines none
 }
 
 section_sass() {

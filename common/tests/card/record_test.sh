@@ -15,7 +15,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 21 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 22 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -88,6 +88,29 @@ expect 'exit code of ncu.sh' 0 $?
 expect 'counters missing' 12 "$(grep -c 'this ncu has no' log)"
 expect 'first row' '| 01_naive  | 1 x 2 x 3 | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
 expect 'second row' '| 06_wgmma wait0 | 1 x 2 x 3 | 550 | 734568 | 168 | 1000 |' "$(grep '^| 06' table)"
+
+# nsys.sh with an nsys that saw both ranges of every chapter but 03's burst.
+cat >nsys <<'END'
+#!/bin/bash
+case $1 in
+--version) echo "NVIDIA Nsight Systems" ;;
+stats)
+    report=${!#}
+    chapter=${report##*/}
+    echo 'NVTX Range,Style,Kern Inst,Avg (ns),Kernel Name'
+    [ "${chapter%.nsys-rep}" = 03_cp_async_multistage.2 ] ||
+        echo ":${chapter%.?.nsys-rep},PushPop,21,190984.9,kernel(gemm_args)"
+    ;;
+esac
+END
+chmod +x nsys
+PATH=$PWD:$PATH "$tools/nsys.sh" ./tour --size 4096 >table 2>log
+expect 'exit code of nsys.sh' 1 $?
+expect 'ranges of nsys.sh' 17 "$(grep -c '^| 0' table)"
+# shellcheck disable=SC2016
+expect 'a range' '| 07_warp_specialized, burst | `kernel(gemm_args)` | 21 | 191.0 |' \
+    "$(grep '^| 07.*burst' table)"
+expect 'the range that is missing' 1 "$(grep -c 'nothing recorded in range 2 of 03_cp' log)"
 
 # A loop of four instructions, two of which multiply, inside one of six.
 cat >listing <<'END'
