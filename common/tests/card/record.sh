@@ -372,6 +372,8 @@ section_nsys() {
     begin nsys.txt
     text nsys.txt "$tools/nsys.sh" "$gpu/compare" --stages 1,2,3,4,5,6,7,8,9 --shapes 4096 \
         --iters 1 --baselines none
+    text nsys.txt ncu --nvtx --nvtx-include 08_persistent_pingpong/ --metrics gpu__time_duration.sum \
+        "$gpu/compare" --stages 7,8,9 --shapes 4096 --timing none --baselines none
 }
 
 section_sass() {
