@@ -19,11 +19,12 @@ static bool make_figure(struct text *out, const char *root, const struct page *p
     const char *up = !strchr(page->path, '/')      ? "docs/"
                      : page_is_chapter(page->path) ? "../docs/"
                                                    : "";
-    char name[128] = "";
-    sscanf(page->line[line], "<!-- figure: %127s -->", name);
+    char name[128] = "", only[16] = "";
+    sscanf(page->line[line], "<!-- figure: %127s %15[a-z]", name, only);
     int found = 0;
     text_add(out, "\n");
     for (int i = 0; i < 2; ++i) {
+        if (*only && strcmp(only, kinds[i])) continue;
         if (!exists(root, name, kinds[i])) continue;
         text_add(out, "![Timeline of %s, %s](%sfigures/%s-%s.svg)\n\n", name, kinds[i], up, name,
                  kinds[i]);

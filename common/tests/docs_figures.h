@@ -6,7 +6,8 @@
  *   <!-- end -->
  *
  * What stands between is made from those of docs/figures/06_wgmma-simulated.svg and -measured.svg
- * that exist; without them it says how to draw one. The name "all" is the picture of all chapters.
+ * that exist, or of the one that is asked for (<!-- figure: 06_wgmma measured -->); without them it
+ * says how to draw one. The name "all" is the picture of all chapters.
  */
 #ifndef TESTS_DOCS_FIGURES_H
 #define TESTS_DOCS_FIGURES_H

@@ -94,12 +94,31 @@ expect 1 "expected the section 'Measured'"
 book
 echo '## More' >>"$dir/01_one/README.md"
 expect 1 'a section that the other chapters do not have'
-# A chapter is read in 20 minutes, at 200 words a minute.
+# A chapter is read in 20 minutes: 1200 s are 2,964 words and the excerpt's three lines. A figure
+# takes as long as 75 words, whatever its address; a line of a diagram as long as 10.
 book
-seq "$((4000 - $(wc -w <"$dir/01_one/README.md")))" >>"$dir/01_one/README.md"
+seq 2947 >>"$dir/01_one/README.md"
 expect 0 '2 pages'
 echo word >>"$dir/01_one/README.md"
-expect 1 'the chapter has 4001 words, at most 4000 are allowed: 20 minutes at 200 a minute'
+expect 1 'the chapter takes 1201 s to read, at most 1200 are allowed: 2965 words, 3 lines of code'
+book
+seq 2862 >>"$dir/01_one/README.md"
+printf '![a figure](../README.md)\n    a diagram of many words\n<!-- words -->\n' \
+    >>"$dir/01_one/README.md"
+expect 0 '2 pages'
+echo '    another line' >>"$dir/01_one/README.md"
+expect 1 '1204 s'
+# Both timelines of a chapter, or the one that is asked for.
+book
+mkdir "$dir/docs/figures"
+touch "$dir/docs/figures/01_one-measured.svg" "$dir/docs/figures/01_one-simulated.svg"
+printf '<!-- figure: 01_one -->\n<!-- end -->\n' >>"$dir/README.md"
+printf '<!-- figure: 01_one measured -->\n<!-- end -->\n' >>"$dir/01_one/README.md"
+expect 1 'the figure is stale'
+"$check" --write "$dir" >/dev/null
+[ "$(grep -c 'figures/01_one' "$dir/README.md")" -eq 2 ] || { echo 'not both figures'; failed=1; }
+[ "$(sed -n 's/.*figures.01_one-\(.*\).svg.*/\1/p' "$dir/01_one/README.md")" = measured ] ||
+    { echo 'not the measured figure alone'; failed=1; }
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
