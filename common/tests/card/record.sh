@@ -25,7 +25,8 @@
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of all chapters
-#   nsys              90 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
+#   ncu_full          10 s   all that Nsight Compute counts in 07, as an example
+#   nsys             105 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
 #   sass              15 s   what the compiler made of the main loops; needs no card
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 2
@@ -366,6 +367,15 @@ section_ncu() {
         --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
     text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
         --stages 9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster --shapes 8192
+}
+
+section_ncu_full() {
+    local report=$gpu/07.ncu-rep
+    begin ncu-full.txt
+    text ncu-full.txt ncu --set full --import-source yes --kernel-name regex:'^kernel$' \
+        --clock-control none --force-overwrite --export "$report" \
+        "$gpu/07_warp_specialized" --size 4096 --timing none
+    text ncu-full.txt ncu --import "$report" --page details
 }
 
 section_nsys() {
