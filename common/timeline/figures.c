@@ -66,6 +66,15 @@ static double k_tile_period(const struct timeline *timeline, int cta) {
     return median;
 }
 
+/* Does a warpgroup issue wgmmas? They fill the Tensor Core while they are under way; between the
+ * mma.syncs of a warp there are fragment loads and idle cycles that nobody marks. */
+static bool issues_wgmma(const struct timeline *timeline) {
+    for (int i = 0; i < timeline->tracks; ++i)
+        for (int j = 0; j < timeline->track[i].count; ++j)
+            if (timeline->track[i].at[j].kind == SPAN_ISSUE) return true;
+    return false;
+}
+
 struct timeline_figures timeline_figures(int index) {
     const struct timeline *timeline = timeline_list;
     while (timeline && index-- > 0)
@@ -75,6 +84,7 @@ struct timeline_figures timeline_figures(int index) {
     figures.name = timeline->name;
     figures.variant = timeline->variant[0] ? timeline->variant : NULL;
     figures.simulated = timeline->simulated;
+    figures.busy_means = issues_wgmma(timeline) ? "Tensor Core busy" : "mma.sync under way";
 
     const struct cta_record *record = &timeline->cta[0];
     const struct track *core = timeline_find_track(timeline, record->cta, TRACK_TENSOR_CORE, -1);

@@ -198,6 +198,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     write_json_string(file, timeline->name);
     write_string(file, "variant", timeline->variant);
     write_string(file, "technique", timeline->technique);
+    write_string(file, "busy_means", figures.busy_means);
     fprintf(file, ",\"simulated\":%s,\"truncated\":%d", timeline->simulated ? "true" : "false",
             timeline->truncated);
     fprintf(file, ",\"tile\":[%d,%d,%d],\"cluster\":%d", timeline->tile_m, timeline->tile_n,

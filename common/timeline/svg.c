@@ -130,10 +130,9 @@ bool timeline_write_stage_svg(const char *path, const struct timeline *timeline)
         snprintf(subtitle, sizeof subtitle, "%d x %d x %d, %s over time in %s", timeline->m,
                  timeline->n, timeline->k, timeline->cluster > 1 ? "one cluster" : "one CTA", unit);
     if (figures.k_tile_period > 0)
-        snprintf(
-            subtitle + length, sizeof subtitle - (size_t)length,
-            "; a k-tile every %.0f, Tensor Core busy %.0f %% from first to last multiplication",
-            figures.k_tile_period, 100 * figures.tensor_core_busy);
+        snprintf(subtitle + length, sizeof subtitle - (size_t)length,
+                 "; mostly a k-tile every %.0f, %s %.0f %% from first to last multiplication",
+                 figures.k_tile_period, figures.busy_means, 100 * figures.tensor_core_busy);
     svg_begin(output.file, height, title, subtitle);
     for (int i = 0; i < panel_count; ++i)
         svg_axis(output.file, &panels[i], TOP, bottom);
@@ -272,9 +271,9 @@ bool timeline_write_stack_svg(const char *path) {
         full_name(t, name, sizeof name);
         if (figures.k_tile_period > 0)
             snprintf(note, sizeof note,
-                     "Tensor Core busy %.0f %%, a %d x %d x %d k-tile every %.0f cycles",
-                     100 * figures.tensor_core_busy, t->tile_m, t->tile_n, t->tile_k,
-                     figures.k_tile_period);
+                     "%s %.0f %%, mostly a %d x %d x %d k-tile every %.0f cycles",
+                     figures.busy_means, 100 * figures.tensor_core_busy, t->tile_m, t->tile_n,
+                     t->tile_k, figures.k_tile_period);
         svg_text(output.file, 10, y + 12, "name", "start", name);
         svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
         y += HEADING;

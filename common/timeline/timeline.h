@@ -143,6 +143,8 @@ struct timeline_figures {
                              an output tile */
     double tensor_core_busy; /* share of the time from the first multiplication to the last, 0..1;
                                 for any CTA */
+    const char *busy_means;  /* what the Tensor Core's track shows: "Tensor Core busy" if wgmma
+                                keeps it so, "mma.sync under way" otherwise */
     double prologue;         /* from the first mark to the first multiplication */
     double loads_in_flight;  /* mean number of k-tiles on their way between the first and the last
                                 multiplication */

@@ -187,7 +187,7 @@ function drawHeading(pen, heading) {
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = view.colors.soft;
   let note = core && core.count ?
-               `Tensor Core busy ${
+               `${stage.timeline.busy_means} ${
                  percent(coverage(core, view.from, Math.min(view.to, stage.end)))} of this view` :
                "Tensor Core not used";
   if (view.from >= stage.end) note = "ended";
