@@ -3,8 +3,8 @@
  *
  * The CTAs that run at the same time should share operands, so that the L2 cache serves all but
  * the first of them: a nearly square patch of tiles needs the fewest different rows of A and B.
- * Tiles are numbered down a band of TILE_BAND tile rows, then along it. Chapter 08 measures what
- * that is worth.
+ * Tiles are numbered down a band of TILE_BAND tile rows, then along it. What that is worth:
+ * docs/choosing-a-schedule.md.
  */
 #ifndef HOPPER_TILE_ORDER_H
 #define HOPPER_TILE_ORDER_H

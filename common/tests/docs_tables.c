@@ -169,7 +169,7 @@ static const struct {
     [SUSTAINED] = {"sustained", "TFLOPS (sustained)"},
     [SUSTAINED_CUBLAS] = {"sustained_cublas", "of cuBLAS (sustained)"},
     [UTILIZATION] = {"utilization", "Tensor Core"},
-    [CLOCK] = {"clock", "SM clock, MHz"},
+    [CLOCK] = {"clock", "SM clock, MHz (burst)"},
     [POWER] = {"power", "W (sustained)"},
     [SPREAD] = {"spread", "spread"},
     [CYCLES] = {"cycles", "cycles"},

@@ -95,9 +95,9 @@ rows() {
 }
 
 # shorten COMMAND: what a record keeps of a command's output: the first lines and the last; of
-# compute-sanitizer each line once, without the empty ones.
+# compute-sanitizer each line once, without the empty ones. Paths begin at the repository's root.
 shorten() {
-    if [ "$1" = compute-sanitizer ]; then
+    sed "s|$PWD/||g" | if [ "$1" = compute-sanitizer ]; then
         awk '!/^=========  *$/ && !seen[$0]++ && ++lines <= 200'
     else
         awk 'NR <= 400 { print } { last = $0 }
