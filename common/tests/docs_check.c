@@ -46,11 +46,11 @@ static void check_sections(const struct page *page) {
 /* ---- length ---- */
 
 /* A chapter is read in one sitting. What a reader takes for it who follows every line, in seconds:
- * the rates are those of the slowest reader who kept count. */
+ * the rates lie between those of a quick and a slow reader who kept count. */
 enum {
     MOST_SECONDS = 20 * 60,
-    PROSE_WORDS = 150, /* a minute, cells of tables included */
-    CODE_LINE = 5,     /* excerpts and edits */
+    PROSE_WORDS = 140, /* a minute, cells of tables included */
+    CODE_LINE = 6,     /* excerpts and edits */
     OTHER_LINE = 4,    /* reports, and what stands indented: diagrams, commands */
     FIGURE = 30,
 };

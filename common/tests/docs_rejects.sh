@@ -94,15 +94,15 @@ expect 1 "expected the section 'Measured'"
 book
 echo '## More' >>"$dir/01_one/README.md"
 expect 1 'a section that the other chapters do not have'
-# A chapter is read in 20 minutes: 1200 s are 2,964 words and the excerpt's three lines. A figure
-# takes as long as 75 words, whatever its address; a line of a diagram as long as 10.
+# A chapter is read in 20 minutes: 1200 s are 2,760 words and the excerpt's three lines. A figure
+# takes as long as 70 words, whatever its address; a line of a diagram as long as 9.
 book
-seq 2947 >>"$dir/01_one/README.md"
+seq 2743 >>"$dir/01_one/README.md"
 expect 0 '2 pages'
 echo word >>"$dir/01_one/README.md"
-expect 1 'the chapter takes 1201 s to read, at most 1200 are allowed: 2965 words, 3 lines of code'
+expect 1 'the chapter takes 1201 s to read, at most 1200 are allowed: 2761 words, 3 lines of code'
 book
-seq 2862 >>"$dir/01_one/README.md"
+seq 2663 >>"$dir/01_one/README.md"
 printf '![a figure](../README.md)\n    a diagram of many words\n<!-- words -->\n' \
     >>"$dir/01_one/README.md"
 expect 0 '2 pages'
