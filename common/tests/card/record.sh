@@ -54,6 +54,7 @@ failures=0
 card() {
     nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1
 }
+gpu_name=
 [ -n "$dry" ] || {
     gpu_name=$(card name)
     driver=$(card driver_version)
@@ -77,15 +78,27 @@ note() {
     echo "record.sh: FAILED: $*" >&2
 }
 
+# place FILE: where a section's file is put. The names are an H200's; another card's begin with its
+# own, as in h100-tour.jsonl and h100-probe.txt.
+place() {
+    local name=${gpu_name,,}
+    name=${name#nvidia }
+    case $name in
+    '' | h200*) echo "$out/$1" ;;
+    *) echo "$out/${name%% *}-${1#h200-}" ;;
+    esac
+}
+
 # begin FILE: a file of a section, empty.
 begin() {
     [ -n "$dry" ] && return
-    mkdir -p "$out" && : >"$out/$1"
+    mkdir -p "$out" && : >"$(place "$1")"
 }
 
 # rows FILE COMMAND...: the JSON lines of a command behind its header.
 rows() {
-    local file=$out/$1
+    local file
+    file=$(place "$1")
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
@@ -118,7 +131,8 @@ into() {
 
 # text FILE COMMAND...: a command's output behind its header.
 text() {
-    local file=$out/$1
+    local file
+    file=$(place "$1")
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
@@ -130,7 +144,9 @@ text() {
 # card idle most of the time. Stdin is no pipe, so that failures are counted here. A report of
 # racecheck, exit code 9, is no failure: docs/results/README.md.
 together() {
-    local file=$out/$1 jobs=$2 parts=$out/$1.parts command status part=0
+    local file parts jobs=$2 command status part=0
+    file=$(place "$1")
+    parts=$file.parts
     local -a commands
     mapfile -t commands
     printf '+ %s\n' "${commands[@]}"
@@ -238,7 +254,8 @@ median_ms() {
 }
 
 section_order() {
-    local stage file=$out/order.txt
+    local stage file
+    file=$(place order.txt)
     begin order.jsonl
     begin order.txt
     # Listed order, then the same backwards: another neighbour, the other end of every round.
@@ -248,7 +265,7 @@ section_order() {
         --baselines none
     [ -n "$dry" ] && return
     for stage in 09_cluster_multicast 02_smem_tiled; do
-        median_ms $stage <"$out/order.jsonl" | awk -v stage=$stage '
+        median_ms $stage <"$(place order.jsonl)" | awk -v stage=$stage '
             { ms[NR] = $1 }
             END {
                 if (NR != 2) { print stage ": not measured twice"; exit 1 }
@@ -331,12 +348,13 @@ section_sanitizer() {
 }
 
 section_mutants() {
-    local command="python3 common/tests/mutants/card.py @$gpu/mutants.args"
+    local file command="python3 common/tests/mutants/card.py @$gpu/mutants.args"
     echo "+ $command"
     [ -n "$dry" ] && return
     begin mutants-card.tsv
-    { printf '# ' && header "$command"; } >>"$out/mutants-card.tsv"
-    $command >>"$out/mutants-card.tsv"
+    file=$(place mutants-card.tsv)
+    { printf '# ' && header "$command"; } >>"$file"
+    $command >>"$file"
     note $? "$command"
 }
 

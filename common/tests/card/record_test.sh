@@ -37,6 +37,16 @@ expect 'the headers' '1 2 3 4 ' \
         tr '\n' ' ')"
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
+# Another card's files have names of their own.
+printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi
+printf '#!/bin/sh\necho "{}"\n' >build/gpu/tour
+chmod +x nvidia-smi build/gpu/tour
+PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/other" sweep tour >log 2>&1
+rm nvidia-smi
+expect 'the files of an H100' 'h100-sweep.txt h100-tour.jsonl' "$(cd other && echo *)"
+expect 'its header' 4 "$(grep -c '"gpu": "NVIDIA H100 80GB HBM3"' other/h100-tour.jsonl)"
+rm -rf other
+
 # Racecheck may report; the others may not. Each line is kept once.
 cat >compute-sanitizer <<'END'
 #!/bin/bash
