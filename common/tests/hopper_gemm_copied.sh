@@ -1,7 +1,7 @@
 #!/bin/sh
-# hopper_gemm_copied.sh REPOSITORY WORK NVCC: the commands by which docs/adding-a-stage.md copies a
-# kernel out of the repository, as they stand there; then a program made of the copies alone. It
-# links, and without a GPU it says so.
+# hopper_gemm_copied.sh REPOSITORY WORK NVCC: docs/adding-a-stage.md's example of a call compiles.
+# The commands by which the page copies a kernel out of the repository, as they stand there; then a
+# program made of the copies alone. It links, and without a GPU it says so.
 set -u
 repository=$1 work=$2
 PATH=$(dirname "$3"):$PATH
@@ -13,8 +13,12 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed -n '/^## Using chapter 09 elsewhere/,$s/^    //p' "$repository/docs/adding-a-stage.md" \
-    >"$work/commands"
+sed '1,/^## Using chapter 09 elsewhere/d' "$repository/docs/adding-a-stage.md" >"$work/section"
+sed -n '/^```c$/,/^```$/{/^```/!p}' "$work/section" >"$work/example.c"
+nvcc -I"$repository/09_cluster_multicast" -c "$work/example.c" -o "$work/example.o" ||
+    fail "the example does not compile"
+nm "$work/example.o" | grep -q ' T project$' || fail "the page has no example"
+sed '/^```/,/^```/d' "$work/section" | sed -n 's/^    //p' >"$work/commands"
 [ -s "$work/commands" ] || fail "the page has no commands"
 (cd "$repository" && MINE=$work/mine sh -eux "$work/commands") || fail "a command of the page fails"
 

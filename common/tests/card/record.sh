@@ -25,7 +25,7 @@
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             45 s   every chapter with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of all chapters
-#   ncu_full          10 s   all that Nsight Compute counts in 07, as an example
+#   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
 #   nsys             105 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
 #   sass              15 s   what the compiler made of the main loops; needs no card
 set -uo pipefail
@@ -393,7 +393,7 @@ section_ncu_full() {
     text ncu-full.txt ncu --set full --import-source yes --kernel-name regex:'^kernel$' \
         --clock-control none --force-overwrite --export "$report" \
         "$gpu/07_warp_specialized" --size 4096 --timing none
-    text ncu-full.txt ncu --import "$report" --page details
+    text ncu-full.txt ncu --import "$report" --print-details all
 }
 
 section_nsys() {
