@@ -393,7 +393,7 @@ section_ncu_full() {
     text ncu-full.txt ncu --set full --import-source yes --kernel-name regex:'^kernel$' \
         --clock-control none --force-overwrite --export "$report" \
         "$gpu/07_warp_specialized" --size 4096 --timing none
-    text ncu-full.txt ncu --import "$report" --print-details all
+    text ncu-full.txt ncu --import "$report" --page details
 }
 
 section_nsys() {
