@@ -1,6 +1,6 @@
 #!/bin/sh
-# hopper_gemm_copied.sh REPOSITORY WORK NVCC: docs/adding-a-stage.md's example of a call compiles.
-# The commands by which the page copies a kernel out of the repository, as they stand there; then a
+# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 09's example of a call compiles. The commands by
+# which docs/adding-a-stage.md copies a kernel out of the repository, as they stand there; then a
 # program made of the copies alone. It links, and without a GPU it says so.
 set -u
 repository=$1 work=$2
@@ -13,12 +13,13 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed '1,/^## Using chapter 09 elsewhere/d' "$repository/docs/adding-a-stage.md" >"$work/section"
-sed -n '/^```c$/,/^```$/{/^```/!p}' "$work/section" >"$work/example.c"
+sed -n '/^### As a library/,/^## Measured/{/^```c$/,/^```$/{/^```/!p}}' \
+    "$repository/09_cluster_multicast/README.md" >"$work/example.c"
 nvcc -I"$repository/09_cluster_multicast" -c "$work/example.c" -o "$work/example.o" ||
     fail "the example does not compile"
-nm "$work/example.o" | grep -q ' T project$' || fail "the page has no example"
-sed '/^```/,/^```/d' "$work/section" | sed -n 's/^    //p' >"$work/commands"
+nm "$work/example.o" | grep -q ' T project$' || fail "the chapter has no example"
+sed '1,/^## Using chapter 09 elsewhere/d; /^```/,/^```/d' "$repository/docs/adding-a-stage.md" |
+    sed -n 's/^    //p' >"$work/commands"
 [ -s "$work/commands" ] || fail "the page has no commands"
 (cd "$repository" && MINE=$work/mine sh -eux "$work/commands") || fail "a command of the page fails"
 
