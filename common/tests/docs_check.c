@@ -46,8 +46,8 @@ static void check_sections(const struct page *page) {
 /* ---- length ---- */
 
 /* A chapter is read in one sitting. What a reader takes for it who follows every line once, in
- * seconds. Prose goes at the slowest of Carver's rates (Reading Rate, 1990), at which one reads to
- * remember: 138 words a minute, after 200 for learning. */
+ * seconds. Prose goes at about the slowest of Carver's rates (Reading Rate, 1990), at which one
+ * reads to remember: 138 words a minute, after 200 for learning. */
 enum {
     MOST_SECONDS = 20 * 60,
     PROSE_WORDS = 140, /* a minute, cells of tables included */

@@ -21,6 +21,10 @@ static bool make_figure(struct text *out, const char *root, const struct page *p
                                                    : "";
     char name[128] = "", only[16] = "";
     sscanf(page->line[line], "<!-- figure: %127s %15[a-z]", name, only);
+    if (*only && strcmp(only, kinds[0]) && strcmp(only, kinds[1])) {
+        complain(page, line, "a figure is measured or simulated, not '%s'", only);
+        return false;
+    }
     int found = 0;
     text_add(out, "\n");
     for (int i = 0; i < 2; ++i) {

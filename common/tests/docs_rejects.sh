@@ -119,6 +119,8 @@ expect 1 'the figure is stale'
 [ "$(grep -c 'figures/01_one' "$dir/README.md")" -eq 2 ] || { echo 'not both figures'; failed=1; }
 [ "$(sed -n 's/.*figures.01_one-\(.*\).svg.*/\1/p' "$dir/01_one/README.md")" = measured ] ||
     { echo 'not the measured figure alone'; failed=1; }
+sed -i 's/01_one measured -->/01_one mesured -->/' "$dir/01_one/README.md"
+expect 1 "a figure is measured or simulated, not 'mesured'"
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'

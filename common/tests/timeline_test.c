@@ -85,6 +85,10 @@ static void check_figures(void) {
         check(figures_of(order[i]).tensor_core_busy + 0.05 <
                   figures_of(order[i + 1]).tensor_core_busy,
               "each stage keeps the Tensor Core busier than the one before", order[i + 1]);
+    for (int i = 0; i < 4; ++i)
+        check(strcmp(figures_of(order[i]).busy_means,
+                     i < 3 ? "mma.sync under way" : "Tensor Core busy") == 0,
+              "only wgmma keeps the Tensor Core busy from issue to end", order[i]);
     check(figures_of("01_naive").k_tile_period == 0, "01 has no k-tiles", "");
     check(figures_of("02_smem_tiled").fragment_overlap == 0,
           "02 loads fragments while nothing is multiplied", "");
