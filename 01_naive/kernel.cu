@@ -45,10 +45,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "01_naive", .variant = GEMM_VARIANT,
     .technique = "one thread per output element, CUDA cores",
     .tile_m = TILE_M, .tile_n = TILE_N, .tile_k = 1, .stages = 0,
     .threads = THREADS, .cluster = 1, .smem_bytes = 0,
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -8,10 +8,10 @@
  * through all of it except the multiplying.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "timeline/trace.h"
 
 enum {
@@ -141,10 +141,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "02_smem_tiled", .variant = GEMM_VARIANT,
     .technique = "tiles in shared memory, mma.sync on the Tensor Core",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = 1,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

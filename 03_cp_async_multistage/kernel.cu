@@ -8,11 +8,11 @@
  * which every multiplication still waits for.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "timeline/trace.h"
 
 #ifndef STAGES
@@ -179,10 +179,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "03_cp_async_multistage", .variant = GEMM_VARIANT,
     .technique = "a ring of k-tiles filled by cp.async",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -9,12 +9,12 @@
  * with the barriers that Hopper's TMA will need.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mbarrier.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "timeline/trace.h"
 
 #ifndef STAGES
@@ -177,10 +177,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "03_cp_async_multistage", .variant = GEMM_VARIANT,
     .technique = "the ring's copies counted by mbarriers",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

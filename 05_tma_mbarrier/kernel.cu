@@ -9,11 +9,11 @@
  * copying instructions, and their registers.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
-#include "hopper/mma.h"
 #include "hopper/mbarrier.h"
+#include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "timeline/trace.h"
 
@@ -184,10 +184,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "05_tma_mbarrier", .variant = GEMM_VARIANT,
     .technique = "TMA loads completing on mbarriers",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -9,10 +9,10 @@
  * k-tile late. What it costs: rules about who may touch what, when.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
 #include "hopper/mbarrier.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
@@ -163,10 +163,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "06_wgmma", .variant = GEMM_VARIANT,
     .technique = "wgmma straight from shared memory",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -10,11 +10,11 @@
  * multiplication.
  */
 #include "gemm.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
 #include "hopper/mbarrier.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
@@ -183,10 +183,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "06_wgmma", .variant = GEMM_VARIANT,
     .technique = "wgmma with A from registers",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -8,11 +8,11 @@
  * every CTA barrier in the main loop.
  */
 #include "gemm.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
-#include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
@@ -191,10 +191,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "07_warp_specialized", .variant = GEMM_VARIANT,
     .technique = "a producer warpgroup, two consumers, full and empty barriers",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -9,13 +9,13 @@
  * is long, ping-pong where the epilogue is a good part of a tile's time.
  */
 #include "gemm.h"
-#include "hopper/block_store.h"
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "building_blocks/tile_scheduler.h"
 #include "hopper/element.h"
-#include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
-#include "hopper/tile_scheduler.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
@@ -36,7 +36,7 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
     struct tile_scheduler scheduler;    /* both consumers take every tile */
 };
@@ -123,7 +123,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         wgmma_wait_group(0);
         release_stage(shared, &release);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        blocks_store(shared->d[consumer], args, tile.m * BM + consumer * ROWS, tile.n * BN, ROWS,
+        epilogue_store(shared->d[consumer], args, tile.m * BM + consumer * ROWS, tile.n * BN, ROWS,
                      BN, acc, 1 + consumer);
     }
     /* The stores have read the staging memory before the CTA gives it up.
@@ -159,7 +159,7 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, BLOCK, BLOCK,
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
@@ -171,10 +171,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
     .technique = "persistent CTAs, two consumers on one tile, TMA store",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -10,13 +10,13 @@
  * hides: every prologue and epilogue but the first and the last.
  */
 #include "gemm.h"
-#include "hopper/block_store.h"
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "building_blocks/tile_scheduler.h"
 #include "hopper/element.h"
-#include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
-#include "hopper/tile_scheduler.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
@@ -37,10 +37,10 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK]; /* staging: [row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
     struct tile_scheduler scheduler;    /* slot c holds consumer c's next tile */
-    mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 
 /* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of
@@ -114,7 +114,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BM / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0}, slot = {consumer, 0};
-    uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
     for (;;) {
@@ -124,8 +124,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         trace_mark(&trace, TRACE_TILE, number);
         trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
-        mbarrier_wait(&shared->turn[consumer], turn);
-        turn ^= 1;
+        mbarrier_wait(&shared->order[consumer], order_phase);
+        order_phase ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, acc, 0, &trace);
@@ -137,14 +137,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
-        /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
-        if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
+        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
+        if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
         /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        blocks_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
+        epilogue_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
                      1 + consumer);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
@@ -160,7 +160,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4);
         pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -181,7 +181,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, BLOCK, BLOCK, SWIZZLE_128B))
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
     const struct gemm_launch launch = {
@@ -191,10 +191,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
     .technique = "persistent CTAs, two consumers in ping-pong, TMA store",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -1,5 +1,5 @@
 /*
- * 08_persistent_pingpong, variant split_k: where D has fewer tiles than the card has SMs, several
+ * 08_persistent_pingpong, variant split_k: where D has fewer tiles than the GPU has SMs, several
  * CTAs share a tile's k loop.
  *
  * The idea: a CTA computes a part of a tile, `args.splits` parts to a tile, one part to a CTA. Its
@@ -10,11 +10,11 @@
  * with a cluster barrier.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
+#include "building_blocks/partial_sums.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/element.h"
-#include "hopper/partial_sums.h"
-#include "hopper/pipeline.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
@@ -189,10 +189,10 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
     return status == GEMM_OK ? launch_add_partial_sums(&args, 1, stream) : status;
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
     .technique = "split k: partial sums added by the TMA",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
 };

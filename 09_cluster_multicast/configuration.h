@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "gemm.h"
-#include "hopper/block_store.h"
+#include "building_blocks/epilogue_store.h"
 #include "hopper/element.h"
 
 #ifndef BM
@@ -31,8 +31,8 @@
 #ifndef PINGPONG
 #define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
 #endif
-#ifndef TILE_BAND
-#define TILE_BAND (16 / CLUSTER) /* hopper/tile_order.h; in clusters */
+#ifndef RASTER_GROUP
+#define RASTER_GROUP (16 / CLUSTER) /* hopper/tile_order.h; in clusters */
 #endif
 
 /* Registers per thread after the exchange: 40 + 2 * 232 <= 3 * 168, those at launch. */
@@ -47,7 +47,7 @@ enum {
     RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
-static_assert(ROWS / BLOCK * (BN / BLOCK_COLUMNS) % BUFFERS == 0, "buffers take turns in tiles");
+static_assert(ROWS / EPILOGUE_M * (BN / EPILOGUE_N) % BUFFERS == 0, "buffers take turns in tiles");
 static_assert(BN % BOX == 0 && BOX % 8 == 0, "a box of B is whole patterns of the swizzle");
 
 #endif

@@ -8,13 +8,14 @@
  * consumers of all the cluster's CTAs have read it, and none may leave early. The same source makes
  * the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
  */
-#include "configuration.h"
-#include "hopper/block_store.h"
+#include "configuration.h" /* first: it chooses constants that the others have defaults for */
+
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/cluster.h"
-#include "hopper/pipeline.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
@@ -22,9 +23,9 @@
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][BLOCK * BLOCK_COLUMNS]; /* staging: [row][column], swizzled */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], swizzled */
     struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
-    mbarrier_t turn[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
@@ -108,7 +109,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     const bool elected = threadIdx.x % 128 == 0;
     float acc[ROWS / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
-    uint32_t turn = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     int number = blockIdx.x / CLUSTER;
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (PINGPONG && consumer == 1) {
@@ -120,8 +121,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         trace_mark(&trace, TRACE_TILE, number);
         trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
-        if (PINGPONG) mbarrier_wait(&shared->turn[consumer], turn);
-        turn ^= 1;
+        if (PINGPONG) mbarrier_wait(&shared->order[consumer], order_phase);
+        order_phase ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, first_row, acc, 0, &trace);
@@ -133,13 +134,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
-        /* The other consumer's turn; its multiplications queue behind these. mbarrier.arrive */
-        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->turn[1 - consumer]);
+        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
+        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
         /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
-        blocks_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
+        epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
                      acc[0], 1 + consumer);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
@@ -154,7 +155,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const int warpgroup = warp_index() / 4;
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, RELEASES);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->turn[i], 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -174,12 +175,12 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    enum { COLUMNS = BLOCK_COLUMNS };
+    enum { COLUMNS = EPILOGUE_N };
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, BLOCK, COLUMNS, BLOCK_SWIZZLE))
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, COLUMNS, EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = {
         .kernel = (const void *)kernel, .name = "09_cluster_multicast", .grid = 0,
@@ -191,10 +192,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
     .technique = "TMA multicast in clusters; one of several kernels",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

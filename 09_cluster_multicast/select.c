@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "gemm.h"
-#include "hopper/partial_sums_layout.h"
+#include "building_blocks/partial_sums_layout.h"
 
 /*
  * The configurations. Predicted cycles of the SM clock:
@@ -50,17 +50,17 @@
 enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
 
 struct configuration {
-    const struct gemm_stage *stage[2]; /* [enum gemm_type] */
+    const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
     int splits;
     bool deep, balanced;
     double k_tile, overhead;
 };
 
 #define DECLARE(name, ...)                                                                         \
-    extern const struct gemm_stage stage_09_cluster_multicast_##name##_fp16,                       \
-        stage_09_cluster_multicast_##name##_bf16;
+    extern const struct gemm_kernel kernel_09_cluster_multicast_##name##_fp16,                       \
+        kernel_09_cluster_multicast_##name##_bf16;
 #define ENTRY(name, ...)                                                                           \
-    {{&stage_09_cluster_multicast_##name##_fp16, &stage_09_cluster_multicast_##name##_bf16},       \
+    {{&kernel_09_cluster_multicast_##name##_fp16, &kernel_09_cluster_multicast_##name##_bf16},       \
      __VA_ARGS__},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
@@ -68,32 +68,32 @@ static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 static double most(double a, double b) { return a > b ? a : b; }
 
 /* Infinite if the configuration is not for this problem, or does not fit the device. */
-static double predicted_cycles(const struct configuration *c, const struct gemm_stage *stage,
+static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
                                const struct gemm_problem *p) {
-    const struct gemm_launch launch = {.kernel = stage->kernel,
-                                       .name = stage->variant,
-                                       .grid = stage->cluster,
-                                       .cluster = stage->cluster,
-                                       .threads = stage->threads,
-                                       .smem_bytes = stage->smem_bytes};
-    if (stage->cluster > gemm_sm_count()) return INFINITY;
+    const struct gemm_launch launch = {.kernel = kernel->function,
+                                       .name = kernel->variant,
+                                       .grid = kernel->cluster,
+                                       .cluster = kernel->cluster,
+                                       .threads = kernel->threads,
+                                       .smem_bytes = kernel->smem_bytes};
+    if (kernel->cluster > gemm_sm_count()) return INFINITY;
     const int resident = gemm_resident_clusters(&launch);
     if (resident == 0) return INFINITY;
 
     const bool split = c->splits > 0;
-    const int tiles_m = ceil_div(p->m, stage->tile_m), tiles_n = ceil_div(p->n, stage->tile_n);
+    const int tiles_m = ceil_div(p->m, kernel->tile_m), tiles_n = ceil_div(p->n, kernel->tile_n);
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
-    const double work = (double)(split ? tiles_m : ceil_div(tiles_m, stage->cluster)) * tiles_n;
+    const double work = (double)(split ? tiles_m : ceil_div(tiles_m, kernel->cluster)) * tiles_n;
     double rounds = ceil(work / resident);
     int layers = 0;
     if (split) {
-        if (c->deep) layers = (int)(stage->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
+        if (c->deep) layers = (int)(kernel->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
         if (c->deep && layers < 2) return INFINITY;
         /* Narrower tiles than half of the widest would load more of A than they gain. */
-        if (c->balanced && (p->m > stage->tile_m || p->n / resident < stage->tile_n / 2))
+        if (c->balanced && (p->m > kernel->tile_m || p->n / resident < kernel->tile_n / 2))
             return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
-        const bool few_rows = p->m <= stage->tile_m && c->splits == 1 && !c->deep;
+        const bool few_rows = p->m <= kernel->tile_m && c->splits == 1 && !c->deep;
         if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;
         rounds = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
     } else if (p->m <= 64) {
@@ -101,11 +101,11 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     }
 
     const int parts = split ? c->splits * (int)most(1, layers) : 1;
-    const int k_tiles = ceil_div(ceil_div(p->k, stage->tile_k), parts);
+    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), parts);
     const bool aligned = p->lda * 2 % LINE_BYTES == 0 && p->ldb * 2 % LINE_BYTES == 0;
-    const int rows = split && p->m < stage->tile_m ? p->m : stage->tile_m;
+    const int rows = split && p->m < kernel->tile_m ? p->m : kernel->tile_m;
     const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
-        stage->tile_k * 2.0 * (rows + stage->tile_n / (split ? 1 : stage->cluster));
+        kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
     const double k_tile = most(c->k_tile, fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     return most(rounds * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + rounds * c->overhead +
@@ -113,18 +113,18 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
 }
 
 /* The best configuration; of those that need no workspace, unless there is one. */
-static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_problem *problem,
+static const struct gemm_kernel *selected(enum gemm_type type, const struct gemm_problem *problem,
                                          bool workspace) {
-    const struct gemm_stage *best = NULL;
+    const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* no device; said already */
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct configuration *c = &configurations[i];
         if (c->deep && !workspace) continue;
-        const double cycles = predicted_cycles(c, c->stage[type], problem);
+        const double cycles = predicted_cycles(c, c->kernel[type], problem);
         if (cycles >= best_cycles) continue;
         best_cycles = cycles;
-        best = c->stage[type];
+        best = c->kernel[type];
     }
     return best;
 }
@@ -132,21 +132,21 @@ static const struct gemm_stage *selected(enum gemm_type type, const struct gemm_
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
     if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; said already */
-    const struct gemm_stage *stage = selected(type, problem, problem->workspace != NULL);
-    if (stage) return stage->launch(problem, stream);
+    const struct gemm_kernel *kernel = selected(type, problem, problem->workspace != NULL);
+    if (kernel) return kernel->launch(problem, stream);
     fprintf(stderr, "09_cluster_multicast: no configuration fits this device\n");
     return GEMM_UNSUPPORTED;
 }
 
 static size_t workspace_selected(enum gemm_type type, const struct gemm_problem *problem) {
-    const struct gemm_stage *stage = selected(type, problem, true);
-    return stage && stage->workspace_bytes ? stage->workspace_bytes(problem) : 0;
+    const struct gemm_kernel *kernel = selected(type, problem, true);
+    return kernel && kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
 }
 
-/* The chapter's own stage for one type. Tile and kernel are those of the configuration that
+/* The chapter's own kernel for one type. Tile and kernel are those of the configuration that
  * select() gives. */
-#define CHAPTER_STAGE(suffix, type)                                                                \
-    static const struct gemm_stage *select_##suffix(const struct gemm_problem *problem) {          \
+#define CHAPTER_KERNEL(suffix, type)                                                                \
+    static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {          \
         return selected(type, problem, true);                                                      \
     }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
@@ -155,8 +155,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
         return workspace_selected(type, problem);                                                  \
     }                                                                                              \
-    extern const struct gemm_stage stage_09_cluster_multicast_##suffix;                            \
-    const struct gemm_stage stage_09_cluster_multicast_##suffix = {                                \
+    extern const struct gemm_kernel kernel_09_cluster_multicast_##suffix;                            \
+    const struct gemm_kernel kernel_09_cluster_multicast_##suffix = {                                \
         .name = "09_cluster_multicast",                                                            \
         .technique = "TMA multicast in clusters; one of several kernels",                          \
         .tile_m = 128,                                                                             \
@@ -168,8 +168,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
     };
-CHAPTER_STAGE(fp16, GEMM_FP16)
-CHAPTER_STAGE(bf16, GEMM_BF16)
+CHAPTER_KERNEL(fp16, GEMM_FP16)
+CHAPTER_KERNEL(bf16, GEMM_BF16)
 
 /* ---- the library ---- */
 

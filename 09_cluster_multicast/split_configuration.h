@@ -8,7 +8,7 @@
 #define SPLIT_CONFIGURATION_H
 
 #include "gemm.h"
-#include "hopper/cluster_sum.h"
+#include "building_blocks/cluster_sum.h"
 #include "hopper/element.h"
 
 #ifndef BM

@@ -1,17 +1,17 @@
 /*
  * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one.
  *
- * The idea: a small D has fewer tiles than the card has SMs, and most of the memory's bandwidth
+ * The idea: a small D has fewer tiles than the GPU has SMs, and most of the memory's bandwidth
  * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile, leaves its sums in its
  * shared memory, and adds up its share of the tile out of everybody's, in a fixed order. What it
  * costs: the exchange, and two cluster barriers. DEEP goes on from there: clusters share a tile, a
  * stretch of k each, and their sums meet in a workspace. BALANCED is for few rows, without splits.
  */
-#include "hopper/cluster_sum.h"
-#include "hopper/partial_sums.h"
-#include "hopper/pipeline.h"
+#include "building_blocks/cluster_sum.h"
+#include "building_blocks/partial_sums.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
 #include "hopper/thread.h"
-#include "hopper/tile_order.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "split_configuration.h"
@@ -191,10 +191,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return DEEP && status == GEMM_OK ? launch_add_partial_sums(&args, args.splits, stream) : status;
 }
 
-const struct gemm_stage GEMM_STAGE = {
+const struct gemm_kernel GEMM_KERNEL = {
     .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
     .technique = "a cluster splits the k loop and adds up through distributed shared memory",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
     .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
-    .kernel = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
 };

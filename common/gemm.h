@@ -11,7 +11,7 @@
  * neither be used nor written.
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
- * against the simulator; once for fp16 and once for bf16. It gives one `struct gemm_stage` (below)
+ * against the simulator; once for fp16 and once for bf16. It gives one `struct gemm_kernel` (below)
  * and gets the few services declared at the end, which both backends implement.
  */
 #ifndef GEMM_H
@@ -45,7 +45,7 @@ struct gemm_problem {
     const element_t *a;    /* [m][lda] */
     const element_t *b;    /* [n][ldb] */
     element_t *d;          /* [m][ldd] */
-    void *workspace; /* >= gemm_stage.workspace_bytes(), 256-byte aligned, contents undefined */
+    void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* 64 words, zero before the first launch; each launch leaves them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
 };
@@ -79,12 +79,13 @@ struct gemm_launch {
 
 enum gemm_status {
     GEMM_OK = 0,
-    GEMM_UNSUPPORTED,  /* this stage cannot compute this problem; says why on stderr */
+    GEMM_UNSUPPORTED,  /* this kernel cannot compute this problem; says why on stderr */
     GEMM_LAUNCH_FAILED /* the backend refused; says why on stderr */
 };
 
-/* What a chapter, or one variant of it, gives the harness. */
-struct gemm_stage {
+/* What a chapter, or one variant of it, gives the harness: a kernel, how it is launched, and what is
+ * to be known of it. */
+struct gemm_kernel {
     const char *name;      /* "06_wgmma": the chapter's directory */
     const char *variant;   /* "wait0"; NULL for the chapter's own kernel */
     const char *technique; /* the one new idea, in a line */
@@ -93,21 +94,21 @@ struct gemm_stage {
     int threads;           /* per CTA */
     int cluster;           /* CTAs per cluster */
     size_t smem_bytes;     /* dynamic shared memory per CTA */
-    const void *kernel;    /* for the backend's questions about registers and occupancy */
+    const void *function;  /* the __global__ function, for the backend's questions about it */
     /* Enqueues the whole computation on the stream: tensor maps, resets, every kernel. Host thread.
      * Returns without waiting. The harness calls it inside a stream capture, too. */
     enum gemm_status (*launch)(const struct gemm_problem *problem, void *stream);
     /* Bytes of workspace that launch() uses for this problem; NULL: none. */
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
     /* Which of its chapter's variants launch() runs for a problem of this m, n and k; what is said
-     * above of tile and kernel is then said there. NULL: the stage is a kernel itself. */
-    const struct gemm_stage *(*select)(const struct gemm_problem *problem);
+     * above of tile and function is then said there. NULL: it is no choice but a kernel. */
+    const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
 };
 
-/* The stage's symbol, and the variant's name or NULL; the build defines both for every object
+/* The kernel's symbol, and the variant's name or NULL; the build defines both for every object
  * file. */
-#ifdef GEMM_STAGE
-extern const struct gemm_stage GEMM_STAGE;
+#ifdef GEMM_KERNEL
+extern const struct gemm_kernel GEMM_KERNEL;
 #endif
 #ifndef GEMM_VARIANT
 #define GEMM_VARIANT NULL

@@ -2,46 +2,69 @@
 #
 #   chapter(06_wgmma VARIANTS wait0:kernel.cu:WAIT=0 rs:rs.cu)
 #   chapter(09_cluster_multicast SELECTION select.c TRACED coop256 VARIANTS coop256:kernel.cu ...)
+#   chapter(beyond/13_two_gpus TYPES bf16 GPUS 2)
 #
-# remembers a chapter. Its own kernel is kernel.cu, or with SELECTION the variant that this C file
-# picks for a problem; TRACED are the variants that can then record a timeline. The directories
-# common/sim and common/cuda then each call add_chapters(); they are different directories because
-# there the same .cu files are of different languages, and CMake keeps a source's language per
-# directory.
+# declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
+# that this C file picks for a problem; TRACED are the variants that can then record a timeline.
+# TYPES are the element types that its kernels are compiled for (default: fp16 bf16), GPUS the
+# number of GPUs that they need (default: 1). The directories common/sim and common/gpu then each
+# call add_chapters(); they are different directories because there the same .cu files are of
+# different languages, and CMake keeps a source's language per directory.
 
-# Every kernel to be compiled, as chapter|label|file|macros; label is the variant's name, empty for
-# the chapter's own kernel. A chapter with a SELECTION has variants only.
-set_property(GLOBAL PROPERTY HOPPER_STAGES "")
+# The element types, in the order of enum gemm_type.
+set(HOPPER_TYPES fp16 bf16)
+
+# The chapters' directories; the names of their programs, which are the last part of these; and
+# every kernel to be compiled, as directory|label|file|macros. The label is the variant's name, empty
+# for the chapter's own kernel. A chapter with a SELECTION has variants only.
 set_property(GLOBAL PROPERTY HOPPER_CHAPTERS "")
+set_property(GLOBAL PROPERTY HOPPER_PROGRAMS "")
+set_property(GLOBAL PROPERTY HOPPER_KERNELS "")
 
-function(chapter name)
-  cmake_parse_arguments(ARG "" "SELECTION" "TRACED;VARIANTS" ${ARGN})
+function(chapter directory)
+  cmake_parse_arguments(ARG "" "SELECTION;GPUS" "TRACED;TYPES;VARIANTS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "chapter(${name}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${name}/kernel.cu)
-    message(FATAL_ERROR "chapter(${name}): there is no ${name}/kernel.cu")
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
+    message(FATAL_ERROR "chapter(${directory}): there is no ${directory}/kernel.cu")
   endif()
   if(NOT PROJECT_IS_TOP_LEVEL AND NOT ARG_SELECTION)
     return() # only a chapter with a selection is a library for others
   endif()
-  set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS ${name})
-  if(NOT ARG_SELECTION)
-    set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}||kernel.cu|")
+  if(NOT ARG_TYPES)
+    set(ARG_TYPES ${HOPPER_TYPES})
   endif()
-  set_property(GLOBAL PROPERTY HOPPER_SELECTION_${name} "${ARG_SELECTION}")
-  set_property(GLOBAL PROPERTY HOPPER_TRACED_${name} "${ARG_TRACED}")
+  foreach(type IN LISTS ARG_TYPES)
+    if(NOT type IN_LIST HOPPER_TYPES)
+      message(FATAL_ERROR "chapter(${directory}): TYPES ${type}: choose from ${HOPPER_TYPES}")
+    endif()
+  endforeach()
+  if(NOT ARG_GPUS)
+    set(ARG_GPUS 1)
+  endif()
+  cmake_path(GET directory FILENAME program)
+  set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS ${directory})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_PROGRAMS ${program})
+  if(NOT ARG_SELECTION)
+    set_property(GLOBAL APPEND PROPERTY HOPPER_KERNELS "${directory}||kernel.cu|")
+  endif()
+  set_property(GLOBAL PROPERTY HOPPER_SELECTION_${directory} "${ARG_SELECTION}")
+  set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
+  set_property(GLOBAL PROPERTY HOPPER_TYPES_${directory} "${ARG_TYPES}")
+  set_property(GLOBAL PROPERTY HOPPER_GPUS_${directory} "${ARG_GPUS}")
   foreach(variant IN LISTS ARG_VARIANTS)
     if(NOT variant MATCHES "^([a-z0-9_]+):([a-z0-9_]+\\.cu)((:[A-Za-z0-9_]+=[A-Za-z0-9_]+)*)$")
-      message(FATAL_ERROR "chapter(${name}): '${variant}' is not name:file.cu[:MACRO=VALUE...]")
+      message(FATAL_ERROR "chapter(${directory}): '${variant}' is not name:file.cu[:MACRO=VALUE...]")
     endif()
     set(label ${CMAKE_MATCH_1})
     set(file ${CMAKE_MATCH_2})
     string(REGEX REPLACE "^:" "" macros "${CMAKE_MATCH_3}")
-    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${name}/${file})
-      message(FATAL_ERROR "chapter(${name}): variant ${label}: there is no ${name}/${file}")
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/${file})
+      message(FATAL_ERROR
+        "chapter(${directory}): variant ${label}: there is no ${directory}/${file}")
     endif()
-    set_property(GLOBAL APPEND PROPERTY HOPPER_STAGES "${name}|${label}|${file}|${macros}")
+    set_property(GLOBAL APPEND PROPERTY HOPPER_KERNELS "${directory}|${label}|${file}|${macros}")
   endforeach()
 endfunction()
 
@@ -54,166 +77,182 @@ function(add_ptxas_check target)
   endif()
 endfunction()
 
-# Compiles one stage for both element types; `suffix` is "" or "_trace". Sets <symbol> in the
-# caller: stage_06_wgmma_wait0.
-function(add_stage_objects backend language chapter label file macros suffix symbol)
-  set(name stage_${chapter})
+# Compiles one kernel, an entry of HOPPER_KERNELS, for each type of its chapter; `suffix` is "" or
+# "_trace". The record is kernel_<program>[_<label>]<suffix>_<type>, and so is the object library,
+# behind <prefix>_. Sets in the caller: <symbol>, the record's name without the type, and
+# <symbol>_objects.
+function(add_kernel_objects prefix language entry suffix symbol)
+  string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|([^|]*)\\|(.*)$" unused "${entry}")
+  set(directory "${CMAKE_MATCH_1}")
+  set(label "${CMAKE_MATCH_2}")
+  set(file "${CMAKE_MATCH_3}")
+  string(REPLACE ":" ";" macros "${CMAKE_MATCH_4}")
+  cmake_path(GET directory FILENAME program)
+  set(name kernel_${program})
   if(label)
     string(APPEND name _${label})
   endif()
   string(APPEND name ${suffix})
-  string(REPLACE ":" ";" macros "${macros}")
-  set(source ${PROJECT_SOURCE_DIR}/${chapter}/${file})
+  set(source ${PROJECT_SOURCE_DIR}/${directory}/${file})
   set_source_files_properties(${source} PROPERTIES LANGUAGE ${language})
-  foreach(type IN ITEMS fp16 bf16)
-    set(object ${backend}_${name}_${type})
+  get_property(types GLOBAL PROPERTY HOPPER_TYPES_${directory})
+  set(objects "")
+  foreach(type IN LISTS types)
+    set(object ${prefix}_${name}_${type})
+    list(APPEND objects ${object})
     add_library(${object} OBJECT ${source})
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
     target_compile_definitions(${object} PRIVATE
-      GEMM_STAGE=${name}_${type} GEMM_BF16_ELEMENTS=$<STREQUAL:${type},bf16>
+      GEMM_KERNEL=${name}_${type} GEMM_BF16_ELEMENTS=$<STREQUAL:${type},bf16>
       TRACE=$<STREQUAL:${suffix},_trace> ${macros})
     if(label)
       target_compile_definitions(${object} PRIVATE "GEMM_VARIANT=\"${label}\"")
     endif()
     if(language STREQUAL "CUDA")
       target_compile_options(${object} PRIVATE -lineinfo)
-      add_ptxas_check(${object})
-      set_property(GLOBAL APPEND PROPERTY HOPPER_CUDA_STAGES ${object})
     endif()
   endforeach()
   set(${symbol} ${name} PARENT_SCOPE)
+  set(${symbol}_objects ${objects} PARENT_SCOPE)
 endfunction()
 
-# Compiles the C file that picks among a chapter's variants; it has the stages of both types. Sets
-# <symbol> in the caller.
-function(add_selection_object backend chapter file symbol)
-  set(object ${backend}_stage_${chapter})
-  add_library(${object} OBJECT ${PROJECT_SOURCE_DIR}/${chapter}/${file})
-  target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
-  set(${symbol} stage_${chapter} PARENT_SCOPE)
-endfunction()
-
-# Writes the table of stages that a program is linked with: harness/registry.h declares what is
-# defined here. `stages` and `traced` are lists of symbols of the same length; NULL stands for none.
-function(write_registry path is_tour stages traced)
+# Writes the table of kernels that a program is linked with: harness/registry.h declares what is
+# defined here. `rows` is a list of directory|symbol|symbol of the traced one, which may be missing.
+function(write_registry path is_tour rows)
   set(declarations "")
-  foreach(table IN ITEMS stages traced)
-    set(${table}_entries "")
-    foreach(stage IN LISTS ${table})
-      if(stage STREQUAL "NULL")
-        string(APPEND ${table}_entries "    {NULL, NULL},\n")
-      else()
-        string(APPEND declarations "extern const struct gemm_stage ${stage}_fp16, ${stage}_bf16;\n")
-        string(APPEND ${table}_entries "    {&${stage}_fp16, &${stage}_bf16},\n")
+  set(entries "")
+  set(traced_entries "")
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|(.*)$" unused "${row}")
+    set(symbol "${CMAKE_MATCH_2}")
+    set(traced "${CMAKE_MATCH_3}")
+    get_property(types GLOBAL PROPERTY HOPPER_TYPES_${CMAKE_MATCH_1})
+    get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${CMAKE_MATCH_1})
+    set(records "")
+    set(traced_records "")
+    foreach(type IN LISTS types)
+      string(TOUPPER ${type} TYPE)
+      string(APPEND declarations "extern const struct gemm_kernel ${symbol}_${type};\n")
+      string(APPEND records "[GEMM_${TYPE}] = &${symbol}_${type}, ")
+      if(traced)
+        if(NOT traced STREQUAL symbol)
+          string(APPEND declarations "extern const struct gemm_kernel ${traced}_${type};\n")
+        endif()
+        string(APPEND traced_records "[GEMM_${TYPE}] = &${traced}_${type}, ")
       endif()
     endforeach()
+    string(APPEND entries "    {{${records}}, ${gpus}},\n")
+    if(NOT traced)
+      set(traced_records NULL)
+    endif()
+    string(APPEND traced_entries "    {{${traced_records}}, ${gpus}},\n")
   endforeach()
-  list(LENGTH stages count)
+  list(LENGTH rows count)
   if(count EQUAL 0) # C has no empty arrays
-    set(stages_entries "    {NULL, NULL},\n")
-    set(traced_entries "    {NULL, NULL},\n")
+    set(entries "    {{NULL}, 0},\n")
+    set(traced_entries "    {{NULL}, 0},\n")
   endif()
   file(CONFIGURE OUTPUT ${path} @ONLY CONTENT [=[/* Generated by common/cmake/Chapters.cmake. */
 #include "harness/registry.h"
 
 @declarations@
-const struct stage_entry stage_registry[] = {
-@stages_entries@};
-const struct stage_entry stage_trace_registry[] = {
+const struct kernel_entry kernel_registry[] = {
+@entries@};
+const struct kernel_entry kernel_trace_registry[] = {
 @traced_entries@};
-const int stage_registry_count = @count@;
+const int kernel_registry_count = @count@;
 const bool program_is_tour = @is_tour@;
 ]=])
 endfunction()
 
-# Makes, in the calling directory, the objects of all stages, the program of every chapter, and the
-# tour. `libraries`: what a program is linked with besides its stages. Targets: <backend>_<chapter>,
-# <backend>_<chapter>_library for a chapter with a SELECTION, <backend>_tour, and <backend>_stages, a
-# library of all stages with the tour's table, for tests with a main of their own. Within another
-# project the library is all there is.
-function(add_chapters backend language libraries)
+# Makes, in the calling directory, the objects of all kernels, the program of every chapter, and the
+# tour. `libraries`: what a program is linked with besides its kernels; `services`: what a library of
+# kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter with a
+# SELECTION, <backend>_tour, and <backend>_kernels, a library of all kernels with the tour's table,
+# for tests with a main of their own. Within another project the library is all there is.
+function(add_chapters backend language libraries services)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
   get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS)
-  get_property(stages GLOBAL PROPERTY HOPPER_STAGES)
-  set(all_symbols "")
-  set(all_traced "")
+  get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS)
+  set(all_rows "")
   set(all_objects "")
   foreach(chapter IN LISTS chapters)
+    cmake_path(GET chapter FILENAME program)
     get_property(traced_labels GLOBAL PROPERTY HOPPER_TRACED_${chapter})
     get_property(selection GLOBAL PROPERTY HOPPER_SELECTION_${chapter})
-    set(symbols "")
-    set(traced "")
+    set(rows "")
     set(objects "")
-    set(traced_objects "")
-    if(selection)
-      add_selection_object(${backend} ${chapter} ${selection} symbol)
-      list(APPEND symbols ${symbol})
-      list(APPEND traced NULL)
-      list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}>)
+    set(own_traced "")
+    if(selection) # a C file that has the kernels of all types
+      set(object ${backend}_kernel_${program})
+      add_library(${object} OBJECT ${PROJECT_SOURCE_DIR}/${chapter}/${selection})
+      target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+      list(APPEND rows "${chapter}|kernel_${program}|")
+      list(APPEND objects $<TARGET_OBJECTS:${object}>)
     endif()
-    foreach(stage IN LISTS stages)
-      string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|([^|]*)\\|(.*)$" unused "${stage}")
+    foreach(kernel IN LISTS kernels)
+      string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${kernel}")
       set(label "${CMAKE_MATCH_2}")
-      set(file "${CMAKE_MATCH_3}")
-      set(macros "${CMAKE_MATCH_4}")
       if(NOT CMAKE_MATCH_1 STREQUAL chapter)
         continue()
       endif()
-      add_stage_objects(${backend} ${language} ${chapter} "${label}" ${file} "${macros}" "" symbol)
-      list(APPEND symbols ${symbol})
-      list(APPEND objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
-                          $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
+      add_kernel_objects(${backend} ${language} "${kernel}" "" symbol)
+      foreach(object IN LISTS symbol_objects)
+        list(APPEND objects $<TARGET_OBJECTS:${object}>)
+        if(language STREQUAL "CUDA")
+          add_ptxas_check(${object})
+          set_property(GLOBAL APPEND PROPERTY HOPPER_GPU_KERNELS ${object})
+        endif()
+      endforeach()
       # Timelines are drawn of the chapters' own kernels. On the GPU that takes a second
       # compilation, with the recorder in it; the simulator records what any kernel does.
-      if(NOT PROJECT_IS_TOP_LEVEL OR
-         (NOT label STREQUAL "" AND NOT label IN_LIST traced_labels))
-        list(APPEND traced NULL)
-      elseif(backend STREQUAL "sim")
-        list(APPEND traced ${symbol})
-      elseif(HOPPER_TRACE)
-        add_stage_objects(${backend} ${language} ${chapter} "${label}" ${file} "${macros}" _trace
-                          symbol)
-        list(APPEND traced ${symbol})
-        list(APPEND traced_objects $<TARGET_OBJECTS:${backend}_${symbol}_fp16>
-                                   $<TARGET_OBJECTS:${backend}_${symbol}_bf16>)
-      else()
-        list(APPEND traced NULL)
+      set(traced "")
+      if(PROJECT_IS_TOP_LEVEL AND (label STREQUAL "" OR label IN_LIST traced_labels))
+        if(backend STREQUAL "sim")
+          set(traced ${symbol})
+        elseif(HOPPER_TRACE)
+          add_kernel_objects(${backend} ${language} "${kernel}" _trace traced)
+          foreach(object IN LISTS traced_objects)
+            add_ptxas_check(${object})
+            list(APPEND own_traced $<TARGET_OBJECTS:${object}>)
+          endforeach()
+        endif()
       endif()
+      list(APPEND rows "${chapter}|${symbol}|${traced}")
     endforeach()
     if(selection)
-      add_library(${backend}_${chapter}_library STATIC ${objects})
-      set_target_properties(${backend}_${chapter}_library PROPERTIES LINKER_LANGUAGE ${language})
-      target_include_directories(${backend}_${chapter}_library
+      add_library(${backend}_${program}_library STATIC ${objects})
+      set_target_properties(${backend}_${program}_library PROPERTIES LINKER_LANGUAGE ${language})
+      target_include_directories(${backend}_${program}_library
         INTERFACE ${PROJECT_SOURCE_DIR}/${chapter})
-      target_link_libraries(${backend}_${chapter}_library PUBLIC ${libraries})
+      target_link_libraries(${backend}_${program}_library PUBLIC ${services})
     endif()
     if(NOT PROJECT_IS_TOP_LEVEL)
       continue()
     endif()
-    list(APPEND objects ${traced_objects})
-    list(APPEND all_symbols ${symbols})
-    list(APPEND all_traced ${traced})
+    list(APPEND objects ${own_traced})
+    list(APPEND all_rows ${rows})
     list(APPEND all_objects ${objects})
-    write_registry(${registries}/registry_${chapter}.c false "${symbols}" "${traced}")
-    add_executable(${backend}_${chapter} ${registries}/registry_${chapter}.c ${objects})
-    set_target_properties(${backend}_${chapter} PROPERTIES
-      OUTPUT_NAME ${chapter} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
-    target_link_libraries(${backend}_${chapter} PRIVATE ${libraries})
+    write_registry(${registries}/registry_${program}.c false "${rows}")
+    add_executable(${backend}_${program} ${registries}/registry_${program}.c ${objects})
+    set_target_properties(${backend}_${program} PROPERTIES
+      OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
+    target_link_libraries(${backend}_${program} PRIVATE ${libraries})
   endforeach()
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()
   endif()
-  write_registry(${registries}/registry_tour.c true "${all_symbols}" "${all_traced}")
-  add_library(${backend}_kernels STATIC ${all_objects})
-  set_target_properties(${backend}_kernels PROPERTIES LINKER_LANGUAGE ${language})
+  write_registry(${registries}/registry_tour.c true "${all_rows}")
+  add_library(${backend}_kernel_objects STATIC ${all_objects})
+  set_target_properties(${backend}_kernel_objects PROPERTIES LINKER_LANGUAGE ${language})
   # The table is compiled into each program that asks for it, because nothing in front of the
   # harness refers to it and the linker would leave it in a library.
-  add_library(${backend}_stages INTERFACE)
-  target_sources(${backend}_stages INTERFACE ${registries}/registry_tour.c)
-  target_link_libraries(${backend}_stages INTERFACE ${backend}_kernels ${libraries})
+  add_library(${backend}_kernels INTERFACE)
+  target_sources(${backend}_kernels INTERFACE ${registries}/registry_tour.c)
+  target_link_libraries(${backend}_kernels INTERFACE ${backend}_kernel_objects ${libraries})
   add_executable(${backend}_tour)
   set_target_properties(${backend}_tour PROPERTIES
     OUTPUT_NAME tour RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
-  target_link_libraries(${backend}_tour PRIVATE ${backend}_stages)
+  target_link_libraries(${backend}_tour PRIVATE ${backend}_kernels)
 endfunction()

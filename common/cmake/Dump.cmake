@@ -1,6 +1,6 @@
-# Targets ptx and sass: the machine's view of every stage, for reading.
+# Targets ptx and sass: the machine's view of every kernel, for reading.
 
-# `objects`: the object libraries of the stages. SASS is read out of the object files that the
+# `objects`: the object libraries of the kernels. SASS is read out of the object files that the
 # programs are linked of; PTX is not in them (they hold code for sm_90a alone), so it is compiled
 # again, with the same options.
 function(add_dump_targets objects)
@@ -12,7 +12,7 @@ function(add_dump_targets objects)
     get_target_property(source ${object} SOURCES)
     get_target_property(macros ${object} COMPILE_DEFINITIONS)
     list(TRANSFORM macros PREPEND "-D")
-    string(REGEX REPLACE "^gpu_stage_" "" name ${object})
+    string(REGEX REPLACE "^gpu_kernel_" "" name ${object})
     list(APPEND sass_commands COMMAND ${HOPPER_CUOBJDUMP} -sass $<TARGET_OBJECTS:${object}>
          > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
     list(APPEND ptx_commands
@@ -25,11 +25,11 @@ function(add_dump_targets objects)
   endif()
   add_custom_target(ptx
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/ptx ${ptx_commands}
-    COMMENT "PTX of every stage: ${PROJECT_BINARY_DIR}/ptx" VERBATIM COMMAND_EXPAND_LISTS)
+    COMMENT "PTX of every kernel: ${PROJECT_BINARY_DIR}/ptx" VERBATIM COMMAND_EXPAND_LISTS)
   if(HOPPER_CUOBJDUMP)
     add_custom_target(sass
       COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/sass ${sass_commands}
-      COMMENT "SASS of every stage: ${PROJECT_BINARY_DIR}/sass" VERBATIM COMMAND_EXPAND_LISTS)
+      COMMENT "SASS of every kernel: ${PROJECT_BINARY_DIR}/sass" VERBATIM COMMAND_EXPAND_LISTS)
     add_dependencies(sass ${objects})
   else()
     add_custom_target(sass

@@ -41,15 +41,15 @@ endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wno-psabi>")
 
 if(HOPPER_SANITIZE)
-  set(HOPPER_CUDA OFF)
+  set(HOPPER_GPU OFF)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# CUDA is optional. HOPPER_GPU says whether the GPU programs are built.
-set(HOPPER_GPU OFF)
-if(HOPPER_CUDA)
+# CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built.
+set(HOPPER_GPU_PROGRAMS OFF)
+if(HOPPER_GPU)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
@@ -60,18 +60,18 @@ if(HOPPER_CUDA)
     if(CUDAToolkit_VERSION VERSION_LESS HOPPER_CUDA_FLOOR)
       message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: needs ${HOPPER_CUDA_FLOOR}. Set "
                           "CUDACXX to a newer nvcc, or build the simulator alone: "
-                          "-DHOPPER_CUDA=OFF.")
+                          "-DHOPPER_GPU=OFF.")
     endif()
     set(CMAKE_CUDA_STANDARD 17)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     # The kernels' speed must not depend on the build type of the host's part.
     set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3")
     set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
-    set(HOPPER_GPU ON)
+    set(HOPPER_GPU_PROGRAMS ON)
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: building the GPU programs and the simulator")
   else()
     message(STATUS "No CUDA toolkit (nvcc) found: building the simulator alone")
   endif()
 else()
-  message(STATUS "CUDA switched off: building the simulator alone")
+  message(STATUS "GPU programs switched off: building the simulator alone")
 endif()

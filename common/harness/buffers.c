@@ -17,7 +17,7 @@ static int64_t slab_total(int64_t elements, int sets, int64_t guard, int64_t *st
     return guard + *stride * (sets - 1) + elements + guard;
 }
 
-int buffers_sets(const struct operands *o, const struct device_info *device, int outputs) {
+int buffers_sets(const struct operands *o, const struct backend_info *device, int outputs) {
     const double operand_bytes = 2.0 * ((double)o->m * o->lda + (double)o->n * o->ldb);
     const double output_bytes = 2.0 * (double)o->m * o->ldd;
     if (device->l2_bytes == 0) return 1;
@@ -59,7 +59,7 @@ static bool slab_fill(const struct buffers *buffers, const struct slab *slab,
 }
 
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
-                            const struct device_info *device, int sets, size_t workspace_bytes) {
+                            const struct backend_info *device, int sets, size_t workspace_bytes) {
     memset(buffers, 0, sizeof *buffers);
     buffers->sets = sets;
     buffers->guard = device->checks_bounds && sets == 1 ? 0 : GUARD;

@@ -11,7 +11,7 @@
 #ifndef HARNESS_BUFFERS_H
 #define HARNESS_BUFFERS_H
 
-#include "harness/backend.h"
+#include "backend.h"
 #include "harness/reference.h"
 
 /* Matrices of one kind: guard, matrix, guard, matrix, ..., guard. */
@@ -39,12 +39,12 @@ struct buffers {
 enum { TILE_COUNTERS = 64 };
 
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
-int buffers_sets(const struct operands *operands, const struct device_info *device, int outputs);
+int buffers_sets(const struct operands *operands, const struct backend_info *device, int outputs);
 
 /* Puts the operands into memory and makes output 0. EXIT_NO_DEVICE after a complaint if the memory
  * cannot be had. */
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *operands,
-                            const struct device_info *device, int sets, size_t workspace_bytes);
+                            const struct backend_info *device, int sets, size_t workspace_bytes);
 void buffers_close(struct buffers *buffers);
 
 /* Makes one more output; its number, or -1 after a complaint. */

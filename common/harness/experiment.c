@@ -8,20 +8,20 @@
 #include "harness/reference.h"
 #include "timeline/timeline.h"
 
-const char *stage_label(const struct gemm_stage *stage, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s", stage->name, stage->variant ? ":" : "",
-             stage->variant ? stage->variant : "");
+const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s", kernel->name, kernel->variant ? ":" : "",
+             kernel->variant ? kernel->variant : "");
     return text;
 }
 
-const struct gemm_stage *stage_for_size(const struct gemm_stage *stage, struct problem_size size) {
+const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel, struct problem_size size) {
     const struct gemm_problem problem = {.m = size.m,
                                          .n = size.n,
                                          .k = size.k,
                                          .lda = leading_dimension(size.k),
                                          .ldb = leading_dimension(size.k),
                                          .ldd = leading_dimension(size.n)};
-    return stage->select ? stage->select(&problem) : stage;
+    return kernel->select ? kernel->select(&problem) : kernel;
 }
 
 /* Bytes that could be had now without swapping; 0: not known. */
@@ -39,7 +39,7 @@ static double host_memory_available(void) {
 }
 
 /* Asks before it takes: a system that overcommits would grant everything and kill us later. */
-static bool memory_suffices(struct problem_size size, const struct device_info *device) {
+static bool memory_suffices(struct problem_size size, const struct backend_info *device) {
     const double lda = (double)leading_dimension(size.k), ldd = (double)leading_dimension(size.n);
     const double matrices = 2 * (lda * size.m + lda * size.n + ldd * size.m);
     double host = matrices + 2 * ldd * size.m; /* and the library's result */
@@ -63,21 +63,21 @@ static bool memory_suffices(struct problem_size size, const struct device_info *
     return true;
 }
 
-static size_t workspace_needed(const struct operands *o, const struct gemm_stage *const *stages,
+static size_t workspace_needed(const struct operands *o, const struct gemm_kernel *const *kernels,
                                int count) {
     const struct gemm_problem problem = {
         .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
-        const size_t bytes = stages[i]->workspace_bytes ? stages[i]->workspace_bytes(&problem) : 0;
+        const size_t bytes = kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
         if (bytes > most) most = bytes;
     }
     return most;
 }
 
-enum exit_code experiment_open(struct experiment *e, const struct device_info *device,
+enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
                                struct problem_size size, enum gemm_type type, enum input_kind kind,
-                               uint64_t seed, const struct gemm_stage *const *stages, int count,
+                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed) {
     memset(e, 0, sizeof *e);
     e->device = device;
@@ -88,7 +88,7 @@ enum exit_code experiment_open(struct experiment *e, const struct device_info *d
         return EXIT_NO_DEVICE;
     }
     const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
-    const size_t workspace = workspace_needed(&e->operands, stages, count);
+    const size_t workspace = workspace_needed(&e->operands, kernels, count);
     const enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
@@ -110,10 +110,10 @@ void experiment_close(struct experiment *e) {
 }
 
 /* Checks one output of a contender; false after complaints. */
-static bool check_output(struct experiment *e, const char *what, const struct gemm_stage *stage,
+static bool check_output(struct experiment *e, const char *what, const struct gemm_kernel *kernel,
                          int output, int set, struct verdict *verdict) {
     if (!buffers_read(&e->buffers, output, set, e->view)) return false;
-    const struct output_view view = {what, stage, e->view, e->buffers.guard};
+    const struct output_view view = {what, kernel, e->view, e->buffers.guard};
     *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
     if (!buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
@@ -147,24 +147,24 @@ enum exit_code experiment_add_baselines(struct experiment *e, int most) {
     return EXIT_VERIFIED;
 }
 
-void experiment_verify(struct experiment *e, const struct gemm_stage *stage,
-                       struct stage_result *result) {
+void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
+                       struct kernel_result *result) {
     char label[96];
-    const struct contender contender = contender_of_stage(stage);
-    *result = (struct stage_result){.stage = stage, .code = EXIT_WRONG, .cycles = -1};
-    stage_label(stage, label, sizeof label);
+    const struct contender contender = contender_of_kernel(kernel);
+    *result = (struct kernel_result){.kernel = kernel, .code = EXIT_WRONG, .cycles = -1};
+    kernel_label(kernel, label, sizeof label);
     if (!buffers_poison(&e->buffers, 0)) return;
     backend_range_begin(label);
     double cycles = -1;
     const enum run_status status = backend_run(&contender, e->buffers.problems, &cycles);
     backend_range_end();
-    result->info = backend_stage_info(stage);
+    result->info = backend_kernel_info(kernel);
     if (status == RUN_FAILED) complain("%s: the launch failed, there is no result", label);
     if (status == RUN_HAZARD) result->code = EXIT_HAZARD;
     if (status != RUN_OK) return;
     result->cycles = cycles;
     result->compared = true;
-    if (check_output(e, label, stage, 0, 0, &result->verdict)) result->code = EXIT_VERIFIED;
+    if (check_output(e, label, kernel, 0, 0, &result->verdict)) result->code = EXIT_VERIFIED;
 }
 
 /* ---- timed runs ---- */
@@ -173,7 +173,7 @@ void experiment_verify(struct experiment *e, const struct gemm_stage *stage,
 struct timed_contender {
     const struct contender *inner;
     const struct buffers *buffers;
-    struct stage_result *result; /* NULL: a baseline */
+    struct kernel_result *result; /* NULL: a baseline */
     int output;
     bool *launched; /* [sets] */
 };
@@ -190,17 +190,17 @@ static enum gemm_status enqueue_timed(const struct contender *self,
     return timed->inner->enqueue(timed->inner, &own, stream);
 }
 
-/* Verifies what the timed runs of a stage have left in its output. */
+/* Verifies what the timed runs of a kernel have left in its output. */
 static void check_timed(struct experiment *e, const struct timed_contender *timed) {
-    struct stage_result *result = timed->result;
+    struct kernel_result *result = timed->result;
     char label[96], what[160];
-    stage_label(result->stage, label, sizeof label);
+    kernel_label(result->kernel, label, sizeof label);
     int checked = 0;
     for (int set = 0; set < e->buffers.sets && result->code == EXIT_VERIFIED; ++set) {
         if (!timed->launched[set]) continue;
         struct verdict verdict;
         snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
-        if (check_output(e, what, result->stage, timed->output, set, &verdict)) {
+        if (check_output(e, what, result->kernel, timed->output, set, &verdict)) {
             ++checked;
             if (verdict.max_error > result->verdict.max_error) result->verdict = verdict;
             continue;
@@ -216,7 +216,7 @@ static void check_timed(struct experiment *e, const struct timed_contender *time
 }
 
 bool experiment_time(struct experiment *e, const struct timing_options *options,
-                     struct stage_result *results, int count, FILE *csv) {
+                     struct kernel_result *results, int count, FILE *csv) {
     const int most = count + e->baseline_count;
     struct contender *inner = calloc((size_t)most, sizeof *inner);
     struct contender *outer = calloc((size_t)most, sizeof *outer);
@@ -227,10 +227,10 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
     int contenders = 0;
     bool good = true;
     for (int i = 0; i < most && good; ++i) {
-        struct stage_result *result = i < count ? &results[i] : NULL;
+        struct kernel_result *result = i < count ? &results[i] : NULL;
         if (result && result->code != EXIT_VERIFIED) continue;
         const int c = contenders++;
-        inner[c] = result ? contender_of_stage(result->stage) : e->baselines[i - count].contender;
+        inner[c] = result ? contender_of_kernel(result->kernel) : e->baselines[i - count].contender;
         timed[c] = (struct timed_contender){.inner = &inner[c],
                                             .buffers = &e->buffers,
                                             .result = result,
@@ -268,9 +268,9 @@ struct trace_record *experiment_trace_buffer(void **memory) {
     return backend_fill(buffer, 0, trace_buffer_bytes() / 2) ? buffer : NULL;
 }
 
-bool experiment_record(struct experiment *e, const struct gemm_stage *traced) {
+bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const size_t bytes = trace_buffer_bytes();
-    const struct contender contender = contender_of_stage(traced);
+    const struct contender contender = contender_of_kernel(traced);
     struct gemm_problem problem = e->buffers.problems[0];
     double cycles;
     void *memory, *host = malloc(bytes);

@@ -1,5 +1,5 @@
 /*
- * experiment.h: one problem, and the stages that compute it: run, verify, time, verify again.
+ * experiment.h: one problem, and the kernels that compute it: run, verify, time, verify again.
  */
 #ifndef HARNESS_EXPERIMENT_H
 #define HARNESS_EXPERIMENT_H
@@ -12,11 +12,11 @@ struct problem_size {
     int m, n, k;
 };
 
-/* What came of one stage. */
-struct stage_result {
-    const struct gemm_stage *stage;
-    const char *selected; /* the variant that a stage with select() has picked; NULL: no choice */
-    struct stage_info info;
+/* What came of one kernel. */
+struct kernel_result {
+    const struct gemm_kernel *kernel;
+    const char *selected; /* the variant that a kernel with select() has picked; NULL: no choice */
+    struct kernel_info info;
     enum exit_code code; /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
     bool compared;       /* the run got so far that `verdict` means something */
     struct verdict verdict;
@@ -32,7 +32,7 @@ struct baseline_result {
 enum { MAX_BASELINES = 8 };
 
 struct experiment {
-    const struct device_info *device;
+    const struct backend_info *device;
     struct operands operands;
     struct reference reference;
     struct buffers buffers;
@@ -42,11 +42,11 @@ struct experiment {
     int baseline_count;
 };
 
-/* Makes inputs, reference and buffers for `count` stages. `timed`: they will be timed, so operands
+/* Makes inputs, reference and buffers for `count` kernels. `timed`: they will be timed, so operands
  * rotate. EXIT_NO_DEVICE after a complaint if there is too little memory. */
-enum exit_code experiment_open(struct experiment *experiment, const struct device_info *device,
+enum exit_code experiment_open(struct experiment *experiment, const struct backend_info *device,
                                struct problem_size size, enum gemm_type type, enum input_kind kind,
-                               uint64_t seed, const struct gemm_stage *const *stages, int count,
+                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed);
 void experiment_close(struct experiment *experiment);
 
@@ -54,28 +54,28 @@ void experiment_close(struct experiment *experiment);
  * for verification if it agrees with the reference. */
 enum exit_code experiment_add_baselines(struct experiment *experiment, int most);
 
-/* Runs a stage once and verifies the result; fills in all of `result` but its timing. */
-void experiment_verify(struct experiment *experiment, const struct gemm_stage *stage,
-                       struct stage_result *result);
+/* Runs a kernel once and verifies the result; fills in all of `result` but its timing. */
+void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
+                       struct kernel_result *result);
 
-/* Times the stages that have been verified, and the baselines, in one rotation, and verifies every
- * buffer that the timed runs wrote. A stage that fails that loses its speeds. False if a launch
+/* Times the kernels that have been verified, and the baselines, in one rotation, and verifies every
+ * buffer that the timed runs wrote. A kernel that fails that loses its speeds. False if a launch
  * failed. */
 bool experiment_time(struct experiment *experiment, const struct timing_options *options,
-                     struct stage_result *results, int count, FILE *csv);
+                     struct kernel_result *results, int count, FILE *csv);
 
 /* A buffer for the recorder (gemm_problem.trace), zeroed, or NULL. *memory: what backend_free() has
  * to be given, if not NULL. */
 struct trace_record *experiment_trace_buffer(void **memory);
 
-/* Runs a stage that was compiled with the recorder in it, and gives its records to the timeline. */
-bool experiment_record(struct experiment *experiment, const struct gemm_stage *traced);
+/* Runs a kernel that was compiled with the recorder in it, and gives its records to the timeline. */
+bool experiment_record(struct experiment *experiment, const struct gemm_kernel *traced);
 
-/* What computes a problem of this size: the stage itself, or the variant that its select() picks.
+/* What computes a problem of this size: the kernel itself, or the variant that its select() picks.
  * The device is open. NULL if nothing fits it. */
-const struct gemm_stage *stage_for_size(const struct gemm_stage *stage, struct problem_size size);
+const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel, struct problem_size size);
 
 /* "06_wgmma" or "06_wgmma:wait0". Returns text. */
-const char *stage_label(const struct gemm_stage *stage, char *text, size_t size);
+const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t size);
 
 #endif

@@ -3,16 +3,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/backend.h"
+#include "backend.h"
 #include "harness/message.h"
 #include "harness/registry.h"
 
-static void print_stages(void) {
-    for (int i = 0; i < stage_registry_count; ++i) {
-        const struct gemm_stage *stage = stage_registry[i].bf16;
-        if (program_is_tour && stage->variant) continue;
-        printf("  %-22s %s\n", !program_is_tour && stage->variant ? stage->variant : stage->name,
-               stage->technique);
+/* A line for what is not as usual: one element type, more than one GPU. */
+static void print_needs(const struct kernel_entry *entry) {
+    const bool fp16 = entry->of_type[GEMM_FP16], bf16 = entry->of_type[GEMM_BF16];
+    if (fp16 && bf16 && entry->gpus == 1) return;
+    printf("%25s%s%s", "", fp16 && bf16 ? "" : fp16 ? "fp16 only" : "bf16 only",
+           fp16 == bf16 || entry->gpus == 1 ? "" : "; ");
+    if (entry->gpus > 1) printf("needs %d GPUs", entry->gpus);
+    putchar('\n');
+}
+
+static void print_kernels(void) {
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (program_is_tour && kernel->variant) continue;
+        printf("  %-22s %s\n", !program_is_tour && kernel->variant ? kernel->variant : kernel->name,
+               kernel->technique);
+        print_needs(&kernel_registry[i]);
     }
 }
 
@@ -29,6 +40,24 @@ static void print_problem_options(void) {
         size);
 }
 
+/* The backend's own options; further lines of a text begin under its first. */
+static void print_settings(void) {
+    printf("%s:\n", backend_settings_heading);
+    for (int i = 0; i < backend_setting_count; ++i) {
+        const struct backend_setting *setting = &backend_settings[i];
+        char option[64];
+        snprintf(option, sizeof option, "%s %s", setting->option, setting->argument);
+        printf("  %-22s", option);
+        for (const char *c = setting->help; *c; ++c)
+            if (*c == '\n')
+                printf("\n%24s", "");
+            else
+                putchar(*c);
+        putchar('\n');
+    }
+    printf("  --timing none         the only choice: there are cycles, not times\n\n");
+}
+
 static void print_run_options(void) {
     if (backend_can_time())
         printf(
@@ -38,17 +67,10 @@ static void print_run_options(void) {
             "  --iters N             rounds of each mode (default: chosen for a short run)\n"
             "  --csv FILE            raw samples\n\n");
     else
-        printf(
-            "The simulator:\n"
-            "  --sms N               SMs (default 4)\n"
-            "  --schedule ORDER      time (default): by the timing model, gives simulated cycles;\n"
-            "                        early, late, random: every asynchronous effect as early, as\n"
-            "                        late, or at any moment that the rules allow\n"
-            "  --schedule-seed SEED  of random (default 1)\n"
-            "  --timing none         the only choice: it has cycles, not times\n\n");
+        print_settings();
     printf("Which kernels, and what comes out:\n");
     if (program_is_tour)
-        printf("  --stages LIST         chapters, such as 3,7-9 (default: all)\n");
+        printf("  --chapters LIST         chapters, such as 3,7-9 (default: 1-9)\n");
     else
         printf("  --variant NAME        a variant below instead of the chapter's own kernel\n");
     if (!program_is_tour && !backend_can_time())
@@ -73,10 +95,10 @@ void print_help(void) {
     print_problem_options();
     print_run_options();
     printf(program_is_tour ? "Chapters:\n" : "The kernel and its variants:\n");
-    print_stages();
+    print_kernels();
     printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, or output "
            "that\n"
            "could not be written; 3 no usable device or not enough memory; 4 the simulator found a "
            "hazard\n"
-           "or a deadlock. The tour ends with the worst of its stages (4, then 1).\n");
+           "or a deadlock. The tour ends with the worst of its chapters (4, then 1).\n");
 }

@@ -1,5 +1,5 @@
 /*
- * main.c: the main of every program. Reads the command line, runs and verifies the stages, times
+ * main.c: the main of every program. Reads the command line, runs and verifies the kernels, times
  * them, reports.
  */
 #include <stdlib.h>
@@ -13,33 +13,60 @@
 #include "harness/registry.h"
 #include "harness/report.h"
 
-/* The stages that the options select. */
+/* The kernels that the options select. */
 struct selection {
-    const struct gemm_stage **stages, **traced; /* [count]; traced[i] may be NULL */
-    const char **selected;     /* [count]: the variant that stands for the chapter, or NULL */
-    struct gemm_stage *copies; /* [2 * count] */
+    const struct gemm_kernel **kernels, **traced; /* [count]; traced[i] may be NULL */
+    const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
+    const struct kernel_entry **entries; /* [count] */
+    struct gemm_kernel *copies; /* [2 * count] */
     int count;
 };
 
-static struct selection select_stages(const struct options *options) {
-    const size_t room = (size_t)stage_registry_count + 1;
-    struct selection s = {calloc(room, sizeof *s.stages), calloc(room, sizeof *s.traced),
-                          calloc(room, sizeof *s.selected), calloc(2 * room, sizeof *s.copies), 0};
-    if (!s.stages || !s.traced || !s.selected || !s.copies) abort();
-    for (int i = 0; i < stage_registry_count; ++i) {
-        const struct gemm_stage *stage = stage_of_type(&stage_registry[i], options->backend.type);
-        const bool same = options->variant && stage->variant
-                              ? strcmp(options->variant, stage->variant) == 0
-                              : !options->variant && !stage->variant;
-        if (!same || !(options->chapters >> chapter_of_stage(stage) % 32 & 1)) continue;
-        s.stages[s.count] = stage;
-        s.traced[s.count++] = stage_of_type(&stage_trace_registry[i], options->backend.type);
+static struct selection select_kernels(const struct options *options) {
+    const size_t room = (size_t)kernel_registry_count + 1;
+    struct selection s = {calloc(room, sizeof *s.kernels),  calloc(room, sizeof *s.traced),
+                          calloc(room, sizeof *s.selected), calloc(room, sizeof *s.entries),
+                          calloc(2 * room, sizeof *s.copies), 0};
+    if (!s.kernels || !s.traced || !s.selected || !s.entries || !s.copies) abort();
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        const bool same = options->variant && kernel->variant
+                              ? strcmp(options->variant, kernel->variant) == 0
+                              : !options->variant && !kernel->variant;
+        if (!same || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1)) continue;
+        s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
+        s.entries[s.count] = &kernel_registry[i];
+        s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);
     }
     return s;
 }
 
+/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, with a
+ * line for each. EXIT_NO_DEVICE if none is left. */
+static enum exit_code leave_out(struct selection *s, const struct backend_info *device,
+                                enum gemm_type type) {
+    int count = 0;
+    for (int i = 0; i < s->count; ++i) {
+        const struct kernel_entry *entry = s->entries[i];
+        const char *name = kernel_of_any_type(entry)->name;
+        if (!s->kernels[i]) {
+            complain("%s is left out: it is not compiled for %s", name, type_names[type]);
+        } else if (entry->gpus > device->gpus) {
+            complain("%s is left out: it needs %d GPUs that reach each other's memory, and there %s "
+                     "%d here",
+                     name, entry->gpus, device->gpus == 1 ? "is" : "are", device->gpus);
+        } else {
+            s->kernels[count] = s->kernels[i];
+            s->traced[count] = s->traced[i];
+            s->entries[count++] = entry;
+        }
+    }
+    s->count = count;
+    return count ? EXIT_VERIFIED : EXIT_NO_DEVICE;
+}
+
 /* The same under the chapter's name alone. */
-static const struct gemm_stage *as_own(const struct gemm_stage *variant, struct gemm_stage *copy) {
+static const struct gemm_kernel *as_own(const struct gemm_kernel *variant, struct gemm_kernel *copy) {
     if (!variant) return NULL;
     *copy = *variant;
     copy->variant = NULL;
@@ -50,16 +77,16 @@ static const struct gemm_stage *as_own(const struct gemm_stage *variant, struct 
  * open: it has a say. */
 static void apply_choices(struct selection *s, const struct options *o) {
     for (int i = 0; i < s->count; ++i) {
-        if (!s->stages[i]->select) continue;
-        const struct gemm_stage *choice =
-            stage_for_size(s->stages[i], (struct problem_size){.m = o->m, .n = o->n, .k = o->k});
+        if (!s->kernels[i]->select) continue;
+        const struct gemm_kernel *choice =
+            kernel_for_size(s->kernels[i], (struct problem_size){.m = o->m, .n = o->n, .k = o->k});
         if (!choice) continue; /* its launch says why */
         s->selected[i] = choice->variant;
-        for (int j = 0; j < stage_registry_count; ++j)
-            if (stage_of_type(&stage_registry[j], o->backend.type) == choice)
-                s->traced[i] = as_own(stage_of_type(&stage_trace_registry[j], o->backend.type),
+        for (int j = 0; j < kernel_registry_count; ++j)
+            if (kernel_of_type(&kernel_registry[j], o->backend.type) == choice)
+                s->traced[i] = as_own(kernel_of_type(&kernel_trace_registry[j], o->backend.type),
                                       &s->copies[2 * i]);
-        s->stages[i] = as_own(choice, &s->copies[2 * i + 1]);
+        s->kernels[i] = as_own(choice, &s->copies[2 * i + 1]);
     }
 }
 
@@ -72,26 +99,26 @@ static enum exit_code worse(enum exit_code a, enum exit_code b) {
 }
 
 static enum exit_code verify_all(struct experiment *e, const struct selection *s,
-                                 struct stage_result *results) {
+                                 struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < s->count; ++i) {
-        progress("[%d/%d] %s", i + 1, s->count, s->stages[i]->name);
-        experiment_verify(e, s->stages[i], &results[i]);
+        progress("[%d/%d] %s", i + 1, s->count, s->kernels[i]->name);
+        experiment_verify(e, s->kernels[i], &results[i]);
         results[i].selected = s->selected[i];
         code = worse(code, results[i].code);
     }
     return code;
 }
 
-/* On the card a timeline takes a run of its own; the simulator has recorded the verified one. */
+/* On the GPU a timeline takes a run of its own; the simulator has recorded the verified one. */
 static enum exit_code record_all(struct experiment *e, const struct selection *s,
-                                 const struct stage_result *results) {
+                                 const struct kernel_result *results) {
     for (int i = 0; i < s->count; ++i) {
         if (results[i].code != EXIT_VERIFIED) continue;
-        progress("[%d/%d] recording %s", i + 1, s->count, s->stages[i]->name);
+        progress("[%d/%d] recording %s", i + 1, s->count, s->kernels[i]->name);
         if (!s->traced[i])
             complain("%s has no timeline: it was not compiled with the recorder",
-                     s->stages[i]->name);
+                     s->kernels[i]->name);
         else if (!experiment_record(e, s->traced[i]))
             return EXIT_WRONG;
     }
@@ -99,7 +126,7 @@ static enum exit_code record_all(struct experiment *e, const struct selection *s
 }
 
 static enum exit_code time_all(struct experiment *e, const struct options *options,
-                               struct stage_result *results, int count) {
+                               struct kernel_result *results, int count) {
     const struct timing_options timing = {
         .modes = options->timing, .rounds = options->iterations, .seed = options->seed};
     struct output_file csv = {0};
@@ -133,7 +160,7 @@ static bool write_page(const struct options *options, const struct report *repor
     struct report_row *rows =
         calloc((size_t)(report->count + report->baseline_count + 1), sizeof *rows);
     if (!rows) abort();
-    const struct device_info *device = report->device;
+    const struct backend_info *device = report->device;
     const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
                                      .device = device->name,
                                      .dtype = type_names[options->backend.type],
@@ -178,12 +205,12 @@ static enum exit_code write_results(const struct options *options, const struct 
 }
 
 /* Everything between opening the device and closing it. */
-static enum exit_code run(const struct options *options, const struct device_info *device,
-                          const struct selection *s, struct stage_result *results, char *command) {
+static enum exit_code run(const struct options *options, const struct backend_info *device,
+                          const struct selection *s, struct kernel_result *results, char *command) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
     enum exit_code code = experiment_open(&e, device, size, options->backend.type, options->input,
-                                          options->seed, s->stages, s->count, options->timing != 0);
+                                          options->seed, s->kernels, s->count, options->timing != 0);
     /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
      * cover every element. */
     if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
@@ -203,7 +230,7 @@ static enum exit_code run(const struct options *options, const struct device_inf
                                       .count = s->count,
                                       .baselines = e.baselines,
                                       .baseline_count = e.baseline_count};
-        if (options->explain < 0 || explain(options, s->stages[0]->name))
+        if (options->explain < 0 || explain(options, s->kernels[0]->name))
             code = worse(code, write_results(options, &report, command));
         else
             code = worse(code, EXIT_USAGE);
@@ -226,23 +253,26 @@ int main(int argc, char **argv) {
     case OPTIONS_RUN:
         break;
     }
-    struct selection selection = select_stages(&options);
-    struct device_info device = {0};
+    struct selection selection = select_kernels(&options);
+    struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
+    const bool open = code == EXIT_VERIFIED;
+    if (open) code = leave_out(&selection, &device, options.backend.type);
     if (code == EXIT_VERIFIED) {
         apply_choices(&selection, &options);
-        struct stage_result *results = calloc((size_t)selection.count + 1, sizeof *results);
+        struct kernel_result *results = calloc((size_t)selection.count + 1, sizeof *results);
         char *command = command_line(argc, argv);
         if (!results) abort();
         code = run(&options, &device, &selection, results, command);
         free(command);
         free(results);
         timeline_free_all();
-        backend_close();
     }
-    free(selection.stages);
+    if (open) backend_close();
+    free(selection.kernels);
     free(selection.traced);
     free(selection.selected);
+    free(selection.entries);
     free(selection.copies);
     return streams_end(code);
 }

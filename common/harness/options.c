@@ -12,12 +12,12 @@
 #include "harness/registry.h"
 #include "harness/timing.h"
 
-const char *const type_names[2] = {"fp16", "bf16"};
-const char *const schedule_names[4] = {"time", "early", "late", "random"};
+const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16"};
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
 /* Leaves room for rounding up to a tile in int arithmetic. */
-enum { LARGEST_EXTENT = 2000000000, LARGEST_SM_COUNT = 1024, MOST_ROUNDS = 100000 };
+enum { LARGEST_EXTENT = 2000000000, MOST_ROUNDS = 100000 };
+enum { PART_ONE = 0x3fe }; /* chapters 1 to 9: what the tour runs unless told otherwise */
 /* What a process can address. */
 static const double addressable_bytes = 0x1p47;
 
@@ -51,9 +51,9 @@ int find_name(const char *text, const char *const *names, int count) {
     return -1;
 }
 
-int chapter_of_stage(const struct gemm_stage *stage) {
+int chapter_of_kernel(const struct gemm_kernel *kernel) {
     int chapter = 0;
-    for (const char *c = stage->name; *c >= '0' && *c <= '9' && chapter < 10; ++c)
+    for (const char *c = kernel->name; *c >= '0' && *c <= '9' && chapter < 10; ++c)
         chapter = 10 * chapter + (*c - '0');
     return chapter;
 }
@@ -91,8 +91,8 @@ static bool read_name(const char *name, const char *text, const char *const *nam
 /* The chapters that this program has, as bits. */
 static uint32_t known_chapters(void) {
     uint32_t known = 0;
-    for (int i = 0; i < stage_registry_count; ++i) {
-        const int chapter = chapter_of_stage(stage_registry[i].bf16);
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const int chapter = chapter_of_kernel(kernel_of_any_type(&kernel_registry[i]));
         if (chapter < 32) known |= 1u << chapter;
     }
     return known;
@@ -119,12 +119,12 @@ static bool read_chapters(const char *text, uint32_t *chapters) {
             last = chapter_number(&rest);
         }
         if (first < 0 || last < first || (*rest != ',' && *rest != '\0')) {
-            complain("--stages: '%s' is not a list of chapters such as 3,7-9", text);
+            complain("--chapters: '%s' is not a list of chapters such as 3,7-9", text);
             return false;
         }
         for (int chapter = first; chapter <= last; ++chapter) {
             if (chapter > 31 || !(known >> chapter & 1)) {
-                complain("--stages: there is no chapter %d here; --help lists the chapters",
+                complain("--chapters: there is no chapter %d here; --help lists the chapters",
                          chapter);
                 return false;
             }
@@ -152,28 +152,43 @@ static bool read_explain(const char *text, int *index) {
 
 /* ---- one option ---- */
 
+struct backend_setting *find_setting(const char *name) {
+    for (int i = 0; i < backend_setting_count; ++i)
+        if (strcmp(backend_settings[i].option, name) == 0) return &backend_settings[i];
+    return NULL;
+}
+
+static bool read_setting(struct backend_setting *setting, const char *text) {
+    if (!setting->names)
+        return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
+    int index;
+    if (!read_name(setting->option, text, setting->names, (int)setting->high + 1, &index))
+        return false;
+    setting->value = (uint64_t)index;
+    return true;
+}
+
 /* An option that belongs to the other kind of program. */
-static bool refuse_elsewhere(const char *name, bool card) {
-    static const char *const simulator[] = {"--sms", "--schedule", "--schedule-seed", "--explain"};
-    if (card && find_name(name, simulator, 4) >= 0)
-        complain("%s: only the simulator's programs (build/sim) have this option", name);
-    else if (!card && strcmp(name, "--csv") == 0)
-        complain("--csv: the simulator takes no times to write; leave it out");
+static bool refuse_elsewhere(const char *name) {
+    const char *const reason = backend_lacks(name);
+    if (reason)
+        complain("%s: %s", name, reason);
     else if (program_is_tour && strcmp(name, "--variant") == 0)
         complain("--variant: the tour runs the chapters' own kernels; run the chapter's program");
     else if (program_is_tour && strcmp(name, "--explain") == 0)
         complain("--explain: the tour has many kernels; run the program of one chapter");
-    else if (!program_is_tour && strcmp(name, "--stages") == 0)
-        complain("--stages: only the tour has this option");
+    else if (!program_is_tour && strcmp(name, "--chapters") == 0)
+        complain("--chapters: only the tour has this option");
     else
         return false;
     return true;
 }
 
 static bool apply(struct options *options, const char *name, const char *value) {
-    const bool card = backend_can_time();
     int index = 0;
-    if (refuse_elsewhere(name, card)) return false;
+    struct backend_setting *const setting = find_setting(name);
+    if (refuse_elsewhere(name)) return false;
+    if (setting) return read_setting(setting, value);
     if (!strcmp(name, "--m")) return read_int(name, value, LARGEST_EXTENT, &options->m);
     if (!strcmp(name, "--n")) return read_int(name, value, LARGEST_EXTENT, &options->n);
     if (!strcmp(name, "--k")) return read_int(name, value, LARGEST_EXTENT, &options->k);
@@ -183,12 +198,8 @@ static bool apply(struct options *options, const char *name, const char *value) 
         return true;
     }
     if (!strcmp(name, "--iters")) return read_int(name, value, MOST_ROUNDS, &options->iterations);
-    if (!strcmp(name, "--sms"))
-        return read_int(name, value, LARGEST_SM_COUNT, &options->backend.sms);
     if (!strcmp(name, "--seed")) return read_whole(name, value, 0, UINT64_MAX, &options->seed);
-    if (!strcmp(name, "--schedule-seed"))
-        return read_whole(name, value, 0, UINT64_MAX, &options->backend.schedule_seed);
-    if (!strcmp(name, "--stages")) return read_chapters(value, &options->chapters);
+    if (!strcmp(name, "--chapters")) return read_chapters(value, &options->chapters);
     if (!strcmp(name, "--variant")) return options->variant = value, true;
     if (!strcmp(name, "--trace")) return options->trace = value, true;
     if (!strcmp(name, "--report")) return options->report = value, true;
@@ -198,14 +209,11 @@ static bool apply(struct options *options, const char *name, const char *value) 
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
     } else if (!strcmp(name, "--dtype")) {
-        if (!read_name(name, value, type_names, 2, &index)) return false;
+        if (!read_name(name, value, type_names, ELEMENT_TYPES, &index)) return false;
         options->backend.type = (enum gemm_type)index;
-    } else if (!strcmp(name, "--schedule")) {
-        if (!read_name(name, value, schedule_names, 4, &index)) return false;
-        options->backend.schedule = (enum sim_schedule)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
-        if (!card && index != 0) {
+        if (!backend_can_time() && index != 0) {
             complain("--timing: the simulator has cycles, not times; choose none");
             return false;
         }
@@ -219,16 +227,32 @@ static bool apply(struct options *options, const char *name, const char *value) 
 static bool check_variant(const struct options *options) {
     if (!options->variant) return true;
     char list[256] = "";
-    for (int i = 0; i < stage_registry_count; ++i) {
-        const struct gemm_stage *stage = stage_registry[i].bf16;
-        if (!stage->variant) continue;
-        if (strcmp(stage->variant, options->variant) == 0) return true;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (!kernel->variant) continue;
+        if (strcmp(kernel->variant, options->variant) == 0) return true;
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", stage->variant);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", kernel->variant);
     }
     complain("--variant: there is no '%s' here; %s%s", options->variant,
              *list ? "choose from: " : "this chapter has no variants", list);
     return false;
+}
+
+/* Is the kernel compiled for the type? The tour leaves out those that are not. */
+static bool check_type(const struct options *options) {
+    if (program_is_tour) return true;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct kernel_entry *entry = &kernel_registry[i];
+        const char *variant = kernel_of_any_type(entry)->variant;
+        if (!options->variant != !variant || (variant && strcmp(variant, options->variant) != 0) ||
+            entry->of_type[options->backend.type])
+            continue;
+        complain("--dtype: this kernel is not compiled for %s; choose %s",
+                 type_names[options->backend.type], type_names[!options->backend.type]);
+        return false;
+    }
+    return true;
 }
 
 static bool check_size(const struct options *o) {
@@ -264,21 +288,18 @@ static bool check_outputs(const struct options *options) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",      "--n",      "--k",      "--size",     "--input",
-        "--seed",   "--timing", "--iters",  "--dtype",    "--variant",
-        "--trace",  "--csv",    "--sms",    "--schedule", "--schedule-seed",
-        "--stages", "--report", "--explain"};
-    const bool card = backend_can_time();
-    const int size = card ? 8192 : 512;
+        "--m",     "--n",       "--k",     "--size", "--input",    "--seed",   "--timing", "--iters",
+        "--dtype", "--variant", "--trace", "--csv",  "--chapters", "--report", "--explain"};
+    const int size = backend_can_time() ? 8192 : 512;
     *options = (struct options){
         .m = size,
         .n = size,
         .k = size,
         .seed = 1,
-        .timing = card ? TIMING_BURST : 0,
-        .chapters = ~0u,
+        .timing = backend_can_time() ? TIMING_BURST : 0,
+        .chapters = program_is_tour ? PART_ONE : ~0u,
         .explain = -1,
-        .backend = {.type = GEMM_BF16, .sms = 4, .schedule = SCHEDULE_TIME, .schedule_seed = 1}};
+        .backend = {.type = GEMM_BF16}};
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -289,7 +310,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
             options->json = true;
             continue;
         }
-        if (find_name(name, with_value, (int)(sizeof with_value / sizeof *with_value)) < 0) {
+        if (find_name(name, with_value, (int)(sizeof with_value / sizeof *with_value)) < 0 &&
+            !find_setting(name) && !backend_lacks(name)) {
             complain("unknown option '%s'; --help lists the options", argv[i]);
             return OPTIONS_BAD;
         }
@@ -300,6 +322,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         if (!apply(options, name, equals ? equals + 1 : argv[++i])) return OPTIONS_BAD;
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
-    return check_variant(options) && check_size(options) && check_outputs(options) ? OPTIONS_RUN
-                                                                                   : OPTIONS_BAD;
+    return check_variant(options) && check_type(options) && check_size(options) &&
+                   check_outputs(options)
+               ? OPTIONS_RUN
+               : OPTIONS_BAD;
 }

@@ -4,8 +4,9 @@
 #ifndef HARNESS_OPTIONS_H
 #define HARNESS_OPTIONS_H
 
-#include "harness/backend.h"
+#include "backend.h"
 #include "harness/inputs.h"
+#include "harness/registry.h"
 
 struct options {
     int m, n, k;
@@ -28,16 +29,17 @@ enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
 enum options_outcome options_read(struct options *options, int argc, char **argv);
 
 /* The chapter's number: 6 of "06_wgmma"; 0 if the name begins with none. */
-int chapter_of_stage(const struct gemm_stage *stage);
+int chapter_of_kernel(const struct gemm_kernel *kernel);
 
 /* A whole number in decimal and nothing else, from low to high. */
 bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 /* "1024x1152x640": the extents of a problem, each as large as --m may be. */
 bool parse_extents(const char *text, int *m, int *n, int *k);
+/* The backend's own option of this name; NULL if it has none. */
+struct backend_setting *find_setting(const char *name);
 /* The index of a name in a list, or -1. */
 int find_name(const char *text, const char *const *names, int count);
 
-extern const char *const type_names[2];     /* by enum gemm_type */
-extern const char *const schedule_names[4]; /* by enum sim_schedule */
+extern const char *const type_names[ELEMENT_TYPES]; /* by enum gemm_type */
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "harness/backend.h"
+#include "backend.h"
 
 /* First in main(): sees to it that the standard streams are open, because the next file would take
  * the place of a closed one, and that a reader who goes away shows as an error of the stream. False

@@ -1,27 +1,37 @@
 /*
- * registry.h: the stages that a program is linked with. The build generates the definitions.
+ * registry.h: the kernels that a program is linked with. The build generates the definitions.
  */
 #ifndef HARNESS_REGISTRY_H
 #define HARNESS_REGISTRY_H
 
 #include "gemm.h"
 
-/* One chapter, or one variant of a chapter (stage->variant != NULL), compiled for both types. */
-struct stage_entry {
-    const struct gemm_stage *fp16, *bf16;
+enum { ELEMENT_TYPES = 2 }; /* GEMM_FP16, GEMM_BF16 */
+
+/* A chapter's own kernel, or one of its variants, as its chapter(...) in CMakeLists.txt declares
+ * it. */
+struct kernel_entry {
+    const struct gemm_kernel *of_type[ELEMENT_TYPES]; /* NULL: not compiled for this type */
+    int gpus;                                         /* that it needs */
 };
 
 /* A chapter's own kernel precedes its variants; chapters come in order. */
-extern const struct stage_entry stage_registry[];
-/* The same stages compiled with the recorder in them; NULL, NULL where there is no such object. */
-extern const struct stage_entry stage_trace_registry[];
-extern const int stage_registry_count;
+extern const struct kernel_entry kernel_registry[];
+/* The same kernels compiled with the recorder in them; all NULL where there is no such object. */
+extern const struct kernel_entry kernel_trace_registry[];
+extern const int kernel_registry_count;
 /* Does the program run chapters side by side (true), or one chapter and its variants? */
 extern const bool program_is_tour;
 
-static inline const struct gemm_stage *stage_of_type(const struct stage_entry *entry,
-                                                     enum gemm_type type) {
-    return type == GEMM_FP16 ? entry->fp16 : entry->bf16;
+/* The kernel for one type, or NULL. */
+static inline const struct gemm_kernel *kernel_of_type(const struct kernel_entry *entry,
+                                                       enum gemm_type type) {
+    return entry->of_type[type];
+}
+
+/* The kernel for bf16, or for the type that there is: for what does not depend on the type. */
+static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_entry *entry) {
+    return entry->of_type[GEMM_BF16] ? entry->of_type[GEMM_BF16] : entry->of_type[GEMM_FP16];
 }
 
 #endif

@@ -6,7 +6,7 @@
 /* Dense 16-bit FLOPs per cycle of the four Tensor Cores of an SM. */
 static const double flops_per_cycle = 4096;
 
-double result_cycles(const struct stage_result *result) {
+double result_cycles(const struct kernel_result *result) {
     if (result->cycles > 0) return result->cycles;
     if (result->timing.burst.cycles > 0) return result->timing.burst.cycles;
     return result->timing.sustained.cycles;
@@ -71,7 +71,7 @@ static void print_heading(FILE *out, const struct report *r, int width) {
         if (r->timing & TIMING_SUSTAINED) fprintf(out, " | %-47s", "sustained");
         fputs(" |\n", out);
     }
-    fprintf(out, "%-*s %8s", width, "stage", "verified");
+    fprintf(out, "%-*s %8s", width, "chapter", "verified");
     for (int mode = TIMING_BURST; mode <= TIMING_SUSTAINED; ++mode) {
         if (!(r->timing & mode)) continue;
         fprintf(out, " | %9s %6s %6s %5s %5s %5s", "ms", "TFLOPS", "cuBLAS", "TCore", "MHz", "+-");
@@ -81,7 +81,7 @@ static void print_heading(FILE *out, const struct report *r, int width) {
     fputs(" | technique\n", out);
 }
 
-static const char *verdict_word(const struct stage_result *result) {
+static const char *verdict_word(const struct kernel_result *result) {
     switch (result->code) {
     case EXIT_VERIFIED:
         return "yes";
@@ -96,13 +96,13 @@ void report_table(const struct report *r, FILE *out) {
     char label[96];
     int width = 12;
     for (int i = 0; i < r->count; ++i) {
-        const int length = (int)strlen(stage_label(r->results[i].stage, label, sizeof label));
+        const int length = (int)strlen(kernel_label(r->results[i].kernel, label, sizeof label));
         if (length > width) width = length;
     }
     print_heading(out, r, width);
     for (int i = 0; i < r->count; ++i) {
-        const struct stage_result *result = &r->results[i];
-        fprintf(out, "%-*s %8s", width, stage_label(result->stage, label, sizeof label),
+        const struct kernel_result *result = &r->results[i];
+        fprintf(out, "%-*s %8s", width, kernel_label(result->kernel, label, sizeof label),
                 verdict_word(result));
         print_timing(out, r, &result->timing);
         if (is_simulated(r) && result->cycles > 0)
@@ -111,7 +111,7 @@ void report_table(const struct report *r, FILE *out) {
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
         fprintf(out, " | %s%s%s\n", result->selected ? result->selected : "",
-                result->selected ? ": " : "", result->stage->technique);
+                result->selected ? ": " : "", result->kernel->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
@@ -181,13 +181,13 @@ static void json_timing(FILE *out, const struct timing *timing) {
     json_speed(out, "sustained", &timing->sustained, true);
 }
 
-static void json_result(const struct report *r, const struct stage_result *result, FILE *out) {
-    const struct gemm_stage *stage = result->stage;
+static void json_result(const struct report *r, const struct kernel_result *result, FILE *out) {
+    const struct gemm_kernel *kernel = result->kernel;
     const double cycles = result_cycles(result);
-    fputs("{\"stage\": ", out);
-    json_string(out, stage->name);
+    fputs("{\"chapter\": ", out);
+    json_string(out, kernel->name);
     fputs(", \"variant\": ", out);
-    json_string(out, stage->variant);
+    json_string(out, kernel->variant);
     fputs(", \"selected\": ", out);
     json_string(out, result->selected);
     fputs(", \"backend\": ", out);
@@ -202,9 +202,9 @@ static void json_result(const struct report *r, const struct stage_result *resul
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
-    fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", stage->smem_bytes);
-    if (stage->stages > 0)
-        fprintf(out, "%d, ", stage->stages);
+    fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
+    if (kernel->stages > 0)
+        fprintf(out, "%d, ", kernel->stages);
     else
         fputs("null, ", out);
     json_number(out, "cycles", cycles, cycles > 0);
@@ -245,17 +245,17 @@ static void fill_timing(struct report_row *row, const struct timing *timing) {
 int report_rows(const struct report *r, struct report_row *rows) {
     int count = 0;
     for (int i = 0; i < r->count; ++i) {
-        const struct stage_result *result = &r->results[i];
+        const struct kernel_result *result = &r->results[i];
         const double cycles = result_cycles(result);
         rows[count] = (struct report_row){
-            .name = result->stage->name,
-            .variant = result->stage->variant,
-            .technique = result->stage->technique,
+            .name = result->kernel->name,
+            .variant = result->kernel->variant,
+            .technique = result->kernel->technique,
             .verified = result->code == EXIT_VERIFIED,
             .cycles = cycles > 0 ? cycles : 0,
             .utilization = tensor_core_utilization(r, cycles),
             .registers = result->info.registers > 0 ? result->info.registers : 0,
-            .smem_bytes = result->stage->smem_bytes};
+            .smem_bytes = result->kernel->smem_bytes};
         fill_timing(&rows[count++], &result->timing);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {

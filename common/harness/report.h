@@ -9,12 +9,12 @@
 
 /* What a report is about. */
 struct report {
-    const struct device_info *device;
+    const struct backend_info *device;
     struct problem_size size;
     enum gemm_type type;
     enum input_kind input;
     int timing; /* TIMING_ flags */
-    const struct stage_result *results;
+    const struct kernel_result *results;
     int count;
     const struct baseline_result *baselines;
     int baseline_count;
@@ -22,15 +22,15 @@ struct report {
 
 /* The text table. */
 void report_table(const struct report *report, FILE *out);
-/* One JSON object per stage and line; what is not known is null. Simulated cycles and their
+/* One JSON object per kernel and line; what is not known is null. Simulated cycles and their
  * utilization are told from measured ones by the field "backend". */
 void report_json(const struct report *report, FILE *out);
-/* The rows of the page's table: stages, then baselines. Returns how many; `rows` has room for all
+/* The rows of the page's table: kernels, then baselines. Returns how many; `rows` has room for all
  * of them. */
 int report_rows(const struct report *report, struct report_row *rows);
 
 /* Cycles of one multiplication: simulated, or as measured; <= 0: not known. */
-double result_cycles(const struct stage_result *result);
+double result_cycles(const struct kernel_result *result);
 /* FLOPs / (SMs * 4096 * cycles), without padding; 0: not known. */
 double tensor_core_utilization(const struct report *report, double cycles);
 

@@ -1,8 +1,8 @@
 /*
  * timing.c: burst and sustained timing of several contenders in one rotation.
  *
- * A card of this size runs into its power limit within milliseconds, so a kernel's speed depends on
- * what ran before it. Hence the two modes: burst lets the card rest before every sample, sustained
+ * A GPU of this size runs into its power limit within milliseconds, so a kernel's speed depends on
+ * what ran before it. Hence the two modes: burst lets the GPU rest before every sample, sustained
  * loads it until clock and power have settled. In both, every round visits every contender once, in
  * an order of its own, so that no contender always follows the same one.
  */

@@ -218,11 +218,11 @@ static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
  * that the accumulators of wgmma have: rows 16 w .. 16 w + 15 of 64 belong to warp w; in 8 x 8
  * blocks lane 4 r + c / 2 holds row r, columns c and c + 1; blocks to the right and the block below
  * follow in the registers. PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16". */
-static void explain_place(const struct gemm_stage *stage, int row, int column) {
-    const int r = row % stage->tile_m, c = column % stage->tile_n;
+static void explain_place(const struct gemm_kernel *kernel, int row, int column) {
+    const int r = row % kernel->tile_m, c = column % kernel->tile_n;
     fprintf(stderr, "    tile (%d, %d) of %d x %d: row %d, column %d in the tile",
-            row / stage->tile_m, column / stage->tile_n, stage->tile_m, stage->tile_n, r, c);
-    if (stage->tile_m % 64 == 0)
+            row / kernel->tile_m, column / kernel->tile_n, kernel->tile_m, kernel->tile_n, r, c);
+    if (kernel->tile_m % 64 == 0)
         fprintf(stderr, "; as an m64nN accumulator: rows %d..%d, warp %d, lane %d, register %d",
                 r / 64 * 64, r / 64 * 64 + 63, r % 64 / 16, r % 8 * 4 + c % 8 / 2,
                 c / 8 * 4 + r % 16 / 8 * 2 + c % 2);
@@ -233,12 +233,12 @@ static void explain_first(const struct check *check) {
     const struct operands *o = check->operands;
     const struct mismatch *first = &check->first;
     const uint16_t bits = got(check, first->row, first->column);
-    const struct gemm_stage *stage = check->output->stage;
+    const struct gemm_kernel *kernel = check->output->kernel;
     char tiles[64] = "";
-    if (stage)
+    if (kernel)
         snprintf(tiles, sizeof tiles, ", in %lld of %lld tiles",
-                 (long long)wrong_tiles(check, stage->tile_m, stage->tile_n),
-                 (long long)ceil_div(o->m, stage->tile_m) * ceil_div(o->n, stage->tile_n));
+                 (long long)wrong_tiles(check, kernel->tile_m, kernel->tile_n),
+                 (long long)ceil_div(o->m, kernel->tile_m) * ceil_div(o->n, kernel->tile_n));
     complain("%s: wrong result: %lld of %lld elements%s", check->output->what,
              (long long)check->wrong_elements, (long long)o->m * o->n, tiles);
     fprintf(stderr, "    first: row %d, column %d: ", first->row, first->column);
@@ -258,7 +258,7 @@ static void explain_first(const struct check *check) {
     if (first->against)
         fprintf(stderr, ", which is the %s; allowed error %.3g", first->against, first->bound);
     fputc('\n', stderr);
-    if (stage) explain_place(stage, first->row, first->column);
+    if (kernel) explain_place(kernel, first->row, first->column);
 }
 
 struct verdict verify_output(const struct output_view *output, const struct operands *operands,

@@ -3,7 +3,7 @@
  *
  * Before a run D, its padding and the guards around it are filled with a NaN. Afterwards every
  * element must have been written and agree with the reference (reference.h), and everything around
- * must be as it was. On the card every element is compared with the library's result, too: two
+ * must be as it was. On the GPU every element is compared with the library's result, too: two
  * results of which each may be off by its bound. A NaN or an infinity never agrees with anything.
  */
 #ifndef HARNESS_VERIFY_H
@@ -25,7 +25,7 @@ struct verdict {
 /* One output on the host. */
 struct output_view {
     const char *what; /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
-    const struct gemm_stage *stage; /* for its tile; NULL: a library */
+    const struct gemm_kernel *kernel; /* for its tile; NULL: a library */
     const uint16_t *memory;         /* guard, [m][ldd], guard */
     int64_t guard;                  /* elements */
 };

@@ -7,7 +7,7 @@
 #ifndef HOPPER_CLUSTER_H
 #define HOPPER_CLUSTER_H
 
-#include "mbarrier.h"
+#include "hopper/mbarrier.h"
 
 #ifdef __CUDACC__
 

@@ -10,7 +10,7 @@
 #ifndef HOPPER_CP_ASYNC_H
 #define HOPPER_CP_ASYNC_H
 
-#include "thread.h"
+#include "hopper/thread.h"
 
 #ifdef __CUDACC__
 

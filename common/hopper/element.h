@@ -8,7 +8,7 @@
 #define HOPPER_ELEMENT_H
 
 #include "gemm.h"
-#include "thread.h"
+#include "hopper/thread.h"
 
 #if GEMM_BF16_ELEMENTS
 #define ELEMENT_TYPE GEMM_BF16

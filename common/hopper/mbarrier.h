@@ -13,7 +13,7 @@
 #ifndef HOPPER_MBARRIER_H
 #define HOPPER_MBARRIER_H
 
-#include "thread.h"
+#include "hopper/thread.h"
 
 /* 8 bytes of shared memory, 8-byte aligned, touched by nothing but these functions. */
 typedef uint64_t mbarrier_t;

@@ -7,8 +7,8 @@
 #ifndef HOPPER_MMA_H
 #define HOPPER_MMA_H
 
-#include "element.h"
-#include "thread.h"
+#include "hopper/element.h"
+#include "hopper/thread.h"
 
 #ifdef __CUDACC__
 

@@ -9,7 +9,7 @@
 #ifndef HOPPER_REGISTERS_H
 #define HOPPER_REGISTERS_H
 
-#include "thread.h"
+#include "hopper/thread.h"
 
 #ifdef __CUDACC__
 

@@ -13,7 +13,7 @@
 #ifndef HOPPER_TMA_H
 #define HOPPER_TMA_H
 
-#include "mbarrier.h"
+#include "hopper/mbarrier.h"
 
 #ifdef __CUDACC__
 

@@ -11,8 +11,8 @@
 #ifndef HOPPER_WGMMA_H
 #define HOPPER_WGMMA_H
 
-#include "element.h"
-#include "thread.h"
+#include "hopper/element.h"
+#include "hopper/thread.h"
 
 /*
  * Where an operand tile lies in shared memory, as 64 bits:

@@ -9,28 +9,57 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core.h"
-#include "fiber.h"
+#include "sim/core/core.h"
+#include "sim/core/fiber.h"
+
+const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
+
+enum { SETTING_SMS, SETTING_SCHEDULE, SETTING_SEED, SETTINGS };
+struct backend_setting backend_settings[] = {
+    [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
+    [SETTING_SCHEDULE] = {"--schedule", "ORDER",
+                          "time (default): by the timing model, gives simulated cycles;\n"
+                          "early, late, random: every asynchronous effect as early, as\n"
+                          "late, or at any moment that the rules allow",
+                          schedule_names, 0, SIM_SCHEDULES - 1, SCHEDULE_TIME},
+    [SETTING_SEED] = {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
+};
+const int backend_setting_count = SETTINGS;
+const char *const backend_settings_heading = "The simulator";
+
+const char *backend_lacks(const char *option) {
+    return strcmp(option, "--csv") ? NULL
+                                   : "the simulator takes no times to write; leave it out";
+}
+
+void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
+    backend_settings[SETTING_SMS].value = (uint64_t)sms;
+    backend_settings[SETTING_SCHEDULE].value = schedule;
+    backend_settings[SETTING_SEED].value = seed;
+}
 
 static struct backend_options options;
+static uint64_t seed; /* of SCHEDULE_RANDOM, in the first run */
 static int run_number;
 static bool abandoned; /* the current run */
 static bool running;   /* there is one */
 
-enum exit_code backend_open(const struct backend_options *chosen, struct device_info *info) {
+enum exit_code backend_open(const struct backend_options *chosen, struct backend_info *info) {
     options = *chosen;
-    if (options.sms < 1 || options.sms > MAX_SMS) {
-        fprintf(stderr, "--sms %d: the simulator has 1 to %d SMs\n", options.sms, MAX_SMS);
+    sim.sms = (int)backend_settings[SETTING_SMS].value;
+    sim.schedule = (enum sim_schedule)backend_settings[SETTING_SCHEDULE].value;
+    if (sim.sms < 1 || sim.sms > MAX_SMS) {
+        fprintf(stderr, "--sms %d: the simulator has 1 to %d SMs\n", sim.sms, MAX_SMS);
         return EXIT_USAGE;
     }
-    sim.sms = options.sms;
-    sim.schedule = options.schedule;
+    seed = backend_settings[SETTING_SEED].value;
     run_number = 0;
     memset(info, 0, sizeof *info);
     info->backend = "sim";
-    snprintf(info->name, sizeof info->name, "Hopper simulator, %d SM%s", options.sms,
-             options.sms == 1 ? "" : "s");
-    info->sm_count = options.sms;
+    snprintf(info->name, sizeof info->name, "Hopper simulator, %d SM%s", sim.sms,
+             sim.sms == 1 ? "" : "s");
+    info->gpus = 1;
+    info->sm_count = sim.sms;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     info->checks_bounds = true;
     info->memory_bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page / 2 : (size_t)1 << 30;
@@ -105,27 +134,27 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     return GEMM_OK;
 }
 
-struct stage_info backend_stage_info(const struct gemm_stage *stage) {
-    const struct gemm_launch launch = {.kernel = stage->kernel,
-                                       .name = stage->name,
-                                       .grid = stage->cluster,
-                                       .cluster = stage->cluster,
-                                       .threads = stage->threads,
-                                       .smem_bytes = stage->smem_bytes};
-    return (struct stage_info){.registers = 0, .ctas_per_sm = launch_ctas_per_sm(&launch)};
+struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
+    const struct gemm_launch launch = {.kernel = kernel->function,
+                                       .name = kernel->name,
+                                       .grid = kernel->cluster,
+                                       .cluster = kernel->cluster,
+                                       .threads = kernel->threads,
+                                       .smem_bytes = kernel->smem_bytes};
+    return (struct kernel_info){.registers = 0, .ctas_per_sm = launch_ctas_per_sm(&launch)};
 }
 
-static enum gemm_status enqueue_stage(const struct contender *self,
+static enum gemm_status enqueue_kernel(const struct contender *self,
                                       const struct gemm_problem *problem, void *stream) {
-    return self->stage->launch(problem, stream);
+    return self->kernel->launch(problem, stream);
 }
 
-struct contender contender_of_stage(const struct gemm_stage *stage) {
-    return (struct contender){.name = stage->name,
-                              .variant = stage->variant,
-                              .stage = stage,
+struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
+    return (struct contender){.name = kernel->name,
+                              .variant = kernel->variant,
+                              .kernel = kernel,
                               .computes = true,
-                              .enqueue = enqueue_stage};
+                              .enqueue = enqueue_kernel};
 }
 
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
@@ -135,16 +164,15 @@ int backend_baselines(const struct gemm_problem *problem, struct contender *out,
 
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles) {
-    sim.sms = options.sms;
     sim.cycles = 0;
     sim.steps = 0;
     abandoned = false;
-    scheduler_begin(options.schedule, options.schedule_seed + (uint64_t)run_number++);
-    timing_begin(options.sms);
+    scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
+    timing_begin(sim.sms);
     report_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);
-    const bool record = options.trace && contender->stage;
-    if (record) sim_recording_begin(contender->stage, problem);
+    const bool record = options.trace && contender->kernel;
+    if (record) sim_recording_begin(contender->kernel, problem);
     running = true;
     const enum gemm_status status = contender->enqueue(contender, problem, NULL);
     running = false;

@@ -1,7 +1,7 @@
 /*
  * recording.c: from the simulator's events to the timeline.
  */
-#include "sim/internal.h"
+#include "sim/core/internal.h"
 #include "timeline/timeline.h"
 
 static struct timeline *recorded;
@@ -78,8 +78,8 @@ void sim_trace(int role, int event, int argument) {
     });
 }
 
-void sim_recording_begin(const struct gemm_stage *stage, const struct gemm_problem *problem) {
-    recorded = timeline_begin(stage, problem);
+void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_problem *problem) {
+    recorded = timeline_begin(kernel, problem);
     sim_event_hook = record;
 }
 

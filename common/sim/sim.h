@@ -5,8 +5,8 @@
  * shapes and rules). It is called by one simulated thread, on that thread's fiber; warp-wide
  * instructions are called by all 32 lanes.
  */
-#ifndef SIM_H
-#define SIM_H
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
 
 #include "gemm.h"
 

@@ -3,11 +3,11 @@
  *
  * A mark is a moment in one thread. What lies between two marks of a thread is a span by itself (a
  * wait, an epilogue); what an asynchronous unit does is pieced together from several: a load is in
- * flight from its issue until it landed, which the simulator knows and the card shows only when a
+ * flight from its issue until it landed, which the simulator knows and the GPU shows only when a
  * consumer's wait ends.
  */
 #include "timeline/build.h"
-#include "timeline/tensor_core.h"
+#include "timeline/tensor_core_spans.h"
 
 #include <stdio.h>
 #include <stdlib.h>

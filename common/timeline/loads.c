@@ -1,12 +1,12 @@
 /*
  * loads.c: the stages of the ring: what is on its way into each, and what is held there.
  *
- * A load is in flight from its issue until it landed, which the simulator knows and the card shows
+ * A load is in flight from its issue until it landed, which the simulator knows and the GPU shows
  * only when a consumer's wait ends; the stage is held until the multiplications that read it are
  * over.
  */
 #include "timeline/build.h"
-#include "timeline/tensor_core.h"
+#include "timeline/tensor_core_spans.h"
 
 #include <stdio.h>
 #include <stdlib.h>

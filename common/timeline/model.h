@@ -108,7 +108,7 @@ struct timeline {
 /* The list of all timelines, in the order in which they were recorded. */
 extern struct timeline *timeline_list;
 
-struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_problem *problem,
+struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
                               bool simulated);
 struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm);
 void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument);

@@ -2,9 +2,9 @@
  * page.c: the report: the page with everything in it, the figures, and the trace.
  */
 #include "timeline/model.h"
-#include "timeline/text_file.h"
 #include "timeline/page_source.h"
 #include "timeline/svg.h"
+#include "timeline/text_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -260,7 +260,7 @@ bool timeline_write_report(const char *dir, const struct report_info *info,
     for (const struct timeline *t = timeline_list; t; t = t->next) {
         snprintf(path, sizeof path, "%s/timeline_%s%s%s.svg", dir, t->name,
                  t->variant[0] ? "_" : "", t->variant);
-        if (!timeline_write_stage_svg(path, t)) return false;
+        if (!timeline_write_kernel_svg(path, t)) return false;
     }
     return true;
 }

@@ -99,7 +99,7 @@ static int choose_panels(const struct timeline *timeline, struct panel panels[2]
     return 2;
 }
 
-bool timeline_write_stage_svg(const char *path, const struct timeline *timeline) {
+bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline) {
     enum { LANE = 15, GAP = 3 };
     const struct timeline_figures figures = timeline_figures(index_of(timeline));
     struct panel panels[2];

@@ -9,7 +9,7 @@
 /* One stage, every track of its first CTA (and of its cluster's other CTAs), k-tile numbers in the
  * spans. A long run is shown in two parts: its beginning, and the change from one output tile to
  * the next. */
-bool timeline_write_stage_svg(const char *path, const struct timeline *timeline);
+bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline);
 
 /* All stages below each other on one time axis. */
 bool timeline_write_stack_svg(const char *path);

@@ -34,7 +34,7 @@ static void free_timeline(struct timeline *timeline) {
     free(timeline);
 }
 
-struct timeline *timeline_new(const struct gemm_stage *stage, const struct gemm_problem *problem,
+struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
                               bool simulated) {
     struct timeline *timeline = calloc(1, sizeof *timeline);
     if (!timeline) {
@@ -110,7 +110,7 @@ void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t e
     intervals->at[intervals->count++] = (struct interval){begin, end, warp};
 }
 
-struct timeline *timeline_begin(const struct gemm_stage *stage,
+struct timeline *timeline_begin(const struct gemm_kernel *stage,
                                 const struct gemm_problem *problem) {
     return timeline_new(stage, problem, true);
 }

@@ -1,21 +1,21 @@
 /*
  * timeline.h: what happened when, in one run of one kernel.
  *
- * A timeline is filled in one of two ways: from the records that a traced kernel wrote on the card
+ * A timeline is filled in one of two ways: from the records that a traced kernel wrote on the GPU
  * (timeline_add_device_records), or by the simulator, which calls timeline_begin, then the hooks
  * for marks, busy units and mbarriers, then timeline_end. Both end in the same tracks of spans. The
  * timelines of a process are kept until timeline_free_all; a second run of the same stage and
  * variant replaces the first.
  *
- * Times are SM clock cycles since the start of the kernel. On the card the clocks of the SMs are
+ * Times are SM clock cycles since the start of the kernel. On the GPU the clocks of the SMs are
  * lined up by the
  * (%globaltimer, %clock64) pairs of the trace, which is good to some 60 cycles between SMs and
  * exact within one.
  *
  * The host thread calls everything here.
  */
-#ifndef TIMELINE_H
-#define TIMELINE_H
+#ifndef TIMELINE_TIMELINE_H
+#define TIMELINE_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 
 struct timeline;
 
-/* ---- recording: the card ---- */
+/* ---- recording: the GPU ---- */
 
 /* Size of the buffer for gemm_problem.trace; the caller zeroes it before the traced launch. */
 size_t trace_buffer_bytes(void);
@@ -38,14 +38,14 @@ struct trace_record *trace_buffer_in(void *memory);
 /* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the
  * SM clock if it is known, or 0: then it is taken from the records. False, with a line on stderr,
  * if the buffer holds no usable record. */
-bool timeline_add_device_records(const struct gemm_stage *stage, const struct gemm_problem *problem,
+bool timeline_add_device_records(const struct gemm_kernel *stage, const struct gemm_problem *problem,
                                  const void *buffer, size_t bytes, double clock_mhz);
 
 /* ---- recording: the simulator ---- */
 
 /* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL.
  */
-struct timeline *timeline_begin(const struct gemm_stage *stage, const struct gemm_problem *problem);
+struct timeline *timeline_begin(const struct gemm_kernel *stage, const struct gemm_problem *problem);
 
 /* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
  * role's trace. */

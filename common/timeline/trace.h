@@ -19,7 +19,7 @@
  *     trace_close(&trace);
  *
  * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where
- * none follows at once. Functions that the role is made of take a `struct trace *`. On the card all
+ * none follows at once. Functions that the role is made of take a `struct trace *`. On the GPU all
  * this compiles to nothing unless the file is compiled with TRACE=1; then one thread of the role
  * writes 8 bytes per mark: five instructions, predicated, so that no branch appears between two
  * wgmma instructions. In the simulator the marks are always there and cost nothing while nobody

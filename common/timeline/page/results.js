@@ -84,7 +84,7 @@ function resultColumns() {
 
 function showResults() {
   const table = byId("results"), columns = resultColumns();
-  const head = element("tr", {}, element("th", {}, "stage"));
+  const head = element("tr", {}, element("th", {}, "chapter"));
   for (const [title] of columns) head.append(element("th", {class: "number"}, title));
   head.append(element("th", {}, "result"));
   table.append(element("thead", {}, head));

@@ -1,0 +1,122 @@
+/*
+ * pipeline.h: a ring of buffers between a producer and its consumers, under CUTLASS's names.
+ *
+ * Every stage of the ring has two barriers. `full` says that the stage holds data: the producer
+ * arrives once and the TMA brings the bytes. `empty` says that it may be overwritten: the
+ * consumers arrive. Each side walks the ring with a state of its own, {index, phase}, and waits
+ * for the phase that the other side completes:
+ *
+ *   producer  acquire(empty) -> TMA load  -> advance        the TMA completes full
+ *   consumer  wait(full)     -> wgmma ... -> release(empty) -> advance
+ *
+ * The producer starts with phase 1: on a fresh barrier the phase before the first counts as
+ * completed and has parity 1, so the first acquire of every stage passes at once. The consumer
+ * starts with phase 0 and has to wait.
+ *
+ * Nothing here locks: a phase flips when the last arrival comes, and whoever polls sees it
+ * flipped.
+ */
+#ifndef BUILDING_BLOCKS_PIPELINE_H
+#define BUILDING_BLOCKS_PIPELINE_H
+
+#include "hopper/mbarrier.h"
+
+/* The barriers of one stage, in shared memory; a ring is an array of these. */
+struct pipeline_stage {
+    mbarrier_t full, empty;
+};
+
+/* A place in the ring: the stage's index, and the parity of the phase to wait for there. */
+struct pipeline_state {
+    int index;
+    uint32_t phase;
+};
+
+/* On to the next stage; the phase changes when the ring has gone round once. */
+DEVICE void pipeline_advance(struct pipeline_state *state, int stages) {
+    if (++state->index == stages) {
+        state->index = 0;
+        state->phase ^= 1;
+    }
+}
+
+/* Past `count` stages that somebody else reads. */
+DEVICE void pipeline_skip(struct pipeline_state *state, int count, int stages) {
+    state->phase ^= (uint32_t)((state->index + count) / stages) & 1;
+    state->index = (state->index + count) % stages;
+}
+
+/* `consumers`: arrivals that release a stage. One thread; the caller then makes the barriers
+ * visible: fence_mbarrier_init() and a CTA or cluster barrier. */
+DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int consumers) {
+    for (int i = 0; i < stages; ++i) {
+        mbarrier_init(&ring[i].full, 1);
+        mbarrier_init(&ring[i].empty, consumers);
+    }
+}
+
+/* Is the stage free already? Does not announce anything; a producer thread may look before it
+ * must. */
+DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring,
+                                          struct pipeline_state state) {
+    return mbarrier_try_wait(&ring[state.index].empty, state.phase);
+}
+
+/* Waits until every consumer has released the stage, then announces `bytes` bytes. One producer
+ * thread. */
+DEVICE void pipeline_producer_acquire(struct pipeline_stage *ring, struct pipeline_state state,
+                                      uint32_t bytes) {
+    mbarrier_wait(&ring[state.index].empty, state.phase);
+    mbarrier_arrive_expect_tx(&ring[state.index].full, bytes);
+}
+
+/* Says that the stage is full. Only for a producer that wrote it itself: for one that acquired
+ * with `bytes`, the TMA says so. One producer thread. */
+DEVICE void pipeline_producer_commit(struct pipeline_stage *ring, struct pipeline_state state) {
+    mbarrier_arrive(&ring[state.index].full);
+}
+
+/* Waits until every stage has been released, `state` being the next one to acquire. Before a
+ * producer's CTA ends, whenever consumers in another CTA still arrive on its barriers. One
+ * producer thread. */
+DEVICE void pipeline_producer_tail(struct pipeline_stage *ring, struct pipeline_state state,
+                                   int stages) {
+    for (int i = 0; i < stages; ++i) {
+        mbarrier_wait(&ring[state.index].empty, state.phase);
+        pipeline_advance(&state, stages);
+    }
+}
+
+/* Is the stage full already? May suspend for a moment (try) or answers at once (test). Any
+ * consumer thread. */
+DEVICE bool pipeline_consumer_try_wait(struct pipeline_stage *ring, struct pipeline_state state) {
+    return mbarrier_try_wait(&ring[state.index].full, state.phase);
+}
+DEVICE bool pipeline_consumer_test_wait(struct pipeline_stage *ring, struct pipeline_state state) {
+    return mbarrier_test_wait(&ring[state.index].full, state.phase);
+}
+
+/* Waits until the stage is full. Every consumer thread. */
+DEVICE void pipeline_consumer_wait(struct pipeline_stage *ring, struct pipeline_state state) {
+    mbarrier_wait(&ring[state.index].full, state.phase);
+}
+
+/* Says that this consumer has read the stage: after the wait that covers the wgmma reading it,
+ * not after issuing that. One of the `consumers` arrivals. */
+DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeline_state state) {
+    mbarrier_arrive(&ring[state.index].empty);
+}
+
+/* The verbs, as kernels use them: a report of the simulator names the kernel's line, not this
+ * file's. */
+#define pipeline_init(ring, stages, consumers) VERB(pipeline_init_stages(ring, stages, consumers))
+#define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))
+#define producer_acquire(ring, state, bytes) VERB(pipeline_producer_acquire(ring, state, bytes))
+#define producer_commit(ring, state) VERB(pipeline_producer_commit(ring, state))
+#define producer_tail(ring, state, stages) VERB(pipeline_producer_tail(ring, state, stages))
+#define consumer_try_wait(ring, state) VERB_VALUE(pipeline_consumer_try_wait(ring, state))
+#define consumer_test_wait(ring, state) VERB_VALUE(pipeline_consumer_test_wait(ring, state))
+#define consumer_wait(ring, state) VERB(pipeline_consumer_wait(ring, state))
+#define consumer_release(ring, state) VERB(pipeline_consumer_release(ring, state))
+
+#endif

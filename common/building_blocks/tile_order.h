@@ -1,0 +1,34 @@
+/*
+ * tile_order.h: in which order output tiles are computed.
+ *
+ * The CTAs that run at the same time should share operands, so that the L2 cache serves all but
+ * the first of them: a nearly square patch of tiles needs the fewest different rows of A and B.
+ * Tiles are numbered down a group of RASTER_GROUP tile rows, then along it. What that is worth:
+ * docs/choosing-a-schedule.md.
+ */
+#ifndef BUILDING_BLOCKS_TILE_ORDER_H
+#define BUILDING_BLOCKS_TILE_ORDER_H
+
+#include "hopper/thread.h"
+
+#ifndef RASTER_GROUP
+#define RASTER_GROUP 12
+#endif
+
+struct tile {
+    int m, n; /* tile row and tile column of D */
+};
+
+/* The tile with this number, 0 <= number < tiles_m * tiles_n. Any thread. */
+DEVICE struct tile tile_at(int number, int tiles_m, int tiles_n) {
+    const int group = number / (RASTER_GROUP * tiles_n); /* groups above this one are full */
+    const int in_group = number - group * RASTER_GROUP * tiles_n;
+    const int rows_left = tiles_m - group * RASTER_GROUP;
+    const int rows = rows_left < RASTER_GROUP ? rows_left : RASTER_GROUP;
+    struct tile tile;
+    tile.m = group * RASTER_GROUP + in_group % rows;
+    tile.n = in_group / rows;
+    return tile;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * backend_gpu.c: opening a Hopper GPU, its memory, and what the runtime knows of a kernel.
+ *
+ * CUDA Runtime API: "Device Management", "Memory Management", "Driver Entry Point Access".
+ */
+#define _GNU_SOURCE /* program_invocation_name */
+#include "gpu/cuda_call.h"
+#include "gpu/gpu_state.h"
+
+#include <cuda.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "gpu/baselines.h"
+#include "gpu/checksum.h"
+#include "gpu/nvml.h"
+
+struct gpu_state gpu_state;
+
+/* Names the program that needs no GPU: the same one under sim/ instead of gpu/. */
+static void point_to_simulator(const char *reason) {
+    const char *program = program_invocation_name;
+    const char *name = strrchr(program, '/');
+    name = name ? name + 1 : program;
+    const int directory = (int)(name - program);
+    if (directory >= 4 && memcmp(name - 4, "gpu/", 4) == 0)
+        fprintf(stderr, "%s: %s; %.*ssim/%s runs in the simulator, without a GPU\n", name, reason,
+                directory - 4, program, name);
+    else
+        fprintf(stderr, "%s: %s; build/sim/%s runs in the simulator, without a GPU\n", name, reason,
+                name);
+}
+
+/* The first device of compute capability 9.0 into `ordinal`; or says what there is instead. */
+static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
+    char reason[512];
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        int driver = 0;
+        const bool no_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+        snprintf(reason, sizeof reason, "no CUDA device (%s)",
+                 no_driver               ? "no NVIDIA driver is installed"
+                 : status == cudaSuccess ? "none is visible"
+                                         : cudaGetErrorString(status));
+        point_to_simulator(reason);
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (cudaGetDeviceProperties(properties, i) != cudaSuccess) continue;
+        if (properties->major == 9 && properties->minor == 0) {
+            *ordinal = i;
+            return true;
+        }
+    }
+    if (cudaGetDeviceProperties(properties, 0) == cudaSuccess)
+        snprintf(reason, sizeof reason,
+                 "no device of compute capability 9.0 (Hopper); device 0 is %s, %d.%d",
+                 properties->name, properties->major, properties->minor);
+    else
+        snprintf(reason, sizeof reason, "no device of compute capability 9.0 (Hopper)");
+    point_to_simulator(reason);
+    return false;
+}
+
+struct backend_setting backend_settings[1]; /* none */
+const int backend_setting_count = 0;
+const char *const backend_settings_heading = "The GPU";
+
+const char *backend_lacks(const char *option) {
+    static const char *const simulated[] = {"--sms", "--schedule", "--schedule-seed", "--explain"};
+    for (size_t i = 0; i < sizeof simulated / sizeof *simulated; ++i)
+        if (strcmp(option, simulated[i]) == 0)
+            return "only the simulator's programs (build/sim) have this option";
+    return NULL;
+}
+
+/* Devices of compute capability 9.0 that can map this one's memory, itself included. */
+static int count_peers(int ordinal) {
+    int count = 0, peers = 1;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return 1;
+    for (int i = 0; i < count; ++i) {
+        struct cudaDeviceProp properties;
+        int there = 0, back = 0;
+        if (i == ordinal || cudaGetDeviceProperties(&properties, i) != cudaSuccess ||
+            properties.major != 9 || properties.minor != 0)
+            continue;
+        if (cudaDeviceCanAccessPeer(&there, ordinal, i) == cudaSuccess && there &&
+            cudaDeviceCanAccessPeer(&back, i, ordinal) == cudaSuccess && back)
+            ++peers;
+    }
+    return peers;
+}
+
+enum exit_code backend_open(const struct backend_options *options, struct backend_info *info) {
+    struct cudaDeviceProp properties;
+    memset(info, 0, sizeof *info);
+    memset(&gpu_state, 0, sizeof gpu_state);
+    if (!find_hopper(&gpu_state.ordinal, &properties)) return EXIT_NO_DEVICE;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (!cuda_ok(cudaSetDevice(gpu_state.ordinal), "opening the device") ||
+        !cuda_ok(cudaStreamCreate(&gpu_state.stream), "creating a stream") ||
+        !cuda_ok(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for the device's free memory"))
+        return EXIT_NO_DEVICE;
+    gpu_state.sm_count = properties.multiProcessorCount;
+    gpu_state.type = options->type;
+
+    info->backend = "cuda";
+    info->gpus = count_peers(gpu_state.ordinal);
+    snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
+    info->sm_count = properties.multiProcessorCount;
+    info->memory_bytes = free_bytes;
+    info->l2_bytes = (size_t)properties.l2CacheSize;
+    int runtime = 0;
+    if (cudaRuntimeGetVersion(&runtime) == cudaSuccess)
+        snprintf(info->toolkit, sizeof info->toolkit, "CUDA %d.%d", runtime / 1000,
+                 runtime % 1000 / 10);
+    char bus_id[32];
+    if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, gpu_state.ordinal) == cudaSuccess)
+        nvml_open(bus_id, info->driver, sizeof info->driver, &info->power_limit_w);
+    return EXIT_VERIFIED;
+}
+
+void backend_close(void) {
+    cublas_close();
+    cublaslt_close();
+    ceiling_close();
+    timer_close();
+    nvml_close();
+    if (gpu_state.stream) cudaStreamDestroy(gpu_state.stream);
+    gpu_state.stream = NULL;
+}
+
+void *backend_alloc(size_t bytes, const char *label, bool writable) {
+    (void)label, (void)writable; /* only the simulator watches who writes where */
+    void *memory = NULL;
+    if (cudaMalloc(&memory, bytes) == cudaSuccess) return memory;
+    cudaGetLastError();
+    return NULL;
+}
+
+void backend_free(void *memory) { cuda_ok(cudaFree(memory), "freeing device memory"); }
+
+bool backend_copy_in(void *device, const void *host, size_t bytes) {
+    return cuda_ok(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice),
+                   "copying to the device");
+}
+
+bool backend_copy_out(void *host, const void *device, size_t bytes) {
+    return cuda_ok(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost),
+                   "copying from the device");
+}
+
+bool backend_copy(void *device_to, const void *device_from, size_t bytes) {
+    return cuda_ok(cudaMemcpy(device_to, device_from, bytes, cudaMemcpyDeviceToDevice),
+                   "copying on the device");
+}
+
+/* The runtime fills with bytes only; the driver also with 16-bit words. */
+bool backend_fill(void *device, uint16_t pattern, size_t elements) {
+    typedef CUresult fill_function(CUdeviceptr, unsigned short, size_t);
+    static fill_function *fill;
+    if (!fill) fill = (fill_function *)cuda_driver_function("cuMemsetD16", 12000);
+    if (!fill) return false;
+    const CUresult status = elements ? fill((CUdeviceptr)device, pattern, elements) : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS) return true;
+    fprintf(stderr, "CUDA: filling %zu elements of device memory: error %d\n", elements,
+            (int)status);
+    return false;
+}
+
+bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
+    static unsigned long long *on_device;
+    if (!on_device &&
+        !cuda_ok(cudaMalloc((void **)&on_device, sizeof *on_device), "allocating a checksum"))
+        return false;
+    return cuda_ok(cudaMemsetAsync(on_device, 0, sizeof *on_device, gpu_state.stream),
+                   "zeroing a checksum") &&
+           cuda_ok(checksum_add(device, elements, on_device, gpu_state.stream),
+                   "taking a checksum") &&
+           cuda_ok(cudaMemcpyAsync(sum, on_device, sizeof *sum, cudaMemcpyDeviceToHost,
+                                   gpu_state.stream),
+                   "reading a checksum") &&
+           cuda_ok(cudaStreamSynchronize(gpu_state.stream), "taking a checksum");
+}
+
+struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
+    struct kernel_info info = {0, 0};
+    struct cudaFuncAttributes attributes;
+    if (!cuda_ok(cudaFuncGetAttributes(&attributes, kernel->function), kernel->name)) return info;
+    info.registers = attributes.numRegs;
+    if (cuda_ok(cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     (int)kernel->smem_bytes),
+                kernel->name))
+        cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&info.ctas_per_sm, kernel->function,
+                                                              kernel->threads, kernel->smem_bytes),
+                kernel->name);
+    return info;
+}

@@ -1,0 +1,64 @@
+/*
+ * cublas.c: the library everybody compares with, as it comes.
+ *
+ * cuBLAS is column-major. The bytes of a row-major matrix [rows][columns] with pitch ld are those
+ * of a column-major one with `columns` rows, `rows` columns and leading dimension ld: its
+ * transpose. So D (m x n row-major) is for cuBLAS D' (n x m, ldd), and D' = (A B^T)' = B A'. B (n x
+ * k row-major) is there k x n with ldb and has to be transposed; A' (k x m, lda) is what A already
+ * is. Hence: op T and the n x k operand first, op N and the k x m operand second, n before m.
+ *
+ * cuBLAS Library: cublasGemmEx, cublasSetWorkspace.
+ */
+#include <cublas_v2.h>
+#include <stdio.h>
+
+#include "gpu/baselines.h"
+#include "gpu/cuda_call.h"
+#include "gpu/gpu_state.h"
+
+static struct {
+    cublasHandle_t handle;
+    void *workspace;
+} cublas;
+
+static bool cublas_ok(cublasStatus_t status, const char *attempt) {
+    if (status == CUBLAS_STATUS_SUCCESS) return true;
+    fprintf(stderr, "cuBLAS: %s: %s\n", attempt, cublasGetStatusString(status));
+    return false;
+}
+
+static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
+                                void *stream) {
+    (void)self;
+    const float one = 1.0f, zero = 0.0f;
+    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+    if (!cublas_ok(cublasSetStream(cublas.handle, (cudaStream_t)stream), "setting the stream") ||
+        !cublas_ok(cublasSetWorkspace(cublas.handle, cublas.workspace, LIBRARY_WORKSPACE),
+                   "setting the workspace") || /* setting the stream has reset it */
+        !cublas_ok(cublasGemmEx(cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one,
+                                p->b, type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
+                                (int)p->ldd, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                   "cublasGemmEx"))
+        return GEMM_LAUNCH_FAILED;
+    return GEMM_OK;
+}
+
+bool cublas_contender(struct contender *out) {
+    if (!cublas.handle) {
+        if (!cublas_ok(cublasCreate(&cublas.handle), "creating a handle")) return false;
+        if (!cuda_ok(cudaMalloc(&cublas.workspace, LIBRARY_WORKSPACE),
+                     "allocating cuBLAS's workspace")) {
+            cublas_close();
+            return false;
+        }
+    }
+    *out = (struct contender){.name = "cublas", .computes = true, .enqueue = enqueue};
+    return true;
+}
+
+void cublas_close(void) {
+    if (cublas.handle) cublasDestroy(cublas.handle);
+    if (cublas.workspace) cudaFree(cublas.workspace);
+    cublas.handle = NULL;
+    cublas.workspace = NULL;
+}

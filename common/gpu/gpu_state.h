@@ -1,0 +1,22 @@
+/*
+ * gpu_state.h: the GPU that backend_open() has opened.
+ */
+#ifndef GPU_GPU_STATE_H
+#define GPU_GPU_STATE_H
+
+#include <cuda_runtime.h>
+
+#include "gemm.h"
+
+struct gpu_state {
+    int ordinal;
+    int sm_count;
+    enum gemm_type type; /* of the elements, for the libraries and the ceilings */
+    cudaStream_t stream; /* everything runs on this one */
+};
+extern struct gpu_state gpu_state;
+
+/* Releases what timing has allocated (timed_runs.c). */
+void timer_close(void);
+
+#endif

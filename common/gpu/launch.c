@@ -1,0 +1,165 @@
+/*
+ * launch.c: the services that a chapter's launch function calls: launching, zeroing, asking what is
+ * resident.
+ *
+ * CUDA Runtime API: cudaLaunchKernelExC, cudaFuncSetAttribute, cudaOccupancyMaxActiveClusters.
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "gemm.h"
+#include "gpu/cuda_call.h"
+
+enum {
+    PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
+    MAX_CLUSTER = 16,
+    KERNELS = 256, /* distinct kernels of one program */
+    DEVICES = 64   /* of one machine */
+};
+
+/* What the runtime has said of a kernel on one device: attributes and residency are the device's
+ * own. */
+struct known_kernel {
+    const void *kernel;
+    size_t smem_bytes; /* that it has been allowed */
+    int cluster;       /* for which `resident` was asked; 0: not yet */
+    int resident;
+};
+
+/* What it has said of a device, so that it is asked once and not for every launch. */
+static struct known_device {
+    int sm_count; /* 0: not yet asked */
+    int kernels;
+    struct known_kernel kernel[KERNELS];
+} known[DEVICES];
+
+/* Held by whoever uses `known`: a program that has the chapters as a library may launch from
+ * several threads. Not held during a launch. */
+static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The caller's device, which need not be the one that backend_open() has chosen. NULL after a
+ * message. */
+static struct known_device *current_device(void) {
+    int device = -1;
+    if (!cuda_ok(cudaGetDevice(&device), "asking for the device")) return NULL;
+    if (device >= DEVICES) {
+        fprintf(stderr, "CUDA: device %d: devices from %d on are not known here\n", device,
+                DEVICES);
+        return NULL;
+    }
+    if (known[device].sm_count == 0 &&
+        !cuda_ok(
+            cudaDeviceGetAttribute(&known[device].sm_count, cudaDevAttrMultiProcessorCount, device),
+            "counting the device's SMs"))
+        return NULL;
+    return &known[device];
+}
+
+/* The entry of a launch's kernel, its attributes set for this launch. NULL after a message. */
+static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch) {
+    int i = 0;
+    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
+        ++i;
+    if (i == KERNELS) {
+        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
+        return NULL;
+    }
+    struct known_kernel *entry = &device->kernel[i];
+    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes) return entry;
+    if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      (int)launch->smem_bytes),
+                 launch->name))
+        return NULL;
+    if (launch->cluster > PORTABLE_CLUSTER &&
+        !cuda_ok(
+            cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            launch->name))
+        return NULL;
+    if (i == device->kernels) ++device->kernels;
+    *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
+    return entry;
+}
+
+/* The runtime's form of a launch; `attribute` is filled if the launch has clusters. */
+static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
+                                    cudaLaunchAttribute *attribute) {
+    cudaLaunchConfig_t config = {.gridDim = {(unsigned)launch->grid, 1, 1},
+                                 .blockDim = {(unsigned)launch->threads, 1, 1},
+                                 .dynamicSmemBytes = launch->smem_bytes,
+                                 .stream = (cudaStream_t)launch->stream};
+    if (launch->cluster > 1) {
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = (unsigned)launch->cluster;
+        attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+        config.attrs = attribute;
+        config.numAttrs = 1;
+    }
+    return config;
+}
+
+enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
+                                    const struct gemm_args *args) {
+    if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
+        launch->grid % launch->cluster != 0) {
+        fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n",
+                launch->name, launch->grid, launch->cluster);
+        return GEMM_LAUNCH_FAILED;
+    }
+    pthread_mutex_lock(&known_mutex);
+    struct known_device *device = current_device();
+    const bool ready = device && prepare(device, launch);
+    pthread_mutex_unlock(&known_mutex);
+    if (!ready) return GEMM_LAUNCH_FAILED;
+    cudaLaunchAttribute attribute;
+    const cudaLaunchConfig_t config = config_of(launch, &attribute);
+    void *parameters[] = {(void *)args};
+    if (!cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name))
+        return GEMM_LAUNCH_FAILED;
+    return GEMM_OK;
+}
+
+enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
+    if (!cuda_ok(cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)stream), "zeroing device memory"))
+        return GEMM_LAUNCH_FAILED;
+    return GEMM_OK;
+}
+
+int gemm_sm_count(void) {
+    pthread_mutex_lock(&known_mutex);
+    const struct known_device *device = current_device();
+    const int count = device ? device->sm_count : 0;
+    pthread_mutex_unlock(&known_mutex);
+    return count;
+}
+
+/* Asks the runtime for what gemm_resident_clusters() returns. False after a message. */
+static bool ask_for_residency(const struct gemm_launch *launch, int sm_count, int *resident) {
+    if (launch->cluster > 1) {
+        cudaLaunchAttribute attribute;
+        cudaLaunchConfig_t config = config_of(launch, &attribute);
+        config.gridDim.x = (unsigned)(launch->cluster * sm_count); /* any that is valid */
+        return cuda_ok(cudaOccupancyMaxActiveClusters(resident, launch->kernel, &config),
+                       launch->name);
+    }
+    if (!cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, launch->kernel,
+                                                               launch->threads, launch->smem_bytes),
+                 launch->name))
+        return false;
+    *resident *= sm_count;
+    return true;
+}
+
+int gemm_resident_clusters(const struct gemm_launch *launch) {
+    int resident = 0;
+    pthread_mutex_lock(&known_mutex);
+    struct known_device *device = current_device();
+    struct known_kernel *entry = device ? prepare(device, launch) : NULL;
+    if (entry && entry->cluster == launch->cluster) {
+        resident = entry->resident;
+    } else if (entry && ask_for_residency(launch, device->sm_count, &resident)) {
+        entry->cluster = launch->cluster;
+        entry->resident = resident;
+    }
+    pthread_mutex_unlock(&known_mutex);
+    return resident;
+}

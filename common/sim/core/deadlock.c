@@ -1,0 +1,172 @@
+/*
+ * deadlock.c: the report when nothing is under way and no thread can run: who waits for what, and
+ * who for whom.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+
+/* ---- who waits for what ---- */
+
+/* What a blocked thread waits for, as one line of text. */
+static void describe(const struct sim_thread *thread, char *text, size_t size) {
+    text[0] = 0;
+    if (thread->describe)
+        thread->describe(thread, thread->waits_for, text, size);
+    else
+        snprintf(text, size, "waits");
+}
+
+static void say_group(FILE *out, const struct sim_thread *first, const struct sim_thread *last,
+                      int count, const char *text) {
+    const struct sim_cta *cta = first->cta;
+    if (count == 1)
+        fprintf(out, "    CTA %d, thread %d", cta->index, first->index);
+    else
+        fprintf(out, "    CTA %d, threads %d-%d%s", cta->index, first->index, last->index,
+                count == last->index - first->index + 1 ? "" : " (some)");
+    fprintf(out, ", %s:%d: %s\n", report_file(first->self.file), first->self.line, text);
+}
+
+/* Neighbouring threads that wait for the same thing are one line. Returns lines written. */
+static int say_cta(FILE *out, const struct sim_cta *cta, int room) {
+    int lines = 0, ended = 0;
+    const struct sim_thread *first = NULL, *last = NULL;
+    int count = 0;
+    char text[256] = "", group[256] = "";
+    for (int i = 0; i <= cta->threads; ++i) {
+        const struct sim_thread *thread = i < cta->threads ? &cta->thread[i] : NULL;
+        if (thread && thread->state == THREAD_DONE) {
+            ++ended;
+            continue;
+        }
+        if (thread) describe(thread, text, sizeof text);
+        if (first && thread && first->self.line == thread->self.line &&
+            first->self.file == thread->self.file && !strcmp(text, group)) {
+            last = thread;
+            ++count;
+            continue;
+        }
+        if (first && lines < room) {
+            say_group(out, first, last, count, group);
+            ++lines;
+        }
+        first = last = thread;
+        count = 1;
+        strcpy(group, text);
+    }
+    if (ended && lines < room) {
+        fprintf(out, "    CTA %d: %d threads have ended\n", cta->index, ended);
+        ++lines;
+    }
+    return lines;
+}
+
+/* ---- who waits for whom ---- */
+
+enum { LINKS = 12 };
+
+/* A thread waits for the next one of the chain. */
+struct chain {
+    const struct sim_thread *link[LINKS];
+    int count;
+    bool cycle; /* and the last for the one at `again` */
+    int again;
+};
+
+static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return mbarrier_awaits(waiter, other) || barrier_awaits(waiter, other) ||
+           cluster_barrier_awaits(waiter, other) || collective_awaits(waiter, other);
+}
+
+/* A thread that this one waits for; rather one that has ended, because it will never come. */
+static const struct sim_thread *awaited_by(const struct sim_thread *waiter) {
+    const struct sim_cluster *cluster = waiter->cta->cluster;
+    const struct sim_thread *found = NULL;
+    for (int rank = 0; rank < cluster->ctas; ++rank)
+        for (int i = 0; i < cluster->cta[rank].threads; ++i) {
+            const struct sim_thread *other = &cluster->cta[rank].thread[i];
+            if (other == waiter || !awaits(waiter, other)) continue;
+            if (other->state == THREAD_DONE) return other;
+            if (!found) found = other;
+        }
+    return found;
+}
+
+static void follow(struct chain *chain, const struct sim_thread *thread) {
+    chain->count = 0;
+    chain->cycle = false;
+    while (thread && chain->count < LINKS) {
+        for (int i = 0; i < chain->count; ++i)
+            if (chain->link[i] == thread) {
+                chain->cycle = true;
+                chain->again = i;
+                return;
+            }
+        chain->link[chain->count++] = thread;
+        thread = thread->state == THREAD_DONE ? NULL : awaited_by(thread);
+    }
+}
+
+static void say_chain(FILE *out, const struct chain *chain) {
+    char who[96];
+    for (int i = 0; i < chain->count; ++i) {
+        const struct sim_thread *thread = chain->link[i];
+        fprintf(out, "    %s%s", i ? "for " : "", sim_who(thread, who, sizeof who));
+        if (thread->state == THREAD_DONE)
+            fprintf(out, ", which has ended\n");
+        else
+            fprintf(
+                out, ", %s:%d, which waits%s\n", report_file(thread->self.file), thread->self.line,
+                i + 1 < chain->count || chain->cycle ? "" : " for what no thread is known to owe");
+    }
+    if (chain->cycle)
+        fprintf(out, "    for %s: a cycle\n", sim_who(chain->link[chain->again], who, sizeof who));
+}
+
+/* The thread to begin with: one that waits for registers, or at the end of the first chain. */
+static const struct sim_thread *culprit(const struct sim_thread *first,
+                                        const struct sim_thread *for_registers,
+                                        struct chain *chain) {
+    follow(chain, for_registers ? for_registers : first);
+    const struct sim_thread *last = chain->link[chain->count - 1];
+    if (chain->cycle) return chain->link[chain->again];
+    if (last->state == THREAD_DONE && chain->count > 1) return chain->link[chain->count - 2];
+    return last;
+}
+
+void report_deadlock(void) {
+    enum { LINES = 24 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return;
+    const struct sim_thread *first = NULL, *for_registers = NULL;
+    int room = LINES, blocked = 0;
+    for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
+        for (int rank = 0; rank < cluster->ctas; ++rank) {
+            const struct sim_cta *cta = &cluster->cta[rank];
+            for (int i = 0; i < cta->threads; ++i) {
+                if (cta->thread[i].state == THREAD_DONE) continue;
+                ++blocked;
+                if (!first) first = &cta->thread[i];
+                if (!for_registers && registers_awaited(&cta->thread[i]))
+                    for_registers = &cta->thread[i];
+            }
+            room -= say_cta(out, cta, room);
+        }
+    if (room <= 0) fprintf(out, "    ...\n");
+    struct chain chain;
+    const struct sim_thread *named = culprit(first, for_registers, &chain);
+    if (chain.count > 1) say_chain(out, &chain);
+    fprintf(out,
+            "    Look for an arrival or a load that is missing or comes too late, a wrong count, "
+            "or a wrong initial phase.");
+    fclose(out);
+    sim_hazard("deadlock", named,
+               "nothing is under way and no thread can run; %d %s:\n%s", blocked,
+               blocked == 1 ? "thread waits" : "threads wait", text);
+    free(text);
+}

@@ -1,0 +1,321 @@
+/*
+ * grid.c: grids, clusters, CTAs: which of them are resident on which SM, and the life of a
+ * thread.
+ *
+ * An SM takes as many CTAs as its threads, shared memory and registers admit; the CTAs of a cluster
+ * sit on different SMs and start together. A cluster keeps its places until the last of its threads
+ * has ended.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+#include "sim/core/fiber.h"
+#include "sim/cost/timing_model.h"
+
+enum {
+    MAX_THREADS = 1024, /* of a CTA */
+    MAX_SM_THREADS = 2048,
+    MAX_SM_CTAS = 32,
+    MAX_CLUSTER = 16,
+    SM_SHARED_BYTES = 228 << 10, /* of an SM */
+    CTA_SHARED_BYTES = 227 << 10,
+    RESERVED_SHARED_BYTES = 1024, /* per CTA, the system's */
+};
+
+struct sim_warp **resident_warps;
+int resident_warp_count;
+
+static struct {
+    int clusters, next; /* of the grid; next to start */
+    int *order;         /* of the clusters */
+    int ctas_per_sm;
+    int used[MAX_SMS];         /* resident CTAs of each SM */
+    uint64_t free_at[MAX_SMS]; /* when an SM last became free for another CTA */
+    struct sim_cluster *pool;  /* retired, to be used again */
+} grid;
+
+/* ---- the life of a thread ---- */
+
+void sim_at_thread_exit(struct sim_thread *thread, struct sim_exit_call *call) {
+    call->next = thread->at_exit;
+    thread->at_exit = call;
+}
+
+void sim_at_cta_exit(struct sim_cta *cta, struct sim_exit_call *call) {
+    call->next = cta->at_exit;
+    cta->at_exit = call;
+}
+
+static void make_exit_calls(struct sim_exit_call **list) {
+    while (*list) {
+        struct sim_exit_call *call = *list;
+        *list = call->next;
+        call->call(call);
+    }
+}
+
+static void thread_main(void *argument) {
+    struct sim_thread *thread = argument;
+    struct sim_cta *cta = thread->cta;
+    /* The kernel is a function of one struct, by value, as gemm.h says. */
+    void (*kernel)(const struct gemm_args) =
+        (void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel;
+    kernel(*sim.args);
+    make_exit_calls(&thread->at_exit);
+    cp_async_thread_exit(thread);
+    collective_thread_exit(thread);
+    if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes)
+        timing_drain(thread->warp);
+    thread->state = THREAD_DONE;
+    thread->warp->ready &= ~(1u << thread->lane);
+    thread->warp->exited |= 1u << thread->lane;
+    if (--cta->live == 0) {
+        make_exit_calls(&cta->at_exit);
+        cta->exited = true;
+        --cta->cluster->live;
+    }
+    fiber_exit();
+}
+
+static void begin_thread(struct sim_cta *cta, int index) {
+    const struct gemm_launch *launch = sim.launch;
+    struct sim_thread *thread = &cta->thread[index];
+    memset(thread, 0, sizeof *thread);
+    thread->self.thread_index.x = (unsigned)index;
+    thread->self.block_index.x = (unsigned)cta->index;
+    thread->self.block_dim = (struct sim_index){(unsigned)launch->threads, 1, 1};
+    thread->self.grid_dim = (struct sim_index){(unsigned)launch->grid, 1, 1};
+    thread->self.cluster_rank = (unsigned)cta->rank;
+    thread->self.file = "kernel";
+    thread->cta = cta;
+    thread->index = index;
+    thread->lane = index % WARP_SIZE;
+    thread->warp = &cta->warp[index / WARP_SIZE];
+    thread->warp->thread[thread->lane] = thread;
+    thread->warp->lanes |= 1u << thread->lane;
+    thread->warp->ready |= 1u << thread->lane;
+    thread->slot = cta->rank * cta->threads + index;
+    thread->epoch = 1;
+    cta->cluster->slot[thread->slot] = (struct sim_slot){"ld/st", false, thread};
+    thread->fiber = fiber_new(thread_main, thread);
+    if (!thread->fiber) sim_fatal("out-of-memory", NULL, "no memory for another thread's stack");
+}
+
+static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
+    cta->index = index;
+    cta->sm = sm;
+    cta->place = grid.used[sm]++;
+    cta->live = cta->threads;
+    cta->exited = false;
+    cta->registers = NULL;
+    cta->at_exit = NULL;
+    sim_poison(cta->shared, cta->shared_bytes);
+    shadow_clear(cta->shadow, cta->shared_bytes);
+    memset(cta->warpgroup, 0, cta->warpgroups * sizeof *cta->warpgroup);
+    memset(cta->warp, 0, cta->warps * sizeof *cta->warp);
+    barrier_cta_begin(cta);
+    for (int i = 0; i < cta->warps; ++i) {
+        struct sim_warp *warp = &cta->warp[i];
+        struct sim_warpgroup *warpgroup = &cta->warpgroup[i / WARPGROUP_WARPS];
+        warp->cta = cta;
+        warp->index = i;
+        warpgroup->cta = cta;
+        warpgroup->index = i / WARPGROUP_WARPS;
+        warpgroup->warp[warpgroup->warps++] = warp;
+        timing_warp_begin(warp, time);
+    }
+    for (int i = 0; i < cta->threads; ++i)
+        begin_thread(cta, i);
+}
+
+/* ---- who is resident ---- */
+
+int launch_ctas_per_sm(const struct gemm_launch *launch) {
+    int by_threads = MAX_SM_THREADS / launch->threads;
+    /* How many registers a thread uses is the compiler's secret; that this many CTAs fit is its
+     * promise. */
+    int by_registers = sim_launch_bounds_ctas(launch->kernel);
+    int by_shared = (int)(SM_SHARED_BYTES / (launch->smem_bytes + RESERVED_SHARED_BYTES));
+    int ctas = MAX_SM_CTAS;
+    if (ctas > by_threads) ctas = by_threads;
+    if (ctas > by_registers) ctas = by_registers;
+    if (ctas > by_shared) ctas = by_shared;
+    return ctas;
+}
+
+/* Takes the SM with the most room that the mask does not contain; -1 if there is none. */
+static int choose_sm(const bool *taken) {
+    int best = -1;
+    int start = sim.schedule == SCHEDULE_RANDOM ? (int)(sim_random() % (unsigned)sim.sms) : 0;
+    for (int i = 0; i < sim.sms; ++i) {
+        int sm = (start + i) % sim.sms;
+        if (taken[sm] || grid.used[sm] >= grid.ctas_per_sm) continue;
+        if (best < 0 || grid.used[sm] < grid.used[best] ||
+            (sim_timed() && grid.used[sm] == grid.used[best] &&
+             grid.free_at[sm] < grid.free_at[best]))
+            best = sm;
+    }
+    return best;
+}
+
+static void list_resident_warps(void) {
+    resident_warp_count = 0;
+    for (struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
+        for (int rank = 0; rank < cluster->ctas; ++rank)
+            for (int i = 0; i < cluster->cta[rank].warps; ++i)
+                resident_warps[resident_warp_count++] = &cluster->cta[rank].warp[i];
+}
+
+static bool start_next_cluster(void) {
+    const struct gemm_launch *launch = sim.launch;
+    int sm[MAX_CLUSTER];
+    bool taken[MAX_SMS] = {false};
+    uint64_t time = 0;
+    for (int rank = 0; rank < launch->cluster; ++rank) {
+        sm[rank] = choose_sm(taken);
+        if (sm[rank] < 0) return false;
+        taken[sm[rank]] = true;
+        if (time < grid.free_at[sm[rank]]) time = grid.free_at[sm[rank]];
+    }
+    int index = grid.order[grid.next++];
+    struct sim_cluster *cluster = grid.pool;
+    if (cluster)
+        grid.pool = cluster->next;
+    else
+        cluster = storage_new(launch);
+    cluster->index = index;
+    cluster->live = cluster->ctas;
+    cluster->slots = cluster->ctas * launch->threads;
+    cluster->mbarriers = NULL;
+    cluster->barrier = NULL;
+    cluster->next = NULL;
+    struct sim_cluster **end = &sim.clusters;
+    while (*end)
+        end = &(*end)->next;
+    *end = cluster;
+    for (int rank = 0; rank < cluster->ctas; ++rank)
+        begin_cta(&cluster->cta[rank], index * cluster->ctas + rank, sm[rank],
+                  time + CTA_LAUNCH_CYCLES + CTA_SETUP_CYCLES);
+    return true;
+}
+
+bool launch_admit(void) {
+    bool started = false;
+    while (grid.next < grid.clusters && start_next_cluster())
+        started = true;
+    if (started) list_resident_warps();
+    return sim.clusters != NULL;
+}
+
+void launch_retire(struct sim_cluster *cluster) {
+    jobs_complete_all(cluster);
+    for (int rank = 0; rank < cluster->ctas; ++rank) {
+        struct sim_cta *cta = &cluster->cta[rank];
+        uint64_t end = 0;
+        for (int i = 0; i < cta->warps; ++i)
+            if (end < cta->warp[i].clock) end = cta->warp[i].clock;
+        if (sim.cycles < end) sim.cycles = end;
+        --grid.used[cta->sm];
+        grid.free_at[cta->sm] = end;
+    }
+    struct sim_cluster **link = &sim.clusters;
+    while (*link != cluster)
+        link = &(*link)->next;
+    *link = cluster->next;
+    storage_clear(cluster);
+    cluster->next = grid.pool;
+    grid.pool = cluster;
+    list_resident_warps();
+}
+
+/* ---- launching ---- */
+
+static bool refuse(const struct gemm_launch *launch, const char *why, long have, long limit) {
+    fprintf(stderr, "%s: launch refused: ", launch->name ? launch->name : "kernel");
+    fprintf(stderr, why, have, limit);
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool acceptable(const struct gemm_launch *launch) {
+    if (!launch->kernel) return refuse(launch, "no kernel", 0, 0);
+    if (launch->threads < 1 || launch->threads > MAX_THREADS)
+        return refuse(launch, "%ld threads per CTA (1 to %ld)", launch->threads, MAX_THREADS);
+    if (launch->cluster < 1 || launch->cluster > MAX_CLUSTER)
+        return refuse(launch, "clusters of %ld CTAs (1 to %ld)", launch->cluster, MAX_CLUSTER);
+    if (launch->cluster > sim.sms)
+        return refuse(launch,
+                      "a cluster of %ld CTAs needs as many SMs, and there are %ld: see --sms",
+                      launch->cluster, sim.sms);
+    if (launch->smem_bytes > CTA_SHARED_BYTES)
+        return refuse(launch, "%ld bytes of shared memory per CTA (at most %ld)",
+                      (long)launch->smem_bytes, CTA_SHARED_BYTES);
+    return true;
+}
+
+static void order_clusters(void) {
+    grid.order = storage_zeroed(grid.clusters, sizeof *grid.order);
+    for (int i = 0; i < grid.clusters; ++i)
+        grid.order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
+    if (sim.schedule != SCHEDULE_RANDOM) return;
+    for (int i = grid.clusters - 1; i > 0; --i) {
+        int j = (int)(sim_random() % (unsigned)(i + 1));
+        int swap = grid.order[i];
+        grid.order[i] = grid.order[j];
+        grid.order[j] = swap;
+    }
+}
+
+bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
+    if (!acceptable(launch)) return false;
+    if (launch->grid < 1 || launch->grid % launch->cluster)
+        return refuse(launch, "a grid of %ld CTAs, in clusters of %ld", launch->grid,
+                      launch->cluster);
+    sim.launch = launch;
+    sim.args = args;
+    memset(&grid, 0, sizeof grid);
+    grid.clusters = launch->grid / launch->cluster;
+    grid.ctas_per_sm = launch_ctas_per_sm(launch);
+    int warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
+    resident_warps =
+        storage_zeroed((size_t)sim.sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
+    resident_warp_count = 0;
+    uint64_t begin = sim.cycles + KERNEL_LAUNCH_CYCLES;
+    for (int i = 0; i < sim.sms; ++i)
+        grid.free_at[i] = begin;
+    order_clusters();
+    global_launch_begin();
+    cp_async_launch_begin();
+    *abandoned = !scheduler_run();
+    jobs_cancel();
+    while (sim.clusters) {
+        struct sim_cluster *next = sim.clusters->next;
+        storage_free(sim.clusters);
+        sim.clusters = next;
+    }
+    while (grid.pool) {
+        struct sim_cluster *next = grid.pool->next;
+        storage_free(grid.pool);
+        grid.pool = next;
+    }
+    free(grid.order);
+    free(resident_warps);
+    resident_warps = NULL;
+    sim.launch = NULL;
+    return true;
+}
+
+/* ---- gemm.h: questions a chapter's launch asks ---- */
+
+int gemm_sm_count(void) {
+    if (sim.sms == 0)
+        fprintf(stderr, "the simulator is not there yet: backend_open() comes first\n");
+    return sim.sms;
+}
+
+int gemm_resident_clusters(const struct gemm_launch *launch) {
+    if (!acceptable(launch)) return 0;
+    return launch_ctas_per_sm(launch) * sim.sms / launch->cluster;
+}

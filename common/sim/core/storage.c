@@ -1,0 +1,98 @@
+/*
+ * storage.c: the memory of a resident cluster: its threads, its shared memory with the shadow, and
+ * an arena for everything that lives as long as it does. Clusters that have retired are used again
+ * by the launch.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+#include "sim/core/fiber.h"
+
+struct sim_arena_block {
+    struct sim_arena_block *next;
+    size_t used, room;
+    unsigned char bytes[] __attribute__((aligned(64)));
+};
+
+void *sim_arena_alloc(struct sim_cluster *cluster, size_t bytes) {
+    enum { BLOCK_BYTES = 256 << 10 };
+    bytes = (bytes + 63) & ~(size_t)63;
+    struct sim_arena_block *block = cluster->arena;
+    if (!block || block->room - block->used < bytes) {
+        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        block = aligned_alloc(64, sizeof *block + room);
+        if (!block) sim_fatal("out-of-memory", NULL, "no memory for the simulation of a cluster");
+        block->used = 0;
+        block->room = room;
+        block->next = cluster->arena;
+        cluster->arena = block;
+    }
+    void *memory = block->bytes + block->used;
+    block->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+/* Keeps one block of the usual size for the next cluster. */
+void storage_clear(struct sim_cluster *cluster) {
+    while (cluster->arena && cluster->arena->next) {
+        struct sim_arena_block *block = cluster->arena;
+        cluster->arena = block->next;
+        free(block);
+    }
+    if (cluster->arena) cluster->arena->used = 0;
+}
+
+static void out_of_memory(void) {
+    fprintf(stderr, "simulator: not enough memory for the CTAs of this launch: try fewer --sms\n");
+    exit(EXIT_NO_DEVICE);
+}
+
+void *storage_zeroed(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (!memory) out_of_memory();
+    return memory;
+}
+
+struct sim_cluster *storage_new(const struct gemm_launch *launch) {
+    struct sim_cluster *cluster = storage_zeroed(1, sizeof *cluster);
+    cluster->ctas = launch->cluster;
+    cluster->cta = storage_zeroed(launch->cluster, sizeof *cluster->cta);
+    cluster->slot_capacity = 2 * launch->cluster * launch->threads + 64;
+    cluster->slot = storage_zeroed(cluster->slot_capacity, sizeof *cluster->slot);
+    for (int rank = 0; rank < cluster->ctas; ++rank) {
+        struct sim_cta *cta = &cluster->cta[rank];
+        cta->cluster = cluster;
+        cta->rank = rank;
+        cta->threads = launch->threads;
+        cta->warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
+        cta->warpgroups = (launch->threads + WARPGROUP_SIZE - 1) / WARPGROUP_SIZE;
+        cta->thread = storage_zeroed(cta->threads, sizeof *cta->thread);
+        cta->warp = storage_zeroed(cta->warps, sizeof *cta->warp);
+        cta->warpgroup = storage_zeroed(cta->warpgroups, sizeof *cta->warpgroup);
+        cta->shared_bytes = (launch->smem_bytes + 15) & ~(size_t)15;
+        cta->shared = aligned_alloc(1024, (cta->shared_bytes + 1024) & ~(size_t)1023);
+        if (!cta->shared) out_of_memory();
+        cta->shadow = shadow_new(cta->shared_bytes);
+    }
+    return cluster;
+}
+
+void storage_free(struct sim_cluster *cluster) {
+    for (int rank = 0; rank < cluster->ctas; ++rank) {
+        struct sim_cta *cta = &cluster->cta[rank];
+        for (int i = 0; i < cta->threads; ++i)
+            if (cta->thread[i].fiber) fiber_free(cta->thread[i].fiber);
+        shadow_free(cta->shadow, cta->shared_bytes);
+        free(cta->shared);
+        free(cta->warpgroup);
+        free(cta->warp);
+        free(cta->thread);
+    }
+    storage_clear(cluster);
+    free(cluster->arena);
+    free(cluster->slot);
+    free(cluster->cta);
+    free(cluster);
+}

@@ -1,0 +1,18 @@
+/*
+ * memory_model.h: how long global memory takes, for the `time` schedule. Cycles.
+ */
+#ifndef SIM_COST_MEMORY_MODEL_H
+#define SIM_COST_MEMORY_MODEL_H
+
+#include <stdint.h>
+
+void memory_model_begin(int sms);
+void memory_model_end(void);
+
+/* Fetches sectors from the L2 or, those that are not there yet, from DRAM. Returns when the last
+ * one has arrived at the SM. `bytes`: what the L2 moves for it; half sectors count as half, because
+ * a neighbouring lane takes the other one with the same request. */
+uint64_t memory_model_fetch(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes,
+                            uint64_t dram_latency);
+
+#endif

@@ -1,0 +1,63 @@
+/* timing_async.c: the asynchronous units' share of the timing model. */
+#include "sim/cost/timing_async.h"
+
+#include "sim/cost/timing_units.h"
+
+/* How long the TMA of an SM is busy with a box. */
+static uint64_t tma_cycles(uint64_t bytes) {
+    return later(TMA_ISSUE_CYCLES, bytes / TMA_BYTES_PER_CYCLE);
+}
+
+/* The TMA takes one box after the other. Its rows share the L2 and the DRAM with everybody's. */
+struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes) {
+    if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
+    const uint64_t cycles = tma_cycles(bytes);
+    const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA, sim_now(), cycles);
+    return (struct busy){begin, begin + TMA_OVERHEAD + cycles, 0};
+}
+
+void time_tma_load_row(struct busy *busy, const void *global, uint64_t bytes) {
+    if (!sim_timed() || !bytes) return;
+    /* It asks for one row after the other. */
+    const uint64_t arrival = sim_global_fetch(busy->begin + busy->asked / TMA_BYTES_PER_CYCLE,
+                                              global, bytes);
+    busy->asked += bytes;
+    busy->end = later(busy->end, arrival + TMA_OVERHEAD);
+}
+
+void time_tma_fill(const struct sim_cta *cta, uint64_t bytes) {
+    if (sim_timed()) timing_sms[cta->sm].filled += bytes / SHARED_PORT_BYTES;
+}
+
+struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes) {
+    if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
+    const uint64_t cycles = tma_cycles(bytes);
+    const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA, sim_now(), cycles);
+    const uint64_t read = sim_port_book(cta->sm, begin, bytes);
+    return (struct busy){begin, later(begin + cycles, read) + TMA_STORE_READ_CYCLES, bytes};
+}
+
+uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
+    if (!sim_timed()) return sim_now();
+    return sim_l2_book(read_end, bytes) + TMA_STORE_LATENCY;
+}
+
+/* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from. It is
+ * as slow as the path its operands come by (all of B, and A unless that is in registers), and
+ * slower while the TMA fills shared memory. */
+struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready) {
+    if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
+    const uint64_t small = WGMMA_SMALL_BASE + (uint64_t)n / 4, large = (uint64_t)n / 2;
+    const uint64_t bytes = (uint64_t)(n + (a_in_registers ? 0 : 64)) * 16 * sizeof(element_t);
+    const uint64_t operands = (bytes + SHARED_PORT_BYTES - 1) / SHARED_PORT_BYTES;
+    const uint64_t alone = later(later(small, large), operands);
+
+    struct sm *sm = &timing_sms[cta->sm];
+    const uint64_t time = later(ready, sim_now());
+    if (sm->server[SERVER_TENSOR_CORE] < time) sm->filled = 0; /* it was idle meanwhile */
+    uint64_t delay = sm->filled / WGMMA_FILL_LINES;
+    if (delay > alone / 4) delay = alone / 4; /* the next one has the rest */
+    sm->filled -= delay * WGMMA_FILL_LINES;
+    const uint64_t begin = book(&sm->server[SERVER_TENSOR_CORE], time, alone + delay);
+    return (struct busy){begin, begin + alone + delay, 0};
+}

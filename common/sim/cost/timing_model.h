@@ -1,0 +1,94 @@
+/*
+ * timing_model.h: every constant of the timing model, with its source. Cycles of the SM clock
+ * unless said otherwise.
+ *
+ * The model predicts; none of its results is a measurement. Sources:
+ *   [probe]  build/gpu/probe on an H200: docs/results/probe.txt; latencies of two runs differ by up
+ *            to 4 %, and a constant may come from either
+ *   [sheet]  the GPU's data sheet, the CUDA programming guide
+ *   [micro]  public microbenchmarks of Hopper
+ *   [fit]    chosen so that the chapter named runs as fast as it has been measured to; the others
+ *            are then predictions
+ *   [guess]  ours
+ */
+#ifndef SIM_COST_TIMING_MODEL_H
+#define SIM_COST_TIMING_MODEL_H
+
+/* The SM: its clock, its warps, its port to shared memory and L1. */
+enum {
+    KERNEL_LAUNCH_CYCLES = 0, /* between launches; the host's share is not modelled */
+    CTA_LAUNCH_CYCLES = 322,  /* from a CTA's end to the next one's first instruction [probe] */
+    CTA_SETUP_CYCLES = 700,   /* what else a CTA begins with: instructions that are not in a cache,
+                               * the tensor maps [fit: 07] */
+
+    SUB_PARTITIONS = 4,   /* of an SM; warp w issues from w % 4 [sheet] */
+    ISSUE_CYCLES = 1,     /* a warp instruction per cycle and sub-partition [sheet] */
+    SCALAR_OVERHEAD = 2,  /* address arithmetic and FMA of a scalar access [guess] */
+    LOADS_IN_FLIGHT = 8,  /* of a warp, before it stalls for the registers [guess] */
+    LOG_LANES_AHEAD = 64, /* accesses that a lane may be ahead of the slowest of its warp */
+    BARRIER_LATENCY = 13, /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
+    BARRIER_WARP_CYCLES = 2,
+    FENCE_CYCLES = 10,    /* fence.proxy.async [probe] */
+    SETMAXNREG_CYCLES = 20, /* [guess] */
+
+    /* One pipe serves L1 and shared memory: ld, st, ldmatrix, stmatrix, cp.async's addresses. What
+     * cp.async and the TMA write into shared memory does not go through it, nor do wgmma's
+     * operands, which have a path as wide: counted there, 03 to 05 would be a quarter slower than
+     * measured, and 128 x 128 x 64 would take wgmma 640 cycles instead of 544. */
+    SHARED_PORT_BYTES = 128, /* a cycle; one pass over the 32 banks [sheet] */
+    PORT_QUEUE_CYCLES = 256, /* a warp goes on while its last instruction waits so long [fit: 05] */
+    CP_ASYNC_EXTRA_PASSES = 1, /* besides those for the addresses [fit: 04] */
+    SHARED_LATENCY = 23,     /* ld.shared to use [probe] */
+    L1_LATENCY = 32,         /* [probe] */
+    GLOBAL_LINE_BYTES = 128, /* a load takes a pass for every line it touches [probe] */
+    STORE_LINE_CYCLES = 2,   /* a store two [probe] */
+    GLOBAL_SECTOR_BYTES = 32
+};
+
+/* Global memory. An SM has its share of the whole chip's bandwidth (memory_model.c). */
+enum {
+    CHIP_SMS = 132,
+    L2_LATENCY = 274, /* [probe] */
+    /* 64 for each SM [sheet]. If all SMs fetch different data from it, each gets 35 [probe]; in a
+     * GEMM, neighbours ask for the same. */
+    L2_BYTES_PER_CYCLE = 8448,
+    DRAM_LATENCY = 650,         /* [probe] */
+    DRAM_BYTES_PER_CYCLE = 2400 /* 4.2 TB/s at 1.75 GHz; 1900 through the TMA [probe] */
+};
+
+/* The Tensor Core. */
+enum {
+    MMA_LATENCY = 25, /* mma.sync m16n8k16 to use [probe] */
+    MMA_INTERVAL = 6, /* of a sub-partition; 6.3 with two warps or more, 7.3 with one [probe] */
+
+    WGMMA_SMALL_BASE = 16,   /* wgmma m64nNk16: N / 2 or 16 + N / 4 cycles, the greater [probe] */
+    WGMMA_FILL_LINES = 8,    /* lines of 128 bytes that the TMA writes cost it a cycle: 4 to 8
+                              * [probe] */
+    WGMMA_FENCE_CYCLES = 30, /* wgmma.fence and the way to the Tensor Core: with the drain 76
+                              * [probe] */
+    WGMMA_DRAIN_CYCLES = 46  /* from the end of the last one to the wait's [micro] */
+};
+
+/* mbarriers and clusters. */
+enum {
+    MBARRIER_ARRIVE_CYCLES = 6,     /* [probe] */
+    MBARRIER_TRY_WAIT_CYCLES = 60,  /* successful: 58 to 70 [probe] */
+    MBARRIER_EXPECT_TX_CYCLES = 7,  /* arrive.expect_tx and a wait take 67 [probe] */
+    REMOTE_ARRIVE_CYCLES = 212,     /* [micro]; 281 to the end of the owner's wait [probe] */
+    DSMEM_CYCLES = 195,             /* a word from or to another CTA's shared memory [probe] */
+    DSMEM_BYTES_PER_CYCLE = 14,     /* that an SM reads of others: 3.3 TB/s on the chip [micro] */
+    CLUSTER_BARRIER_CYCLES = 410    /* of two CTAs [probe] */
+};
+
+/* The TMA. */
+enum {
+    TMA_THREAD_CYCLES = 64, /* of the thread that asks: up to 109 [probe]; less [fit: 05] */
+    TMA_ISSUE_CYCLES = 32,  /* between two boxes of an SM [micro] */
+    TMA_BYTES_PER_CYCLE = 108, /* of an SM: 138 to 142 cycles between 1 and 16 KB [probe] */
+    TMA_OVERHEAD = 236, /* besides the memory's latency: 520 for 1 KB, 658 for 16 from L2 [probe] */
+    TMA_DRAM_LATENCY = 800, /* instead of DRAM_LATENCY: 972 for 1 KB, 1283 for 16 in all [probe] */
+    TMA_STORE_READ_CYCLES = 250, /* until 8 KB of shared memory have been read: 314 [probe] */
+    TMA_STORE_LATENCY = 14       /* from then on to completion [probe] */
+};
+
+#endif

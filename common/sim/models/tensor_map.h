@@ -1,0 +1,56 @@
+/*
+ * tensor_map.h: what is inside a struct tensor_map in the simulator, and the walk over a box.
+ *
+ * The real encoding is opaque; this one has the same meaning. CUDA driver API:
+ * cuTensorMapEncodeTiled.
+ */
+#ifndef SIM_MODELS_TENSOR_MAP_H
+#define SIM_MODELS_TENSOR_MAP_H
+
+#include "gemm.h"
+
+struct tensor_map_fields {
+    const unsigned char *base;
+    int64_t rows, columns; /* of the matrix, elements */
+    int64_t pitch;         /* bytes from row to row */
+    int box_rows, box_columns;
+    int element_bytes;
+    enum gemm_type type;
+    enum gemm_swizzle swizzle;
+};
+
+/* Returns NULL and encodes, or returns a sentence that names the argument at fault. */
+const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fields *fields);
+
+/* False if `map` was not made by tensor_map_encode(), or was damaged since. */
+bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *out);
+
+/* Bytes a box occupies in shared memory, and counts down on a barrier: all of it, also what is out
+ * of bounds. */
+uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f);
+
+/* Where row r of a box at (row, column) meets the matrix: elements [first, last) of the box row are
+ * inside, and `global` is the address of element `first`. first == last: nothing is. */
+struct box_row {
+    int first, last;
+    const unsigned char *global;
+};
+/* What a load reads; the rest is zeros. */
+struct box_row tensor_map_box_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                  int r);
+/* What a store writes. The GPU writes whole chunks of 16 bytes: if a row of the matrix is no
+ * multiple of them, the box's elements up to the next multiple go into the row's padding. (Seen on
+ * an H200; the manual does not say so.) */
+struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t row, int64_t column,
+                                    int r);
+
+/* Byte offset of element (r, c) in a box stored at shared address `shared`, swizzle included: what
+ * is added to `shared`. Exact for any address; the swizzle acts on absolute bits, so the result
+ * depends on where the box lies. */
+static inline uint32_t tensor_map_box_offset(const struct tensor_map_fields *f, uint32_t shared,
+                                             int r, int c) {
+    const uint32_t linear = shared + (uint32_t)((r * f->box_columns + c) * f->element_bytes);
+    return (linear ^ ((linear >> 3) & (((1u << f->swizzle) - 1) << 4))) - shared;
+}
+
+#endif

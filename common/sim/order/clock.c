@@ -1,0 +1,119 @@
+/*
+ * clock.c: happens-before between the threads and async units of a cluster.
+ *
+ * A slot's accesses are numbered by epochs. C_T[s] is the last epoch of slot s that is ordered
+ * before thread T's next generic access, P_T[s] the last one that is also ordered before an
+ * async-proxy operation that T issues next: generic accesses get there only through a
+ * fence.proxy.async of the thread that made them. A thread's own epoch counts up at every release
+ * and at every proxy fence, so that what it does afterwards is not covered by them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+#include "sim/cost/timing_model.h"
+
+/* Joining clocks takes more time than anything else here, so it is done by vectors; the signed
+ * comparison is the one that every vector unit has, and epochs stay far below 2^31. */
+typedef int32_t clock_vector __attribute__((vector_size(16), may_alias));
+enum { VECTOR_ENTRIES = sizeof(clock_vector) / sizeof(uint32_t) };
+enum { CLOCK_STEP = 4 * VECTOR_ENTRIES }; /* clocks are this many entries long, or a multiple */
+
+/* Makes room for entries 0 .. slots - 1. */
+static void grow(struct sim_cluster *cluster, struct sim_clock *clock, int slots) {
+    if (slots <= clock->size) return;
+    int size = (slots + CLOCK_STEP - 1) / CLOCK_STEP * CLOCK_STEP;
+    if (clock->size && size < 2 * clock->size) {
+        int most = (cluster->slots + CLOCK_STEP - 1) / CLOCK_STEP * CLOCK_STEP;
+        size = 2 * clock->size < most || most < size ? 2 * clock->size : most;
+    }
+    uint32_t *at = sim_arena_alloc(cluster, size * sizeof *at);
+    if (clock->size) memcpy(at, clock->at, clock->size * sizeof *at);
+    clock->at = at;
+    clock->size = size;
+}
+
+void sim_clock_raise(struct sim_cluster *cluster, struct sim_clock *clock, int slot,
+                     uint32_t epoch) {
+    if (sim_clock_get(clock, slot) >= epoch) return;
+    grow(cluster, clock, slot + 1);
+    clock->at[slot] = epoch;
+}
+
+void sim_clock_join(struct sim_cluster *cluster, struct sim_clock *into,
+                    const struct sim_clock *from) {
+    grow(cluster, into, from->size);
+    clock_vector *a = (clock_vector *)into->at;
+    const clock_vector *b = (const clock_vector *)from->at;
+    for (int i = 0; i < from->size / VECTOR_ENTRIES; ++i) {
+        const clock_vector later = a[i] > b[i];
+        a[i] = (a[i] & later) | (b[i] & ~later);
+    }
+}
+
+void sim_clock_clear(struct sim_clock *clock) {
+    if (clock->size) memset(clock->at, 0, clock->size * sizeof *clock->at);
+}
+
+void sim_sync_join(struct sim_cluster *cluster, struct sim_sync *into,
+                   const struct sim_sync *from) {
+    sim_clock_join(cluster, &into->c, &from->c);
+    sim_clock_join(cluster, &into->p, &from->p);
+}
+
+void sim_sync_clear(struct sim_sync *sync) {
+    sim_clock_clear(&sync->c);
+    sim_clock_clear(&sync->p);
+}
+
+int sim_slot_new(struct sim_cluster *cluster, const char *what, bool async_proxy,
+                 struct sim_thread *owner) {
+    if (cluster->slots == SLOT_LIMIT)
+        sim_fatal("simulator-limit", NULL, "more than %d actors in one cluster", SLOT_LIMIT);
+    if (cluster->slots == cluster->slot_capacity) {
+        cluster->slot_capacity *= 2;
+        cluster->slot = realloc(cluster->slot, cluster->slot_capacity * sizeof *cluster->slot);
+        if (!cluster->slot) sim_fatal("out-of-memory", NULL, "no memory for the actors' names");
+    }
+    cluster->slot[cluster->slots] = (struct sim_slot){what, async_proxy, owner};
+    return cluster->slots++;
+}
+
+void sim_release(struct sim_thread *thread, struct sim_sync *sync) {
+    struct sim_cluster *cluster = thread->cta->cluster;
+    sim_sync_join(cluster, sync, &(struct sim_sync){thread->c, thread->p});
+    sim_clock_raise(cluster, &sync->c, thread->slot, thread->epoch++);
+}
+
+void sim_release_async_only(struct sim_thread *thread, struct sim_sync *sync) {
+    struct sim_cluster *cluster = thread->cta->cluster;
+    for (int slot = cluster->ctas * cluster->cta->threads; slot < thread->c.size; ++slot)
+        if (thread->c.at[slot] && cluster->slot[slot].async_proxy)
+            sim_clock_raise(cluster, &sync->c, slot, thread->c.at[slot]);
+}
+
+void sim_acquire(struct sim_thread *thread, const struct sim_sync *sync) {
+    struct sim_cluster *cluster = thread->cta->cluster;
+    sim_clock_join(cluster, &thread->c, &sync->c);
+    sim_clock_join(cluster, &thread->p, &sync->p);
+}
+
+void sim_acquire_slot(struct sim_thread *thread, int slot, uint32_t epoch) {
+    sim_clock_raise(thread->cta->cluster, &thread->c, slot, epoch);
+}
+
+bool sim_happens_before(const struct sim_thread *thread, int slot, uint32_t epoch) {
+    return slot == thread->slot || sim_clock_get(&thread->c, slot) >= epoch;
+}
+
+void sim_fence_proxy_async(void) {
+    struct sim_thread *thread = sim_thread();
+    struct sim_cluster *cluster = thread->cta->cluster;
+    sim_clock_raise(cluster, &thread->p, thread->slot, thread->epoch++);
+    /* What its own cp.async has landed went through the generic proxy, too. */
+    int copies = cp_async_slot(thread);
+    if (copies >= 0)
+        sim_clock_raise(cluster, &thread->p, copies, sim_clock_get(&thread->c, copies));
+    sim_advance(FENCE_CYCLES);
+    sim_maybe_yield();
+}

@@ -1,0 +1,263 @@
+/*
+ * shadow.c: who touched each 16 bytes of shared memory last, and whether the next access is ordered
+ * after it.
+ *
+ * A cell lists the accesses that a later one may conflict with: the last write of each of its four
+ * words, and the reads since. An access is an epoch of a slot (clock.c). A generic access of thread
+ * T needs what it conflicts with to be in C_T. An async-proxy access issued by T needs generic ones
+ * in P_T, other async ones in C_T. The verdict does not depend on the schedule, only on what the
+ * kernel has ordered.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+
+/* One access to (some words of) a cell. */
+struct record {
+    uint32_t epoch;
+    uint16_t slot;
+    uint16_t site;
+    uint16_t thread; /* in the cluster */
+    uint8_t words;   /* mask; 0: the entry is free */
+    uint8_t write : 1;
+    uint8_t blind : 1; /* a read of words that nothing had written */
+};
+
+enum { INLINE_RECORDS = 4, CELL_BYTES = 16, WORD_BYTES = 4 };
+
+struct overflow {
+    int room;
+    struct record record[];
+};
+
+struct shadow_cell {
+    struct record record[INLINE_RECORDS];
+    int count;
+    struct overflow *overflow;  /* records beyond the first four */
+} __attribute__((aligned(64))); /* one cache line */
+
+struct shadow_cell *shadow_new(size_t shared_bytes) {
+    const size_t bytes = (shared_bytes / CELL_BYTES + 1) * sizeof(struct shadow_cell);
+    struct shadow_cell *cells = aligned_alloc(sizeof *cells, bytes);
+    if (!cells) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
+    return memset(cells, 0, bytes);
+}
+
+void shadow_clear(struct shadow_cell *cells, size_t shared_bytes) {
+    for (size_t i = 0; i < shared_bytes / CELL_BYTES; ++i)
+        cells[i].count = 0;
+}
+
+void shadow_free(struct shadow_cell *cells, size_t shared_bytes) {
+    for (size_t i = 0; i < shared_bytes / CELL_BYTES; ++i)
+        free(cells[i].overflow);
+    free(cells);
+}
+
+static inline struct record *record_at(struct shadow_cell *cell, int i) {
+    return i < INLINE_RECORDS ? &cell->record[i] : &cell->overflow->record[i - INLINE_RECORDS];
+}
+
+static void append(struct shadow_cell *cell, struct record record) {
+    if (cell->count >= INLINE_RECORDS) {
+        int needed = cell->count - INLINE_RECORDS + 1;
+        int room = cell->overflow ? cell->overflow->room : 0;
+        if (needed > room) {
+            room = room ? 2 * room : 12;
+            cell->overflow =
+                realloc(cell->overflow, sizeof *cell->overflow + room * sizeof(struct record));
+            if (!cell->overflow) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
+            cell->overflow->room = room;
+        }
+    }
+    *record_at(cell, cell->count++) = record;
+}
+
+/* ---- the verdict on one pair ---- */
+
+/* An access in the making. */
+struct accessor {
+    struct sim_thread *thread; /* makes or issues it */
+    int slot;
+    uint32_t epoch;
+    bool async_proxy, in_flight; /* in_flight: an async unit's, by whatever proxy */
+    enum sim_access access;
+};
+
+static bool ordered(const struct accessor *now, const struct record *then, bool then_async) {
+    const struct sim_thread *thread = now->thread;
+    if (!now->async_proxy || then_async)
+        return then->slot == thread->slot || sim_clock_get(&thread->c, then->slot) >= then->epoch;
+    return sim_clock_get(&thread->p, then->slot) >= then->epoch;
+}
+
+static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int index) {
+    const int threads = cluster->cta[0].threads;
+    return &cluster->cta[index / threads].thread[index % threads];
+}
+
+static void accuse(const struct accessor *now, const struct record *then, struct sim_cta *cta,
+                   size_t offset) {
+    const struct sim_cluster *cluster = cta->cluster;
+    const struct sim_slot *slot = &cluster->slot[then->slot];
+    const struct sim_slot *now_slot = &cluster->slot[now->slot];
+    const struct sim_thread *other = thread_of(cluster, then->thread);
+    bool generic_order = then->slot == now->thread->slot ||
+                         sim_clock_get(&now->thread->c, then->slot) >= then->epoch;
+    bool then_in_flight = then->slot >= cluster->ctas * cta->threads;
+    const char *kind, *advice;
+    if (now->async_proxy && !slot->async_proxy && generic_order) {
+        kind = "missing-proxy-fence";
+        advice = then->write ? "The write went through the generic proxy and the other access goes "
+                               "through the async "
+                               "proxy:\n    each writing thread needs fence_proxy_async() after "
+                               "its write, before the "
+                               "barrier."
+                             : "The read went through the generic proxy and the overwrite comes "
+                               "through the async "
+                               "proxy:\n    each reading thread needs fence_proxy_async() after "
+                               "its read, before it "
+                               "releases the buffer.";
+    } else if (then->write && now->access == SIM_READ && then_in_flight) {
+        kind = "read-before-landed";
+        advice =
+            "The copy may still be under way: wait for its barrier phase or group (and, if another "
+            "thread waited,\n    for a barrier after that) before reading.";
+    } else if (!then_in_flight && (!now->in_flight || now->access == SIM_READ)) {
+        kind = "data-race";
+        advice = "Nothing orders the two: a barrier is missing between them.";
+    } else if (!then->write) {
+        kind = "overwritten-while-read";
+        advice = then_in_flight ? "The asynchronous read may still be under way: wait for the "
+                                  "group that contains it "
+                                  "before the buffer is reused."
+                                : "Nothing orders the read before this write: the reader has to "
+                                  "arrive on a barrier "
+                                  "that the writer waits for.";
+    } else {
+        kind = "overwritten-in-flight";
+        advice = "Two writes to the same place, and nothing says which is last: wait for the first "
+                 "before issuing the second.";
+    }
+    const char *file;
+    int line;
+    report_site_of(then->site, &file, &line);
+    char who[96], where[96];
+    sim_hazard(
+        kind, now->thread,
+        "%s by %s of %s\n    is not ordered after the %s by %s, issued at %s:%d by %s.\n    %s",
+        now->access == SIM_READ ? "read" : "write", now_slot->what,
+        sim_where(cta, offset, where, sizeof where), then->write ? "write" : "read", slot->what,
+        file, line, sim_who(other, who, sizeof who), advice);
+}
+
+/* ---- reads of what nothing has written ---- */
+
+/* One that races with the first write is a race, and reported as one when the write comes. So the
+ * verdict is left until an ordered write comes, or the CTA ends without any. */
+static void accuse_of_reading_nothing(const struct record *read, const struct sim_cta *cta,
+                                      size_t offset) {
+    const struct sim_cluster *cluster = cta->cluster;
+    const char *file;
+    int line;
+    char where[96];
+    report_site_of(read->site, &file, &line);
+    sim_hazard_at(
+        "uninitialized-shared", file, line, thread_of(cluster, read->thread),
+        "read by %s of %s, which nothing has written since the CTA began\n"
+        "    Load or store it first: is a copy missing, or does it go to another address?",
+        cluster->slot[read->slot].what, sim_where(cta, offset, where, sizeof where));
+}
+
+struct blind_exit {
+    struct sim_exit_call call; /* first */
+    struct sim_cta *cta;
+};
+
+static void at_cta_exit(struct sim_exit_call *call) {
+    const struct sim_cta *cta = ((struct blind_exit *)call)->cta;
+    for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
+        for (int j = 0; j < cta->shadow[i].count; ++j) {
+            const struct record *record = record_at(&cta->shadow[i], j);
+            if (record->blind) accuse_of_reading_nothing(record, cta, i * CELL_BYTES);
+        }
+}
+
+static void note_blind_read(struct sim_cta *cta) {
+    for (const struct sim_exit_call *call = cta->at_exit; call; call = call->next)
+        if (call->call == at_cta_exit) return;
+    struct blind_exit *exit_call = sim_arena_alloc(cta->cluster, sizeof *exit_call);
+    exit_call->call.call = at_cta_exit;
+    exit_call->cta = cta;
+    sim_at_cta_exit(cta, &exit_call->call);
+}
+
+/* ---- access ---- */
+
+static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t cell_index,
+                       unsigned words, uint16_t site) {
+    struct shadow_cell *cell = &cta->shadow[cell_index];
+    const struct sim_cluster *cluster = cta->cluster;
+    bool write = now->access == SIM_WRITE;
+    unsigned written = 0;
+    int kept = 0, merged = -1; /* merged: the record that this read goes into */
+    for (int i = 0; i < cell->count; ++i) {
+        struct record *then = record_at(cell, i);
+        unsigned shared_words = then->words & words;
+        const size_t at =
+            cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared_words | 1 << 4) * WORD_BYTES;
+        if (shared_words && (write || then->write)) {
+            if (!ordered(now, then, cluster->slot[then->slot].async_proxy))
+                accuse(now, then, cta, at);
+            else if (then->blind)
+                accuse_of_reading_nothing(then, cta, at);
+        }
+        if (then->write) written |= then->words;
+        if (write) then->words &= (uint8_t)~words;
+        if (!then->words) continue;
+        if (!write && !then->write && then->slot == now->slot && !(then->words & ~words)) {
+            then->epoch = now->epoch;
+            then->words |= (uint8_t)words;
+            then->site = site;
+            merged = kept;
+        }
+        if (kept != i) *record_at(cell, kept) = *then;
+        ++kept;
+    }
+    cell->count = kept;
+    const bool blind = !write && words & ~written;
+    if (blind) note_blind_read(cta);
+    if (merged >= 0) {
+        record_at(cell, merged)->blind |= blind;
+        return;
+    }
+    const struct sim_thread *thread = now->thread;
+    append(cell, (struct record){now->epoch, (uint16_t)now->slot, site,
+                                 (uint16_t)(thread->cta->rank * cta->threads + thread->index),
+                                 (uint8_t)words, write, blind});
+}
+
+static void touch(const struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
+    uint16_t site = report_site(now->thread->self.file, now->thread->self.line);
+    size_t first = offset / WORD_BYTES, end = (offset + bytes + WORD_BYTES - 1) / WORD_BYTES;
+    while (first < end) {
+        size_t cell = first / 4, in_cell = first % 4;
+        size_t count = 4 - in_cell < end - first ? 4 - in_cell : end - first;
+        touch_cell(now, cta, cell, ((1u << count) - 1) << in_cell, site);
+        first += count;
+    }
+}
+
+void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                        enum sim_access access) {
+    const struct accessor now = {thread, thread->slot, thread->epoch, false, false, access};
+    touch(&now, cta, offset, bytes);
+}
+
+void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                      enum sim_access access, int slot, uint32_t epoch) {
+    const struct accessor now = {thread, slot,  epoch, cta->cluster->slot[slot].async_proxy,
+                                 true,   access};
+    touch(&now, cta, offset, bytes);
+}

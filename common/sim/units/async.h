@@ -1,0 +1,104 @@
+/*
+ * async.h: what the asynchronous units (mbarrier, tma, wgmma, cluster, registers) share.
+ */
+#ifndef SIM_UNITS_ASYNC_H
+#define SIM_UNITS_ASYNC_H
+
+#include "sim/core/internal.h"
+#include "sim/models/mbarrier_state.h"
+
+struct async_copy;
+
+/* An arrival that came from another CTA of the cluster: the newest of each issuing thread. */
+struct remote_arrival {
+    const struct sim_thread *issuer;
+    uint32_t epoch; /* of the issuer, when it issued */
+    bool landed;
+    uint32_t landed_phase; /* completed phases by which its phase is over */
+    const char *file;
+    int line;
+    struct remote_arrival *next;
+};
+
+/* A barrier that some thread has initialized. The 8 bytes in shared memory hold its index. */
+struct mbarrier_record {
+    struct mbarrier_state state;
+    struct sim_cta *cta;
+    size_t offset;
+    int slot; /* of the TMA loads that complete on it; epoch: the number of completed phases that
+                 covers them */
+    int word_slot; /* of the st.asyncs, which are no operations of the async proxy; -1: none yet */
+    struct sim_sync current;   /* released by all arrivals so far */
+    struct sim_sync completed; /* what `current` was when the last completed phase ended */
+    struct sim_wait_queue waiters;
+    struct sim_thread *initializer;
+    uint32_t init_epoch, fence_epoch; /* fence_epoch 0: no fence.mbarrier_init yet */
+    const char *file;                 /* where it was initialized */
+    int line;
+    const char *text; /* the argument of mbarrier_init() there: "&shared->full[stage]" */
+    uint64_t *arrivers, *last_arrivers; /* [threads of the cluster], bits: who has arrived in the
+                                           current phase, in the one before */
+    struct async_copy *in_flight;
+    struct remote_arrival *remote;
+    uint32_t copy_epoch; /* of the newest copy that was issued for it, and where; 0: none */
+    const struct sim_thread *copy_issuer;
+    const char *copy_file;
+    int copy_line;
+};
+
+/* The barriers of a cluster. */
+struct mbarrier_table {
+    struct mbarrier_record **record;
+    uint32_t count, room;
+};
+
+/* A copy whose bytes an mbarrier counts, from issue until it has landed; embedded in a unit's job.
+ */
+struct async_copy {
+    struct mbarrier_record *record;
+    uint32_t epoch;
+    const struct sim_thread *issuer;
+    const char *file;
+    int line;
+    struct sim_job *job;
+    struct async_copy *next;
+};
+
+/* The barrier at a place; NULL if there is none. */
+struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place);
+/* Makes one there. */
+struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text);
+/* "mbarrier full[2] at shared memory +0x18000 of CTA 3, initialized at ...". Returns text. */
+const char *mbarrier_name(const struct mbarrier_record *record, char *text, size_t size);
+/* "full[2]": the name alone. Returns text. */
+const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size);
+/* A hazard, with the state of the barrier. */
+void mbarrier_report(const char *kind, const struct mbarrier_record *record,
+                     const struct sim_thread *thread, const char *what);
+
+/* The barrier at a place; ends the launch if there is none. `operation` is what the running thread
+ * does with it. Checks that its initialization is ordered before that, across CTAs with
+ * fence.mbarrier_init. */
+struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
+
+/* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
+void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
+                          struct sim_job *job);
+/* It has landed: complete_tx. */
+void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes);
+/* The launch was abandoned. */
+void mbarrier_copy_cancelled(struct async_copy *copy);
+
+/* One arrival, after the arriving side has joined its clocks into `record->current`. */
+void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread);
+
+/* Is any thread of the CTA ordered after this epoch of the slot? */
+bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
+
+/* Ends the launch if the CTA has ended: nobody may reach into its shared memory any more. */
+void check_target_alive(const struct sim_cta *target, const char *operation);
+
+/* malloc that ends the launch instead of failing. */
+void *async_alloc(size_t bytes);
+
+#endif

@@ -1,0 +1,283 @@
+/* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals,
+ * st.async, loads.
+ *
+ * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
+ * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally the first
+ * orders nothing across CTAs. The simulator lets the default carry what it does carry on the GPU,
+ * the end of asynchronous reads and copies that the arriving thread has waited for, and nothing
+ * that went through ld or st; it lets every wait acquire what was released.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/core.h"
+#include "sim/cost/timing_model.h"
+#include "sim/units/async.h"
+
+/* ---- the cluster barrier ---- */
+
+struct cluster_barrier;
+
+/* Threads that have ended are not waited for: one call per thread, made when it ends. */
+struct barrier_exit {
+    struct sim_exit_call call; /* first */
+    struct sim_thread *thread;
+};
+
+struct cluster_barrier {
+    struct sim_cluster *cluster;
+    struct sim_sync current;   /* released by those who have come */
+    struct sim_sync completed; /* what `current` was when all had come: nobody gets there again
+                                * before everybody has acquired it */
+    struct sim_wait_queue waiters;
+    int expected, arrived;
+    uint32_t generation;
+    struct barrier_exit *exits; /* [threads of the cluster] */
+};
+
+static void describe_barrier(const struct sim_thread *thread, const void *object, char *text,
+                             size_t size) {
+    const struct cluster_barrier *const barrier = object;
+    (void)thread;
+    snprintf(text, size, "cluster_sync: %d of the cluster's %d threads have come", barrier->arrived,
+             barrier->expected);
+}
+
+bool cluster_barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return waiter->describe == describe_barrier && other->describe != describe_barrier &&
+           other->state != THREAD_DONE && other->cta->cluster == waiter->cta->cluster;
+}
+
+static void release_if_complete(struct cluster_barrier *barrier) {
+    if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;
+    barrier->arrived = 0;
+    ++barrier->generation;
+    sim_sync_clear(&barrier->completed);
+    sim_sync_join(barrier->cluster, &barrier->completed, &barrier->current);
+    sim_sync_clear(&barrier->current);
+    sim_wake_all(&barrier->waiters, sim_now());
+}
+
+static void thread_ends(struct sim_exit_call *call) {
+    struct cluster_barrier *const barrier =
+        ((struct barrier_exit *)call)->thread->cta->cluster->barrier;
+    --barrier->expected;
+    release_if_complete(barrier);
+}
+
+static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
+    if (cluster->barrier) return cluster->barrier;
+    struct cluster_barrier *const barrier = sim_arena_alloc(cluster, sizeof *barrier);
+    const int threads = cluster->cta[0].threads;
+    barrier->cluster = cluster;
+    barrier->exits =
+        sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->exits);
+    for (int i = 0; i < cluster->ctas * threads; ++i) {
+        struct sim_thread *const thread = &cluster->cta[i / threads].thread[i % threads];
+        if (thread->state == THREAD_DONE) continue;
+        ++barrier->expected;
+        barrier->exits[i].call.call = thread_ends;
+        barrier->exits[i].thread = thread;
+        sim_at_thread_exit(thread, &barrier->exits[i].call);
+    }
+    return cluster->barrier = barrier;
+}
+
+void sim_cluster_sync(void) {
+    struct sim_thread *const thread = sim_thread();
+    struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
+    const uint32_t generation = barrier->generation;
+    sim_release(thread, &barrier->current);
+    ++barrier->arrived;
+    release_if_complete(barrier);
+    while (barrier->generation == generation)
+        sim_block(&barrier->waiters, describe_barrier, barrier);
+    sim_acquire(thread, &barrier->completed);
+    sim_advance(thread->lane == 0 ? CLUSTER_BARRIER_CYCLES : 0);
+    sim_maybe_yield();
+}
+
+/* ---- remote arrivals ---- */
+
+struct arrival {
+    struct sim_job job; /* first */
+    struct mbarrier_record *record;
+    struct remote_arrival *noted;
+    const struct sim_thread *issuer;
+};
+
+static void arrival_lands(struct sim_job *job) {
+    struct arrival *const arrival = (struct arrival *)job;
+    struct mbarrier_record *const record = arrival->record;
+    arrival->noted->landed = true;
+    arrival->noted->landed_phase = record->state.phase + 1;
+    mbarrier_count_arrival(record, arrival->issuer);
+    free(arrival);
+}
+
+static void cancel(struct sim_job *job) { free(job); }
+
+/* Notes it for the check at the end of the target CTA: the newest of each thread stands for those
+ * before. */
+static struct remote_arrival *note(struct mbarrier_record *record,
+                                   const struct sim_thread *thread) {
+    struct remote_arrival *noted = record->remote;
+    while (noted && noted->issuer != thread)
+        noted = noted->next;
+    if (!noted) {
+        noted = sim_arena_alloc(record->cta->cluster, sizeof *noted);
+        noted->issuer = thread;
+        noted->next = record->remote;
+        record->remote = noted;
+    }
+    noted->epoch = thread->epoch;
+    noted->landed = false;
+    noted->file = thread->self.file;
+    noted->line = thread->self.line;
+    return noted;
+}
+
+static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) {
+    struct sim_thread *const thread = sim_thread();
+    static const char operation[] = "remote mbarrier.arrive";
+    const struct sim_shared_place own = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    const struct sim_shared_place target = sim_shared_map(own, rank);
+    if (target.cta == thread->cta) {
+        sim_mbarrier_arrive(barrier);
+        return;
+    }
+    check_target_alive(target.cta, operation);
+    struct mbarrier_record *const record = mbarrier_find(target, operation);
+    struct arrival *const arrival = async_alloc(sizeof *arrival);
+    arrival->record = record;
+    arrival->noted = note(record, thread);
+    arrival->issuer = thread;
+    arrival->job.complete = arrival_lands;
+    arrival->job.cancel = cancel;
+    arrival->job.cluster = thread->cta->cluster;
+    /* With the scope of the CTA, only the end of asynchronous reads and copies that this thread
+     * knows of travels along. It is joined now, not when the arrival lands; no phase can complete
+     * in between unless the counts are wrong, too. */
+    if (cluster_scope)
+        sim_release(thread, &record->current);
+    else
+        sim_release_async_only(thread, &record->current);
+    sim_advance(MBARRIER_ARRIVE_CYCLES);
+    sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);
+    sim_maybe_yield();
+}
+
+void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
+    arrive_remote(barrier, rank, false);
+}
+
+void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {
+    arrive_remote(barrier, rank, true);
+}
+
+/* ---- st.async ---- */
+
+struct remote_store {
+    struct sim_job job; /* first */
+    struct async_copy copy;
+    unsigned char *host;
+    uint32_t value;
+};
+
+static void store_lands(struct sim_job *job) {
+    struct remote_store *const store = (struct remote_store *)job;
+    memcpy(store->host, &store->value, sizeof store->value);
+    mbarrier_copy_lands(&store->copy, sizeof store->value);
+    free(store);
+}
+
+void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_t rank) {
+    struct sim_thread *const thread = sim_thread();
+    static const char operation[] = "st.async";
+    const struct sim_shared_place target =
+        sim_shared_map(sim_shared_at(word, sizeof *word, sizeof *word), rank);
+    const struct sim_shared_place counter =
+        sim_shared_map(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), rank);
+    check_target_alive(target.cta, operation);
+    struct mbarrier_record *const record = mbarrier_find(counter, operation);
+    struct remote_store *const store = async_alloc(sizeof *store);
+    store->host = target.host;
+    store->value = value;
+    store->job.complete = store_lands;
+    store->job.cancel = cancel;
+    store->job.cluster = thread->cta->cluster;
+    mbarrier_copy_begins(record, &store->copy, &store->job);
+    if (record->word_slot < 0)
+        record->word_slot = sim_slot_new(thread->cta->cluster, operation, false, NULL);
+    sim_shadow_async(thread, target.cta, target.offset, sizeof value, SIM_WRITE, record->word_slot,
+                     store->copy.epoch);
+    sim_poison(target.host, sizeof value);
+    sim_advance(MBARRIER_ARRIVE_CYCLES);
+    sim_job_start(&store->job, sim_now() + DSMEM_CYCLES);
+    sim_maybe_yield();
+}
+
+/* ---- ld.shared::cluster ---- */
+
+/* The newest read of each thread of the cluster from a CTA that is not its own, for the check at
+ * that CTA's end. */
+struct remote_reads {
+    struct sim_exit_call call; /* first */
+    const struct sim_cta *cta;
+    struct remote_read {
+        uint32_t epoch; /* of the reader; 0: none */
+        const char *file;
+        int line;
+    } newest[]; /* [rank][thread] */
+};
+
+static void check_reads_at_exit(struct sim_exit_call *call) {
+    const struct remote_reads *const reads = (struct remote_reads *)call;
+    const struct sim_cluster *const cluster = reads->cta->cluster;
+    const int threads = reads->cta->threads;
+    for (int i = 0; i < cluster->ctas * threads; ++i) {
+        const struct remote_read *const read = &reads->newest[i];
+        const struct sim_thread *const reader = &cluster->cta[i / threads].thread[i % threads];
+        if (!read->epoch || cta_is_ordered_after(reads->cta, reader->slot, read->epoch)) continue;
+        sim_hazard_at(
+            "exit-before-remote-read", read->file, read->line, reader,
+            "reads the shared memory of the CTA of rank %d, which may have ended by then\n"
+            "    no CTA may end while a peer still reads from it: let all meet at a final "
+            "cluster_sync()",
+            reads->cta->rank);
+    }
+}
+
+static void note_read(struct sim_cta *target, const struct sim_thread *thread) {
+    const struct sim_cluster *const cluster = target->cluster;
+    struct sim_exit_call *call = target->at_exit;
+    while (call && call->call != check_reads_at_exit)
+        call = call->next;
+    struct remote_reads *reads = (struct remote_reads *)call;
+    if (!reads) {
+        const size_t readers = (size_t)(cluster->ctas * target->threads);
+        reads = sim_arena_alloc(target->cluster, sizeof *reads + readers * sizeof reads->newest[0]);
+        reads->call.call = check_reads_at_exit;
+        reads->cta = target;
+        sim_at_cta_exit(target, &reads->call);
+    }
+    reads->newest[thread->cta->rank * target->threads + thread->index] =
+        (struct remote_read){thread->epoch, thread->self.file, thread->self.line};
+}
+
+struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
+    struct sim_thread *const thread = sim_thread();
+    struct b128 value;
+    const struct sim_shared_place target =
+        sim_shared_map(sim_shared_at(pointer, sizeof value, sizeof value), rank);
+    const bool remote = target.cta != thread->cta;
+    check_target_alive(target.cta, "ld.shared::cluster");
+    sim_shadow_generic(thread, target.cta, target.offset, sizeof value, SIM_READ);
+    if (remote) note_read(target.cta, thread);
+    if (sim_timed())
+        timing_access(thread, remote ? TIMING_LD_CLUSTER : TIMING_LD_SHARED, target.offset,
+                      sizeof value);
+    memcpy(&value, target.host, sizeof value);
+    return value;
+}

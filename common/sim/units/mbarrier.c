@@ -1,0 +1,307 @@
+/*
+ * mbarrier.c: the instructions on mbarriers: who releases what to whom, and what can go wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cost/timing_model.h"
+#include "sim/units/async.h"
+
+/* ---- events and descriptions ---- */
+
+/* `flipped`: what happened has completed the phase. The state before the flip is reported: nothing
+ * pending, no bytes missing; the flip is an event of its own. */
+static void event(enum sim_event_kind kind, const struct mbarrier_record *record,
+                  const struct sim_thread *thread, int64_t argument, bool flipped) {
+    if (!sim_recording()) return;
+    const uint64_t now = sim_now();
+    const struct sim_event e = {.kind = kind,
+                                .begin = now,
+                                .end = now,
+                                .cta = record->cta,
+                                .thread = thread ? thread->index : -1,
+                                .by_cta = thread ? thread->cta->index : record->cta->index,
+                                .argument = argument,
+                                .offset = record->offset,
+                                .phase = record->state.phase - flipped,
+                                .pending = flipped ? 0 : (unsigned)record->state.pending,
+                                .expected = (unsigned)record->state.expected,
+                                .tx = flipped ? 0 : record->state.tx,
+                                .file = thread ? thread->self.file : NULL,
+                                .line = thread ? thread->self.line : 0,
+                                .name = record->text};
+    sim_event_hook(&e);
+}
+
+static void describe_wait(const struct sim_thread *thread, const void *object, char *text,
+                          size_t size) {
+    (void)thread;
+    const struct mbarrier_record *const record = object;
+    char name[256], bytes[96] = "no bytes missing";
+    const int pending = record->state.pending;
+    const int tx = record->state.tx;
+    if (tx > 0)
+        snprintf(bytes, sizeof bytes, "%d bytes still missing", tx);
+    else if (tx < 0)
+        snprintf(bytes, sizeof bytes, "%d bytes more have landed than were announced", -tx);
+    snprintf(text, size, "phase %u (parity %u) of the %s: %d arrival%s pending%s, %s",
+             record->state.phase, record->state.phase & 1, mbarrier_name(record, name, sizeof name),
+             pending, pending == 1 ? "" : "s",
+             pending == record->state.expected ? ", nobody has come" : "", bytes);
+}
+
+static int thread_in_cluster(const struct sim_thread *thread) {
+    return thread->cta->rank * thread->cta->threads + thread->index;
+}
+
+static size_t arriver_bytes(const struct sim_cluster *cluster) {
+    return (size_t)(cluster->ctas * cluster->cta[0].threads + 63) / 64 * sizeof(uint64_t);
+}
+
+static void report_tx(struct mbarrier_record *record, const struct sim_thread *thread) {
+    mbarrier_report("mbarrier-tx", record, thread,
+                    "the tx-count leaves its range of +-(2^20 - 1)\n"
+                    "    announce what one phase brings, and bring what was announced");
+}
+
+/* ---- init ---- */
+
+void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
+    struct sim_thread *const thread = sim_thread();
+    const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    struct mbarrier_record *record = mbarrier_lookup(place);
+    struct mbarrier_state state;
+    if (mbarrier_state_init(&state, arrivals))
+        sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
+                  arrivals);
+    if (record) {
+        char what[128];
+        snprintf(what, sizeof what,
+                 "initialized again %s\n"
+                 "    initialize it once, by one thread, before the first use",
+                 record->waiters.head ? "while threads wait on it" : "although it is in use");
+        mbarrier_report("mbarrier-reinit", record, thread, what);
+        state.phase = record->state.phase; /* epochs of copies must not begin again */
+        state.phase += state.phase & 1;
+    } else
+        record = mbarrier_new(place, text);
+    record->state = state;
+    record->initializer = thread;
+    record->init_epoch = thread->epoch;
+    record->fence_epoch = 0;
+    sim_advance(MBARRIER_ARRIVE_CYCLES);
+    event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
+}
+
+void sim_fence_mbarrier_init(void) {
+    struct sim_thread *const thread = sim_thread();
+    const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
+    for (uint32_t i = 0; table && i < table->count; ++i)
+        if (table->record[i]->initializer == thread) table->record[i]->fence_epoch = thread->epoch;
+    sim_advance(FENCE_CYCLES);
+}
+
+/* ---- arriving and counting bytes ---- */
+
+/* Which thread arrives: for the report of a deadlock. */
+static void note_arriver(struct mbarrier_record *record, const struct sim_thread *thread) {
+    const int i = thread_in_cluster(thread);
+    record->arrivers[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+bool mbarrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    const struct mbarrier_record *const record = waiter->waits_for;
+    if (waiter->describe != describe_wait || other->cta->cluster != record->cta->cluster)
+        return false;
+    const int i = thread_in_cluster(other);
+    return record->state.pending > 0 && record->last_arrivers[i / 64] >> i % 64 & 1 &&
+           !(record->arrivers[i / 64] >> i % 64 & 1);
+}
+
+/* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on.
+ */
+static void flip(struct mbarrier_record *record, const struct sim_thread *thread) {
+    struct sim_cluster *const cluster = record->cta->cluster;
+    sim_sync_clear(&record->completed);
+    sim_sync_join(cluster, &record->completed, &record->current);
+    uint64_t *const last = record->last_arrivers;
+    record->last_arrivers = record->arrivers;
+    record->arrivers = last;
+    memset(last, 0, arriver_bytes(cluster));
+    event(SIM_EVENT_BARRIER_FLIP, record, thread, 0, false);
+    for (const struct async_copy *copy = record->in_flight; copy; copy = copy->next) {
+        char name[256];
+        if (copy->epoch != record->state.phase) continue;
+        sim_hazard_at(
+            "tx-count", copy->file, copy->line, copy->issuer,
+            "phase %u completes while this copy, which counts for it, is still under way\n"
+            "    mbarrier_arrive_expect_tx() announced fewer bytes than the copies of the phase "
+            "bring\n"
+            "    %s",
+            record->state.phase - 1, mbarrier_name(record, name, sizeof name));
+    }
+    sim_wake_all(&record->waiters, sim_now());
+}
+
+void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread) {
+    bool flipped;
+    if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
+        mbarrier_report(
+            "mbarrier-arrivals", record, thread,
+            "arrives although all arrivals of the phase have come\n"
+            "    the count given to mbarrier_init() is too small, or a thread arrives twice in "
+            "a phase");
+        return;
+    }
+    note_arriver(record, thread);
+    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
+    sim_progress();
+    if (flipped) flip(record, thread);
+}
+
+static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
+                      announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
+    sim_advance(announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
+    sim_release(thread, &record->current);
+    if (announce) {
+        if (mbarrier_state_expect_tx(&record->state, bytes))
+            report_tx(record, thread);
+        else
+            event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
+    }
+    mbarrier_count_arrival(record, thread);
+    sim_maybe_yield();
+}
+
+void sim_mbarrier_arrive(uint64_t *barrier) { arrive(barrier, false, 0); }
+
+void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
+    arrive(barrier, true, bytes);
+}
+
+void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
+                                uint32_t epoch, uint64_t time) {
+    (void)time; /* sim_now() is the time of the job that calls */
+    struct mbarrier_record *const record = mbarrier_lookup(place);
+    char where[96];
+    if (!record)
+        sim_fatal("mbarrier-uninitialized", thread,
+                  "cp.async.mbarrier.arrive: there is no mbarrier at %s any more",
+                  sim_where(place.cta, place.offset, where, sizeof where));
+    sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
+    mbarrier_count_arrival(record, thread);
+}
+
+void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
+                          struct sim_job *job) {
+    const struct sim_thread *const thread = sim_thread();
+    *copy = (struct async_copy){.record = record,
+                                .epoch = record->state.phase + 1,
+                                .issuer = thread,
+                                .file = thread->self.file,
+                                .line = thread->self.line,
+                                .job = job,
+                                .next = record->in_flight};
+    record->in_flight = copy;
+    record->copy_epoch = copy->epoch;
+    record->copy_issuer = thread;
+    record->copy_file = copy->file;
+    record->copy_line = copy->line;
+}
+
+void mbarrier_copy_cancelled(struct async_copy *copy) {
+    struct async_copy **link = &copy->record->in_flight;
+    while (*link != copy)
+        link = &(*link)->next;
+    *link = copy->next;
+}
+
+void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
+    struct mbarrier_record *const record = copy->record;
+    bool flipped;
+    mbarrier_copy_cancelled(copy);
+    if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
+        report_tx(record, copy->issuer);
+        return;
+    }
+    event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);
+    if (flipped) flip(record, copy->issuer);
+}
+
+/* ---- waiting ---- */
+
+/* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered
+ * before the thread. */
+static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
+    sim_acquire(thread, &record->completed);
+    sim_acquire_slot(thread, record->slot, record->state.phase);
+    if (record->word_slot >= 0) sim_acquire_slot(thread, record->word_slot, record->state.phase);
+    event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
+    sim_advance(MBARRIER_TRY_WAIT_CYCLES);
+}
+
+/* While the thread was waiting for the phase after `phase` completed ones, did the barrier run
+ * away? */
+static void check_lapped(const struct mbarrier_record *record, struct sim_thread *thread,
+                         uint32_t phase) {
+    if (record->state.phase < phase + 2) return;
+    char text[256];
+    snprintf(text, sizeof text,
+             "waits for phase %u, but phase %u has completed, too, before it looked again\n"
+             "    parity cannot tell them apart: the phase must not complete twice before all "
+             "waiters have passed",
+             phase, record->state.phase - 1);
+    mbarrier_report("lapped-waiter", record, thread, text);
+}
+
+static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
+    if (!mbarrier_state_passed(&record->state, parity)) {
+        const uint32_t phase = record->state.phase;
+        event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
+        sim_park(&record->waiters, describe_wait, record);
+        check_lapped(record, thread, phase);
+    }
+    if (!mbarrier_state_passed(&record->state, parity)) return false;
+    pass(record, thread);
+    return true;
+}
+
+bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity) {
+    return poll_barrier(barrier, parity, "mbarrier.test_wait");
+}
+
+bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
+    if (sim_chance(8)) { /* it may fail for no reason */
+        sim_maybe_yield();
+        return false;
+    }
+    return poll_barrier(barrier, parity, "mbarrier.try_wait");
+}
+
+void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record = mbarrier_find(
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
+    sim_maybe_yield();
+    if (!mbarrier_state_passed(&record->state, parity))
+        event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
+    while (!mbarrier_state_passed(&record->state, parity)) {
+        const uint32_t phase = record->state.phase;
+        sim_block(&record->waiters, describe_wait, record);
+        check_lapped(record, thread, phase);
+    }
+    pass(record, thread);
+}
+
+void *async_alloc(size_t bytes) {
+    void *const memory = calloc(1, bytes);
+    if (!memory) sim_fatal("out-of-memory", NULL, "no memory for asynchronous operations");
+    return memory;
+}

@@ -1,0 +1,136 @@
+/* registers.c: setmaxnreg: warpgroups that give registers back to the CTA's pool and take them from
+ * there. */
+#include <stdio.h>
+
+#include "sim/cost/timing_model.h"
+#include "sim/units/async.h"
+
+enum {
+    SM_REGISTERS = 65536,
+    GRANULE = 8,
+    LEAST = 24,
+    MOST = 256,
+    MOST_AT_ENTRY = 248,
+    MAX_WARPGROUPS = 8
+};
+
+struct register_pool {
+    int at_entry;               /* per thread, when the CTA starts */
+    int free;                   /* registers nobody has */
+    int count[MAX_WARPGROUPS];  /* per thread of each warpgroup */
+    int wanted[MAX_WARPGROUPS]; /* by a warpgroup that is waiting; 0: it is not */
+    struct sim_wait_queue waiters;
+};
+
+/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
+ * (hopper/thread.h), and the linker tells where it begins and ends. */
+#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
+#define SECTION_BOUNDS(ctas)                                                                       \
+    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
+    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
+#define IN_SECTION(ctas)                                                                           \
+    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
+        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
+        return ctas;
+
+#ifdef __ELF__
+FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
+int sim_launch_bounds_ctas(const void *kernel) {
+    const uintptr_t address = (uintptr_t)kernel;
+    FOR_EACH_CTA_COUNT(IN_SECTION)
+    return 1;
+}
+#else
+int sim_launch_bounds_ctas(const void *kernel) {
+    (void)kernel;
+    return 1;
+}
+#endif
+
+/* The compiler gives a kernel with launch bounds as many registers as fit, in steps of 8. */
+static struct register_pool *pool_of(struct sim_cta *cta) {
+    if (cta->registers) return cta->registers;
+    struct register_pool *const pool = sim_arena_alloc(cta->cluster, sizeof *pool);
+    const int threads = cta->threads * sim_launch_bounds_ctas(sim.launch->kernel);
+    const int fit = SM_REGISTERS / threads / GRANULE * GRANULE;
+    pool->at_entry = fit < MOST_AT_ENTRY ? fit : MOST_AT_ENTRY;
+    for (int i = 0; i < MAX_WARPGROUPS; ++i)
+        pool->count[i] = pool->at_entry;
+    return cta->registers = pool;
+}
+
+static void describe(const struct sim_thread *thread, const void *object, char *text, size_t size) {
+    const struct register_pool *const pool = object;
+    const int warpgroup = thread->index / WARPGROUP_SIZE;
+    snprintf(
+        text, size,
+        "register budgets exceed the pool: setmaxnreg to %d needs %d registers more, %d are free "
+        "(%d per thread at entry)",
+        pool->wanted[warpgroup],
+        (pool->wanted[warpgroup] - pool->count[warpgroup]) * WARPGROUP_SIZE, pool->free,
+        pool->at_entry);
+}
+
+bool registers_awaited(const struct sim_thread *waiter) { return waiter->describe == describe; }
+
+/* Gives a waiting warpgroup what it wants if the pool has it. */
+static bool grant(struct register_pool *pool, int warpgroup) {
+    const int more = (pool->wanted[warpgroup] - pool->count[warpgroup]) * WARPGROUP_SIZE;
+    if (more > pool->free) return false;
+    pool->free -= more;
+    pool->count[warpgroup] = pool->wanted[warpgroup];
+    pool->wanted[warpgroup] = 0;
+    return true;
+}
+
+struct request {
+    int count;
+    bool increase;
+};
+
+static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {
+    const struct request *const request = operand[0];
+    struct register_pool *const pool = pool_of(g->cta);
+    int *const count = &pool->count[g->index];
+    for (int i = 1; i < WARPGROUP_SIZE; ++i)
+        if (((const struct request *)operand[i])->count != request->count)
+            sim_fatal("diverged-warpgroup", sim_thread(),
+                      "setmaxnreg with different counts in the warps of a warpgroup\n"
+                      "    All four warps have to ask for the same.");
+    if (request->count < LEAST || request->count > MOST || request->count % GRANULE)
+        sim_fatal("register-count", sim_thread(),
+                  "setmaxnreg %d: must be %d to %d in steps of %d\n"
+                  "    Choose budgets that add up to the pool: see machine.md.",
+                  request->count, LEAST, MOST, GRANULE);
+    if (request->increase ? request->count < *count : request->count > *count) {
+        sim_hazard("register-count", sim_thread(),
+                   "setmaxnreg_%s(%d), but each thread has %d registers, and had %d at entry\n"
+                   "    dec must not raise the count, and inc must not lower it.",
+                   request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
+        return true;
+    }
+    pool->wanted[g->index] = request->count;
+    if (request->increase) {
+        grant(pool, g->index);
+        return true;
+    }
+    pool->free += (*count - request->count) * WARPGROUP_SIZE;
+    *count = request->count;
+    pool->wanted[g->index] = 0;
+    bool woken = false;
+    for (int i = 0; i < MAX_WARPGROUPS; ++i)
+        if (pool->wanted[i]) woken |= grant(pool, i);
+    if (woken) sim_wake_all(&pool->waiters, sim_now());
+    return true;
+}
+
+void sim_setmaxnreg(int count, int increase) {
+    struct sim_thread *const thread = sim_thread();
+    struct request request = {count, increase != 0};
+    sim_warpgroup_collective(increase ? "setmaxnreg.inc" : "setmaxnreg.dec", &request, apply);
+    struct register_pool *const pool = pool_of(thread->cta);
+    while (pool->wanted[thread->index / WARPGROUP_SIZE])
+        sim_block(&pool->waiters, describe, pool);
+    sim_advance(thread->lane == 0 ? SETMAXNREG_CYCLES : 0);
+    sim_maybe_yield();
+}

@@ -1,0 +1,67 @@
+/* tma_box.c: the checks that a TMA instruction has to pass when it is issued. */
+#include "sim/units/tma_box.h"
+
+#include "sim/models/descriptor.h"
+
+struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation) {
+    struct tensor_map_fields fields;
+    if ((uintptr_t)map % 64 || !tensor_map_decode(map, &fields))
+        sim_fatal(
+            "tensor-map", sim_thread(),
+            "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
+            "    is it one of the kernel's arguments, and did the launch function fill it in?",
+            operation);
+    return fields;
+}
+
+/* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's
+ * formula fits only where the pattern starts with the box. */
+void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
+                         const char *operation) {
+    const uint32_t period = swizzle_period(f->swizzle);
+    char where[96];
+    if (f->swizzle == SWIZZLE_NONE || sim_shared_place_address(place) % period == 0) return;
+    sim_hazard(
+        "misaligned-swizzle", sim_thread(),
+        "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
+        "    align the buffer (and every stage of it) to %u bytes",
+        operation, sim_where(place.cta, place.offset, where, sizeof where), period,
+        swizzle_width(f->swizzle), period);
+}
+
+/* The swizzle moves chunks within 128 bytes, so only the last, incomplete line of a box can have
+ * chunks that lie behind its end. */
+struct sim_shared_place tma_box_place(const struct tensor_map_fields *f, const void *shared) {
+    const uint32_t width = swizzle_width(f->swizzle), bytes = tensor_map_box_bytes(f);
+    return sim_shared_at(shared, (bytes + width - 1) / width * width, TMA_ALIGNMENT);
+}
+
+void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                    void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                    void *object) {
+    enum { LINE = 128 };
+    const uint32_t bytes = tensor_map_box_bytes(f), address = sim_shared_place_address(place);
+    const uint32_t whole = f->swizzle == SWIZZLE_NONE ? bytes : bytes / LINE * LINE;
+    if (whole) piece(object, place, whole);
+    for (uint32_t at = whole; at < bytes; at += TMA_CHUNK) {
+        const uint32_t to = swizzle_address(address + at, f->swizzle) - address;
+        piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+              TMA_CHUNK);
+    }
+}
+
+/* Every row of the box that meets the matrix must lie in an allocation. */
+bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
+                      enum sim_access access) {
+    for (int r = 0; r < f->box_rows; ++r) {
+        const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
+                                                      : tensor_map_box_row(f, row, column, r);
+        const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
+        if (bytes && !sim_global_check(in.global, bytes, access)) return false;
+    }
+    return true;
+}
+
+void sim_tma_prefetch_map(const struct tensor_map *map) {
+    tma_fields_of(map, "prefetch.tensormap");
+}

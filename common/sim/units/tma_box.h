@@ -1,0 +1,35 @@
+/*
+ * tma_box.h: what loads and stores of the TMA have in common: the box, and what is checked about it
+ * when it is issued.
+ */
+#ifndef SIM_UNITS_TMA_BOX_H
+#define SIM_UNITS_TMA_BOX_H
+
+#include "sim/core/internal.h"
+#include "sim/models/tensor_map.h"
+
+enum {
+    TMA_CHUNK = 16,     /* bytes that the swizzle keeps together */
+    TMA_ALIGNMENT = 128 /* of a box in shared memory */
+};
+
+/* What the map says; ends the launch if it is not a map. `operation` is for the report. */
+struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation);
+
+/* Reports a box that does not begin where the pattern of its swizzle does. */
+void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
+                         const char *operation);
+
+/* Where a box at `shared` lies; ends the launch if it does not fit the CTA's shared memory. */
+struct sim_shared_place tma_box_place(const struct tensor_map_fields *f, const void *shared);
+
+/* Calls piece() for the bytes that the box at `place` occupies, in contiguous pieces. */
+void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                    void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                    void *object);
+
+/* Does every row of the box that meets the matrix lie in an allocation? Reported if not. */
+bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
+                      enum sim_access access);
+
+#endif

@@ -1,0 +1,136 @@
+/* tma_load.c: boxes of a matrix into the shared memory of one or several CTAs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cost/timing_async.h"
+#include "sim/cost/timing_model.h"
+#include "sim/units/async.h"
+#include "sim/units/tma_box.h"
+
+enum { MAX_ROW_BYTES = 256 * 4 };
+
+struct load {
+    struct sim_job job; /* first */
+    struct async_copy copy;
+    struct sim_cta *cta;
+    size_t offset;
+    struct tensor_map_fields map;
+    int row, column;
+    struct busy busy;
+    bool readable; /* the global memory exists */
+};
+
+static void fill_box(const struct load *load) {
+    const struct tensor_map_fields *const f = &load->map;
+    const struct sim_shared_place place = {load->cta, load->offset,
+                                           load->cta->shared + load->offset};
+    const uint32_t address = sim_shared_place_address(place);
+    const int row_bytes = f->box_columns * f->element_bytes;
+    for (int r = 0; r < f->box_rows; ++r) {
+        unsigned char line[MAX_ROW_BYTES] = {0};
+        const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
+        if (load->readable && in.last > in.first)
+            memcpy(line + in.first * f->element_bytes, in.global,
+                   (size_t)((in.last - in.first) * f->element_bytes));
+        for (int at = 0; at < row_bytes; at += TMA_CHUNK)
+            memcpy(place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+                   line + at, TMA_CHUNK);
+    }
+}
+
+static void report_load(const struct load *load) {
+    if (!sim_recording()) return;
+    const struct sim_event e = {.kind = SIM_EVENT_TMA_LOAD,
+                                .begin = load->busy.begin,
+                                .end = sim_timed() ? load->busy.end : sim_now(),
+                                .cta = load->cta,
+                                .thread = -1,
+                                .argument = tensor_map_box_bytes(&load->map),
+                                .offset = load->offset,
+                                .file = load->copy.file,
+                                .line = load->copy.line};
+    sim_event_hook(&e);
+}
+
+static void complete_load(struct sim_job *job) {
+    struct load *const load = (struct load *)job;
+    fill_box(load);
+    time_tma_fill(load->cta, tensor_map_box_bytes(&load->map));
+    report_load(load);
+    mbarrier_copy_lands(&load->copy, tensor_map_box_bytes(&load->map));
+    free(load);
+}
+
+static void cancel_job(struct sim_job *job) { free(job); }
+
+struct destination {
+    int slot; /* of the writes */
+    uint32_t epoch;
+};
+
+static void claim(void *object, struct sim_shared_place place, size_t bytes) {
+    const struct destination *const to = object;
+    sim_shadow_async(sim_thread(), place.cta, place.offset, bytes, SIM_WRITE, to->slot, to->epoch);
+    sim_poison(place.host, bytes);
+}
+
+/* One destination of a load, or of one CTA's share of a multicast. */
+static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
+                       const struct tensor_map_fields *f, int row, int column, struct busy busy,
+                       bool readable, const char *operation) {
+    const uint32_t bytes = tensor_map_box_bytes(f);
+    struct mbarrier_record *const record = mbarrier_find(barrier, operation);
+    struct load *const load = async_alloc(sizeof *load);
+    load->job.complete = complete_load;
+    load->job.cancel = cancel_job;
+    load->job.cluster = place.cta->cluster;
+    load->cta = place.cta;
+    load->offset = place.offset;
+    load->map = *f;
+    load->row = row;
+    load->column = column;
+    load->busy = busy;
+    load->readable = readable;
+    mbarrier_copy_begins(record, &load->copy, &load->job);
+    tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
+    sim_statistics.tma_load_bytes += bytes;
+    sim_job_start(&load->job, busy.end);
+}
+
+static void load_box(void *shared, const struct tensor_map *map, int row, int column,
+                     uint64_t *barrier, unsigned cta_mask, const char *operation) {
+    struct sim_thread *const thread = sim_thread();
+    const struct tensor_map_fields f = tma_fields_of(map, operation);
+    const uint32_t bytes = tensor_map_box_bytes(&f);
+    const struct sim_shared_place own = tma_box_place(&f, shared);
+    const struct sim_shared_place own_barrier =
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    tma_check_alignment(&f, own, operation);
+    const bool readable = tma_check_global(&f, row, column, SIM_READ);
+    struct busy busy = time_tma_load(thread->cta, bytes);
+    for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
+        const struct box_row in = tensor_map_box_row(&f, row, column, r);
+        time_tma_load_row(&busy, in.global,
+                          (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
+    }
+    if (!cta_mask) sim_fatal("cta-mask", thread, "%s: no CTA is named in the mask", operation);
+    for (unsigned rank = 0; cta_mask >> rank; ++rank) {
+        if (!(cta_mask >> rank & 1)) continue;
+        const struct sim_shared_place place = sim_shared_map(own, rank);
+        check_target_alive(place.cta, operation);
+        start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable,
+                   operation);
+    }
+    sim_advance(TMA_THREAD_CYCLES);
+    sim_maybe_yield();
+}
+
+void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
+                  uint64_t *barrier) {
+    load_box(shared, map, row, column, barrier, 1u << sim_self->cluster_rank, "TMA load");
+}
+
+void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
+                            uint64_t *barrier, uint16_t cta_mask) {
+    load_box(shared, map, row, column, barrier, cta_mask, "TMA multicast load");
+}

@@ -1,0 +1,272 @@
+/*
+ * tma_store.c: boxes of shared memory into a matrix, and the bulk groups that a thread waits for
+ * them with.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cost/timing_async.h"
+#include "sim/cost/timing_model.h"
+#include "sim/models/tensor_core.h"
+#include "sim/units/async.h"
+#include "sim/units/tma_box.h"
+
+struct store;
+
+/* A thread's bulk groups; group g is complete when all its stores are. */
+struct bulk_state {
+    struct sim_exit_call at_exit; /* first */
+    struct sim_thread *thread;
+    int slot;           /* of the reads of shared memory; epoch: group + 1 */
+    uint32_t committed; /* groups closed so far; stores now join group number `committed` */
+    uint32_t used;      /* 1 + the newest group that has a store; 0: none has */
+    uint32_t read_waited, waited; /* groups known to have been read, to be complete */
+    struct store *first;          /* under way, oldest first */
+    const char *file;             /* of the newest store */
+    int line;
+};
+
+/* A store is two jobs: reading shared memory into `box`, then writing global memory from there. */
+struct store {
+    struct sim_job read, write; /* read first */
+    struct bulk_state *bulk;    /* NULL once the thread has ended */
+    struct store *next;
+    uint32_t group;
+    struct sim_cta *cta;
+    size_t offset;
+    struct tensor_map_fields map;
+    int row, column;
+    bool add, writable;
+    struct busy busy;
+    unsigned char *box; /* rows without gaps and swizzle */
+};
+
+static void read_box(struct sim_job *job) {
+    struct store *const store = (struct store *)job;
+    const struct tensor_map_fields *const f = &store->map;
+    const struct sim_shared_place place = {store->cta, store->offset,
+                                           store->cta->shared + store->offset};
+    const uint32_t address = sim_shared_place_address(place);
+    const int row_bytes = f->box_columns * f->element_bytes;
+    for (int r = 0; r < f->box_rows; ++r)
+        for (int at = 0; at < row_bytes; at += TMA_CHUNK)
+            memcpy(store->box + r * row_bytes + at,
+                   place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+                   TMA_CHUNK);
+}
+
+static void add_elements(const struct tensor_map_fields *f, unsigned char *to,
+                         const unsigned char *from, int count) {
+    for (int i = 0; i < count; ++i, to += f->element_bytes, from += f->element_bytes) {
+        if (f->type == GEMM_FP32) {
+            float sum, term;
+            memcpy(&sum, to, sizeof sum);
+            memcpy(&term, from, sizeof term);
+            sum += term;
+            memcpy(to, &sum, sizeof sum);
+        } else {
+            const int bf16 = f->type == GEMM_BF16;
+            uint16_t sum, term;
+            memcpy(&sum, to, sizeof sum);
+            memcpy(&term, from, sizeof term);
+            sum = sim_element_nearest(element_value(sum, bf16) + element_value(term, bf16), bf16);
+            memcpy(to, &sum, sizeof sum);
+        }
+    }
+}
+
+static void unlink_store(struct store *store) {
+    if (!store->bulk) return;
+    struct store **link = &store->bulk->first;
+    while (*link != store)
+        link = &(*link)->next;
+    *link = store->next;
+}
+
+static void write_box(struct sim_job *job) {
+    struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
+    const struct tensor_map_fields *const f = &store->map;
+    const int row_bytes = f->box_columns * f->element_bytes;
+    for (int r = 0; r < f->box_rows && store->writable; ++r) {
+        const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
+        const unsigned char *const from = store->box + r * row_bytes + in.first * f->element_bytes;
+        unsigned char *const to = (unsigned char *)(uintptr_t)in.global;
+        if (in.last == in.first) continue;
+        if (store->add)
+            add_elements(f, to, from, in.last - in.first);
+        else
+            memcpy(to, from, (size_t)((in.last - in.first) * f->element_bytes));
+    }
+    if (sim_timed() && sim.cycles < sim_now())
+        sim.cycles = sim_now(); /* the launch ends no earlier */
+    unlink_store(store);
+    free(store->box);
+    free(store);
+}
+
+static void free_store(struct store *store) {
+    free(store->box);
+    free(store);
+}
+
+/* A launch that is abandoned cancels both jobs, in either order: the later one frees the store. */
+static void cancel_read(struct sim_job *job) {
+    struct store *const store = (struct store *)job;
+    if (store->write.state == JOB_DONE) free_store(store);
+}
+
+static void cancel_write(struct sim_job *job) {
+    struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
+    if (store->read.state == JOB_DONE) free_store(store);
+}
+
+static void at_thread_exit(struct sim_exit_call *call) {
+    struct bulk_state *const bulk = (struct bulk_state *)call;
+    if (bulk->used > bulk->committed)
+        sim_hazard_at("uncommitted-store", bulk->file, bulk->line, bulk->thread,
+                      "the thread ends with a TMA store that is in no bulk group, so that it "
+                      "cannot be waited for\n"
+                      "    call bulk_commit_group() after the store, and bulk_wait_group_read(0) "
+                      "before the end");
+    else if (bulk->used > bulk->read_waited)
+        sim_hazard_at(
+            "unwaited-store", bulk->file, bulk->line, bulk->thread,
+            "the thread ends while the TMA may still be reading shared memory for this store\n"
+            "    call bulk_wait_group_read(0) before the end: shared memory goes with the CTA");
+    while (bulk->first) {
+        struct store *const store = bulk->first;
+        sim_job_force(&store->read);
+        bulk->first = store->next;
+        store->bulk = NULL; /* this state ends with the cluster, the write may be later */
+    }
+}
+
+static struct bulk_state *bulk_of(struct sim_thread *thread) {
+    if (thread->bulk) return thread->bulk;
+    struct bulk_state *const bulk = sim_arena_alloc(thread->cta->cluster, sizeof *bulk);
+    bulk->thread = thread;
+    bulk->slot = sim_slot_new(thread->cta->cluster, "TMA store", true, thread);
+    bulk->at_exit.call = at_thread_exit;
+    sim_at_thread_exit(thread, &bulk->at_exit);
+    return thread->bulk = bulk;
+}
+
+/* Rows the store will write: noted for the check that nobody else of the launch writes them. */
+static void note_written(struct sim_thread *thread, const struct tensor_map_fields *f, int row,
+                         int column) {
+    for (int r = 0; r < f->box_rows; ++r) {
+        const struct box_row in = tensor_map_store_row(f, row, column, r);
+        if (in.last > in.first)
+            sim_global_wrote(thread, in.global, (size_t)((in.last - in.first) * f->element_bytes));
+    }
+}
+
+/* Read by the store that its thread issues now. */
+static void note_read(void *object, struct sim_shared_place place, size_t bytes) {
+    const struct bulk_state *const bulk = object;
+    sim_shadow_async(bulk->thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot,
+                     bulk->committed + 1);
+}
+
+static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end) {
+    if (!sim_recording()) return;
+    const struct sim_event e = {.kind = SIM_EVENT_TMA_STORE,
+                                .begin = store->busy.begin,
+                                .end = end,
+                                .cta = store->cta,
+                                .thread = -1,
+                                .argument = tensor_map_box_bytes(&store->map),
+                                .offset = store->offset,
+                                .file = thread->self.file,
+                                .line = thread->self.line};
+    sim_event_hook(&e);
+}
+
+static void store_box(const struct tensor_map *map, int row, int column, const void *shared,
+                      bool add, const char *operation) {
+    struct sim_thread *const thread = sim_thread();
+    const struct tensor_map_fields f = tma_fields_of(map, operation);
+    const uint32_t bytes = tensor_map_box_bytes(&f);
+    const struct sim_shared_place place = tma_box_place(&f, shared);
+    tma_check_alignment(&f, place, operation);
+    struct bulk_state *const bulk = bulk_of(thread);
+    struct store *const store = async_alloc(sizeof *store);
+    store->box = async_alloc(bytes);
+    store->bulk = bulk;
+    store->group = bulk->committed;
+    store->cta = place.cta;
+    store->offset = place.offset;
+    store->map = f;
+    store->row = row;
+    store->column = column;
+    store->add = add;
+    store->writable = tma_check_global(&f, row, column, SIM_WRITE);
+    store->busy = time_tma_store(thread->cta, bytes);
+    store->read.complete = read_box;
+    store->read.cancel = cancel_read;
+    store->read.cluster = place.cta->cluster;
+    store->write.complete = write_box;
+    store->write.cancel = cancel_write;
+    store->write.after = &store->read;
+    if (store->writable && !add) note_written(thread, &f, row, column);
+    tma_box_pieces(&f, place, note_read, bulk);
+    struct store **link = &bulk->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = store;
+    bulk->used = store->group + 1;
+    bulk->file = thread->self.file;
+    bulk->line = thread->self.line;
+    sim_statistics.tma_store_bytes += bytes;
+    const uint64_t end = time_tma_store_complete(store->busy.end, bytes);
+    report_store(store, thread, end);
+    sim_job_start(&store->read, store->busy.end);
+    sim_job_start(&store->write, end);
+    sim_advance(TMA_THREAD_CYCLES);
+    sim_maybe_yield();
+}
+
+void sim_tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
+    store_box(map, row, column, shared, false, "TMA store");
+}
+
+void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
+    store_box(map, row, column, shared, true, "TMA reduce-add");
+}
+
+void sim_bulk_commit_group(void) { ++bulk_of(sim_thread())->committed; }
+
+static void describe_store(const struct sim_thread *thread, const void *object, char *text,
+                           size_t size) {
+    (void)object;
+    snprintf(text, size, "bulk group %u of its TMA stores",
+             thread->bulk->first ? thread->bulk->first->group : 0);
+}
+
+/* Waits until groups below `target` have been read (or are complete). */
+static void wait_for_groups(struct bulk_state *bulk, uint32_t target, bool complete) {
+    for (struct store *store = bulk->first; store && store->group < target;) {
+        struct sim_job *const job = complete ? &store->write : &store->read;
+        if (job->state == JOB_DONE) { /* only a read: a store that is complete is not in the list */
+            store = store->next;
+            continue;
+        }
+        sim_job_wait(job, describe_store, NULL);
+        store = bulk->first; /* others may have completed meanwhile */
+    }
+}
+
+static void wait_bulk(int pending, bool complete) {
+    struct sim_thread *const thread = sim_thread();
+    struct bulk_state *const bulk = bulk_of(thread);
+    const uint32_t target =
+        (uint32_t)pending < bulk->committed ? bulk->committed - (uint32_t)pending : 0;
+    wait_for_groups(bulk, target, complete);
+    if (target > bulk->read_waited) bulk->read_waited = target;
+    if (complete && target > bulk->waited) bulk->waited = target;
+    sim_acquire_slot(thread, bulk->slot, bulk->read_waited);
+}
+
+void sim_bulk_wait_group_read(int pending) { wait_bulk(pending, false); }
+void sim_bulk_wait_group(int pending) { wait_bulk(pending, true); }

@@ -1,0 +1,59 @@
+/*
+ * warp.c: what the lanes of a warp do with one another: __syncwarp, shuffles, elections.
+ */
+#include "sim/core/core.h"
+
+static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)operand;
+    struct sim_cluster *cluster = warp->cta->cluster;
+    /* One object for the warp, empty between uses. */
+    if (!warp->sync) warp->sync = sim_arena_alloc(cluster, sizeof *warp->sync);
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane]) sim_release(warp->thread[lane], warp->sync);
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane]) sim_acquire(warp->thread[lane], warp->sync);
+    sim_sync_clear(warp->sync);
+    if (sim_timed()) ++warp->clock;
+    return true;
+}
+
+void sim_sync_warp(void) {
+    sim_warp_collective("__syncwarp", NULL, sync_warp);
+    sim_maybe_yield();
+}
+
+struct shuffle {
+    uint32_t mask;
+    int value, lane, result;
+};
+
+static bool shuffle(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        if (!warp->thread[lane]) continue;
+        struct shuffle *s = operand[lane];
+        const struct shuffle *from = operand[s->lane % WARP_SIZE];
+        s->result = from ? from->value : s->value;
+    }
+    if (sim_timed()) warp->clock += 2;
+    return true;
+}
+
+int sim_shuffle(uint32_t mask, int value, int lane) {
+    if (mask != 0xffffffffu)
+        sim_fatal("unsupported", NULL, "__shfl_sync with mask %#x: only whole warps are simulated",
+                  mask);
+    struct shuffle s = {mask, value, lane, 0};
+    sim_warp_collective("__shfl_sync", &s, shuffle);
+    return s.result;
+}
+
+static bool elect(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)operand;
+    if (sim_timed()) warp->clock += 2;
+    return true;
+}
+
+bool sim_elect_one(void) {
+    sim_warp_collective("elect_one", NULL, elect);
+    return sim_thread()->lane == 0;
+}

@@ -1,0 +1,147 @@
+/*
+ * warp_matrix.c: ldmatrix, stmatrix and mma.sync.
+ *
+ * The products of mma.sync are exact in fp32 and are added in fp32, k ascending. The hardware adds
+ * several products at once and truncates, so real-valued results differ from its in the last bits;
+ * sums of whole numbers below 2^24 are exact in both.
+ */
+#include <string.h>
+
+#include "sim/core/core.h"
+#include "sim/models/tensor_core.h"
+
+enum { ROW_BYTES = 16, MATRIX_ROWS = 8 };
+
+/* These instructions exist for whole warps only. */
+static void require_whole_warp(const char *name) {
+    if (sim_thread()->warp->lanes != 0xffffffffu)
+        sim_fatal("diverged-warp", NULL, "%s in a warp of fewer than 32 threads", name);
+}
+
+struct rows {
+    struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
+    uint32_t *r;
+    int matrices;
+    bool transpose;
+};
+
+/* The rows are accesses of the lanes that give their addresses. */
+static unsigned touch_rows(struct sim_warp *warp, void *const operand[WARP_SIZE],
+                           enum sim_access access) {
+    size_t offset[WARP_SIZE];
+    const int rows = ((const struct rows *)operand[0])->matrices * MATRIX_ROWS;
+    for (int lane = 0; lane < rows; ++lane) {
+        const struct rows *o = operand[lane];
+        offset[lane] = o->row.offset;
+        sim_shadow_generic(warp->thread[lane], o->row.cta, o->row.offset, ROW_BYTES, access);
+    }
+    return timing_rows(warp, offset, rows);
+}
+
+static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    ++sim_statistics.ldmatrix;
+    sim_statistics.ldmatrix_conflicts += touch_rows(warp, operand, SIM_READ);
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        struct rows *o = operand[lane];
+        for (int i = 0; i < 4; ++i) {
+            const struct rows *source = operand[i * MATRIX_ROWS + lane / 4];
+            memcpy(&o->r[i], source->row.host + lane % 4 * sizeof(uint32_t), sizeof(uint32_t));
+        }
+        warp->thread[lane]->touched_registers = true;
+    }
+    timing_fragments(warp, ((struct rows *)operand[0])->r);
+    return true;
+}
+
+void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
+    require_whole_warp("ldmatrix");
+    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4, false};
+    sim_warp_collective("ldmatrix", &o, ldmatrix);
+}
+
+static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    ++sim_statistics.stmatrix;
+    sim_statistics.stmatrix_conflicts += touch_rows(warp, operand, SIM_WRITE);
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct rows *o = operand[lane];
+        for (int i = 0; i < o->matrices; ++i) {
+            if (!o->transpose) {
+                const struct rows *row = operand[i * MATRIX_ROWS + lane / 4];
+                memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
+                continue;
+            }
+            /* Elements (l / 4, 2 * (l % 4)) and its right neighbour go to (column, row). */
+            for (int half = 0; half < 2; ++half) {
+                const struct rows *row = operand[i * MATRIX_ROWS + lane % 4 * 2 + half];
+                uint16_t element = (uint16_t)(o->r[i] >> 16 * half);
+                memcpy(row->row.host + lane / 4 * sizeof element, &element, sizeof element);
+            }
+        }
+    }
+    return true;
+}
+
+void sim_stmatrix(void *row, const uint32_t *r, int matrices, int transpose) {
+    require_whole_warp("stmatrix");
+    uint32_t copy[4];
+    memcpy(copy, r, (size_t)matrices * sizeof *copy);
+    struct rows o = {.r = copy, .matrices = matrices, .transpose = transpose != 0};
+    if (sim_thread()->lane < matrices * MATRIX_ROWS)
+        o.row = sim_shared_at(row, ROW_BYTES, ROW_BYTES);
+    for (int i = 0; i < matrices; ++i)
+        sim_check_register(copy[i]);
+    sim_warp_collective(transpose ? "stmatrix.trans" : "stmatrix", &o, stmatrix);
+    sim_progress();
+}
+
+/* ---- mma.sync m16n8k16 ---- */
+
+enum { M = 16, N = 8, K = 16 };
+
+struct mma {
+    float *d;
+    const uint32_t *a, *b;
+    int bf16;
+};
+
+static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    float a[M][K], b[K][N], d[M][N];
+    const bool bf16 = ((const struct mma *)operand[0])->bf16 != 0;
+    ++sim_statistics.mma;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct mma *o = operand[lane];
+        const int g = lane / 4, t = lane % 4 * 2;
+        for (int half = 0; half < 2; ++half) {
+            const int shift = 16 * half;
+            a[g][t + half] = element_value((uint16_t)(o->a[0] >> shift), bf16);
+            a[g + 8][t + half] = element_value((uint16_t)(o->a[1] >> shift), bf16);
+            a[g][t + 8 + half] = element_value((uint16_t)(o->a[2] >> shift), bf16);
+            a[g + 8][t + 8 + half] = element_value((uint16_t)(o->a[3] >> shift), bf16);
+            b[t + half][g] = element_value((uint16_t)(o->b[0] >> shift), bf16);
+            b[t + 8 + half][g] = element_value((uint16_t)(o->b[1] >> shift), bf16);
+            d[g][t + half] = o->d[half];
+            d[g + 8][t + half] = o->d[2 + half];
+        }
+    }
+    for (int row = 0; row < M; ++row)
+        for (int k = 0; k < K; ++k)
+            for (int column = 0; column < N; ++column)
+                d[row][column] += a[row][k] * b[k][column];
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct mma *o = operand[lane];
+        const int g = lane / 4, t = lane % 4 * 2;
+        for (int half = 0; half < 2; ++half) {
+            o->d[half] = d[g][t + half];
+            o->d[2 + half] = d[g + 8][t + half];
+        }
+    }
+    timing_mma(warp, ((const struct mma *)operand[0])->d);
+    return true;
+}
+
+void sim_mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2], int bf16) {
+    require_whole_warp("mma.sync");
+    timing_operands(sim_thread(), d, a, b);
+    struct mma o = {d, a, b, bf16};
+    sim_warp_collective("mma.sync", &o, mma);
+}

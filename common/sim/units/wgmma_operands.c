@@ -1,0 +1,96 @@
+/* wgmma_operands.c: the parts of shared memory and the registers that a wgmma reads. */
+#include "sim/models/fragments.h"
+#include "sim/units/wgmma_state.h"
+
+/* The offset of 16 bytes of an operand in shared memory. */
+static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
+                       const struct wgmma_call *call, char operand, int line, int chunk) {
+    const uint32_t address = descriptor_chunk(d, call->mn_major, line, chunk);
+    if (address < SHARED_BASE || address + CHUNK > SHARED_BASE + cta->shared_bytes)
+        sim_fatal("shared-bounds", sim_thread(),
+                  "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is "
+                  "at 0x%x\n"
+                  "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
+                  "    Check the descriptor's strides, and what is added to its start.",
+                  operand, line, chunk, address, d->start, d->lbo, d->sbo,
+                  d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
+                  SHARED_BASE + cta->shared_bytes);
+    return address - SHARED_BASE;
+}
+
+/* A warp reads these lines and chunks of an operand. */
+static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
+                       const struct descriptor *d, const struct wgmma_call *call, char operand,
+                       int first_line, int lines, int first_chunk, int chunks) {
+    struct sim_cta *const cta = thread->cta;
+    const uint32_t epoch = state->committed + 1;
+    const int slot = state->slot[wgmma_index(thread) / WARP_SIZE];
+    for (int line = first_line; line < first_line + lines; ++line) {
+        size_t begin = 0, end = 0; /* bytes that lie together are one access */
+        for (int chunk = first_chunk; chunk < first_chunk + chunks; ++chunk) {
+            const size_t at = chunk_at(cta, d, call, operand, line, chunk);
+            if (end > begin && at == end)
+                end += CHUNK;
+            else if (end > begin && at + CHUNK == begin)
+                begin = at;
+            else {
+                if (end > begin)
+                    sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
+                begin = at;
+                end = at + CHUNK;
+            }
+        }
+        if (end > begin) sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
+    }
+}
+
+/* Every warp reads its 16 rows of A and all of B, and each must be ordered after what was written
+ * there. */
+void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
+                         const struct descriptor *a, const struct descriptor *b) {
+    for (int w = 0; w < WARPGROUP_WARPS; ++w) {
+        struct sim_thread *const thread = wgmma_thread(state->warpgroup, w * WARP_SIZE);
+        const int rows = FRAGMENT_WARP_ROWS, first = w * rows;
+        if (!call->a_registers) {
+            if (call->mn_major)
+                note_reads(state, thread, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
+            else
+                note_reads(state, thread, a, call, 'A', first, rows, 0, WGMMA_K / 8);
+        }
+        if (call->mn_major)
+            note_reads(state, thread, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
+        else
+            note_reads(state, thread, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
+    }
+}
+
+static void fetch(const struct wgmma_operation *op, const struct descriptor *d, char operand,
+                  int extent, struct wgmma_operand *out) {
+    const struct sim_cta *const cta = op->state->warpgroup->cta;
+    const int lines = op->call.mn_major ? WGMMA_K : extent;
+    const int chunks = (op->call.mn_major ? extent : WGMMA_K) / 8;
+    for (int line = 0; line < lines; ++line)
+        for (int chunk = 0; chunk < chunks; ++chunk)
+            wgmma_operand_chunk(out, op->call.mn_major, line, chunk,
+                                cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk),
+                                op->call.bf16);
+}
+
+static void fetch_registers(const struct wgmma_operation *op, struct wgmma_operand *out) {
+    for (int t = 0; t < WARPGROUP_SIZE; ++t)
+        for (int i = 0; i < A_REGISTERS; ++i)
+            for (int half = 0; half < 2; ++half) {
+                const struct fragment_position at = fragment_of_a(t, i, half);
+                out->value[at.column][at.row] =
+                    element_value((uint16_t)(op->a_values[t][i] >> 16 * half), op->call.bf16);
+            }
+}
+
+void wgmma_fetch_operands(const struct wgmma_operation *op, struct wgmma_operand *a,
+                          struct wgmma_operand *b) {
+    if (op->call.a_registers)
+        fetch_registers(op, a);
+    else
+        fetch(op, &op->a, 'A', WGMMA_M, a);
+    fetch(op, &op->b, 'B', op->call.n, b);
+}

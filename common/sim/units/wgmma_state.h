@@ -1,0 +1,103 @@
+/*
+ * wgmma_state.h: what the files of the asynchronous Tensor Core share: what a warpgroup has under
+ * way, and its accumulators.
+ */
+#ifndef SIM_UNITS_WGMMA_STATE_H
+#define SIM_UNITS_WGMMA_STATE_H
+
+#include "sim/core/internal.h"
+#include "sim/cost/timing_async.h"
+#include "sim/models/descriptor.h"
+#include "sim/models/tensor_core.h"
+
+enum { A_REGISTERS = 4, CHUNK = 16, MAX_TILES = 16, FRAGMENT_WARP_ROWS = 16 };
+
+/* What each thread passes. */
+struct wgmma_call {
+    int n;
+    float *acc;
+    uint64_t a, b;
+    const uint32_t *a_registers; /* NULL: A is in shared memory */
+    bool accumulate, mn_major, bf16;
+};
+
+/* The accumulators of a warpgroup, by the threads' arrays. */
+struct wgmma_tile {
+    int n;
+    float *acc[WARPGROUP_SIZE];
+    bool fenced[WARPGROUP_SIZE]; /* a wgmma.fence since the values were delivered */
+    float *d;                    /* [64][n] */
+    uint32_t epoch;              /* of the newest group that works on it: 1 + its number */
+    uint32_t last_use;
+    float tag;
+};
+
+/* A wgmma under way. */
+struct wgmma_operation {
+    struct sim_job job; /* first */
+    struct wgmma_state *state;
+    struct wgmma_tile *tile;
+    struct wgmma_call call;
+    struct descriptor a, b;
+    uint32_t a_values[WARPGROUP_SIZE][A_REGISTERS];
+    const uint32_t *a_registers[WARPGROUP_SIZE];
+    uint32_t group;
+    struct busy busy;
+    const char *file;
+    int line;
+    struct wgmma_operation *next;
+};
+
+/* Of a warpgroup. */
+struct wgmma_state {
+    struct sim_exit_call at_exit; /* first */
+    struct sim_warpgroup *warpgroup;
+    /* Of each warp's reads of shared memory; epoch: group + 1. A wait tells about the own warp's
+     * part only. */
+    int slot[WARPGROUP_WARPS];
+    uint32_t committed; /* groups closed; operations now join group number `committed` */
+    uint32_t used;      /* 1 + the newest group that has an operation */
+    uint32_t uses;      /* counts up: the tiles' last_use */
+    uint64_t tags;
+    struct wgmma_operation *first, *last, *pool;
+    struct wgmma_tile *tile[MAX_TILES];
+    bool fenced[WARPGROUP_SIZE];     /* ever */
+    uint32_t waited[WARPGROUP_SIZE]; /* groups that the thread knows to be complete */
+};
+
+static inline struct sim_thread *wgmma_thread(const struct sim_warpgroup *g, int i) {
+    return &g->cta->thread[g->index * WARPGROUP_SIZE + i];
+}
+
+static inline int wgmma_index(const struct sim_thread *thread) {
+    return thread->index % WARPGROUP_SIZE;
+}
+
+static inline bool wgmma_in_flight(const struct wgmma_state *state, const struct wgmma_tile *tile,
+                                   int thread) {
+    return state->waited[thread] < tile->epoch;
+}
+
+/* ---- wgmma_accumulators.c ---- */
+
+/* The tile of these accumulators: the one they were before, or another. */
+struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[WARPGROUP_SIZE]);
+/* Reports registers that were touched since the last wgmma.fence. */
+void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile *tile,
+                        void *const operand[WARPGROUP_SIZE]);
+/* Takes the accumulators over; from here on the threads hold the tag. */
+void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
+                  void *const operand[WARPGROUP_SIZE]);
+/* The thread has waited for the group: its accumulators hold values again. */
+void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int thread);
+
+/* ---- wgmma_operands.c ---- */
+
+/* Checks and records what the four warps will read of shared memory. */
+void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
+                         const struct descriptor *a, const struct descriptor *b);
+/* Reads both operands, now. */
+void wgmma_fetch_operands(const struct wgmma_operation *op, struct wgmma_operand *a,
+                          struct wgmma_operand *b);
+
+#endif

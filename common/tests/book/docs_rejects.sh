@@ -1,0 +1,153 @@
+#!/bin/bash
+# docs_rejects.sh DOCS_CHECK DIRECTORY: a small book that is in order, then one mistake at a time; each
+# must be found, and --write must mend those that can be mended.
+set -euo pipefail
+check=$1
+dir=$2
+failed=0
+
+book() {
+    rm -rf "$dir"
+    mkdir -p "$dir/01_one" "$dir/docs/results"
+    printf 'int a;\nint b;\n    trace_mark(&trace, 1, 2);\nint c;\n' >"$dir/01_one/kernel.cu"
+    cat >"$dir/docs/results/gpu.jsonl" <<'END'
+{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run"}
+{"stage": "01_one", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 100}, "baselines": [{"name": "cublas", "burst": {"tflops": 200}}]}
+END
+    cat >"$dir/README.md" <<'END'
+# Book
+
+[one](01_one/README.md#the-idea), [self](#book), `[not](a link)`
+<!-- table: results=gpu kernels=01,cublas shapes=64 columns=burst,cublas -->
+<!-- end -->
+END
+    {
+        echo '# One'
+        for section in 'Where we are' 'The idea' Prediction 'The code' Measured \
+            'What breaks without it' Exercises 'Further reading'; do
+            echo "## $section"
+        done
+        printf '<!-- excerpt: 01_one/kernel.cu -->\n```c\nint a;\nint b;\nint c;\n```\n'
+    } >"$dir/01_one/README.md"
+    "$check" --write "$dir" >/dev/null
+}
+
+# expect CODE TEXT: the book is judged so.
+expect() {
+    local code=0 out
+    out=$("$check" "$dir" 2>&1) || code=$?
+    if [ "$code" -ne "$1" ] || ! grep -qF -- "$2" <<<"$out"; then
+        echo "expected exit code $1 and '$2', got $code and:"
+        echo "$out"
+        failed=1
+    fi
+}
+
+book
+expect 0 '2 pages'
+grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; failed=1; }
+printf '<!-- suite: results=gpu timing=burst -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null || true
+expect 1 'a row has no burst of 09, cublas or cublaslt-best'
+sed -i 's/"tflops": 200}}]/"tflops": 200}}, {"name": "cublaslt-best", "burst": {"tflops": 400}}]/' \
+    "$dir/docs/results/gpu.jsonl"
+"$check" --write "$dir" >/dev/null
+grep -qF '| 64³ | `-` | 100 | 200 | 400 | 0.50 | 0.25 |' "$dir/README.md" ||
+    { echo 'no row of the suite'; failed=1; }
+grep -qF '| *geometric mean, all 1* | | | | | 0.500 | 0.250 |' "$dir/README.md" ||
+    { echo 'no mean of the suite'; failed=1; }
+printf '<!-- suite-means: results=gpu:burst,none:burst -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null
+grep -qF '| bf16, burst | 1 | 0.500 | 0.250 | 1 | 0.500 | 0.250 | 0.50, 64³ |' "$dir/README.md" ||
+    { echo 'no row of the means'; failed=1; }
+grep -qF 'not yet recorded: `none.jsonl`' "$dir/README.md" || { echo 'means of nothing'; failed=1; }
+book
+sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
+{
+    echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run both"}'
+    row='"backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "baselines": []'
+    echo "{\"stage\": \"01_one\", \"variant\": null, $row, \"burst\": {\"ms\": 2.00}}"
+    echo "{\"stage\": \"01_one\", \"variant\": \"+trace\", $row, \"burst\": {\"ms\": 2.05}}"
+} >>"$dir/docs/results/gpu.jsonl"
+"$check" --write "$dir" >/dev/null
+grep -qF '| 01_one | +2.5 % |' "$dir/README.md" || { echo 'no row of the recorder'; failed=1; }
+book
+grep -qF '| cublas | 200 | 100 % |' "$dir/README.md" || { echo 'no baseline'; failed=1; }
+
+sed -i 's/"tflops": 100/"tflops": 101/' "$dir/docs/results/gpu.jsonl"
+expect 1 'README.md:4: the table is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+
+sed -i 's/int b;/int b2;/' "$dir/01_one/kernel.cu"
+expect 1 'this excerpt is not in 01_one/kernel.cu: build'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+sed -i 's/int a;/int a2;/' "$dir/01_one/kernel.cu"
+expect 1 'nor are its first and last line'
+
+book
+sed -i 's/## Measured/## Results/' "$dir/01_one/README.md"
+expect 1 "expected the section 'Measured'"
+book
+echo '## More' >>"$dir/01_one/README.md"
+expect 1 'a section that the other chapters do not have'
+# A chapter is read in 20 minutes: 1200 s are 2,760 words and the excerpt's three lines. A figure
+# takes as long as 70 words, whatever its address; a line of a diagram as long as 9.
+book
+seq 2743 >>"$dir/01_one/README.md"
+expect 0 '2 pages'
+echo word >>"$dir/01_one/README.md"
+expect 1 'the chapter takes 1201 s to read, at most 1200 are allowed: 2761 words, 3 lines of code'
+book
+seq 2663 >>"$dir/01_one/README.md"
+printf '![a figure](../README.md)\n    a diagram of many words\n<!-- words -->\n' \
+    >>"$dir/01_one/README.md"
+expect 0 '2 pages'
+echo '    another line' >>"$dir/01_one/README.md"
+expect 1 '1204 s'
+# Both timelines of a chapter, or the one that is asked for.
+book
+mkdir "$dir/docs/figures"
+touch "$dir/docs/figures/01_one-measured.svg" "$dir/docs/figures/01_one-simulated.svg"
+printf '<!-- figure: 01_one -->\n<!-- end -->\n' >>"$dir/README.md"
+printf '<!-- figure: 01_one measured -->\n<!-- end -->\n' >>"$dir/01_one/README.md"
+expect 1 'the figure is stale'
+"$check" --write "$dir" >/dev/null
+[ "$(grep -c 'figures/01_one' "$dir/README.md")" -eq 2 ] || { echo 'not both figures'; failed=1; }
+[ "$(sed -n 's/.*figures.01_one-\(.*\).svg.*/\1/p' "$dir/01_one/README.md")" = measured ] ||
+    { echo 'not the measured figure alone'; failed=1; }
+sed -i 's/01_one measured -->/01_one mesured -->/' "$dir/01_one/README.md"
+expect 1 "a figure is measured or simulated, not 'mesured'"
+book
+echo '[x](docs/missing.md)' >>"$dir/README.md"
+expect 1 'the link leads nowhere: docs/missing.md'
+book
+echo '[x](01_one/README.md#nothing)' >>"$dir/README.md"
+expect 1 'there is no such heading: 01_one/README.md#nothing'
+book
+sed -i 's/kernels=01,cublas/kernels=02/' "$dir/README.md"
+expect 1 'have no such kernel and shape'
+book
+sed -i 's/columns=burst/columns=speed/' "$dir/README.md"
+expect 1 "there is no column 'speed'"
+# Records have the key "chapter"; older ones, as above, have "stage".
+# A later run that has the library alone does not supply it where an earlier one has both.
+book
+cat >"$dir/docs/results/gpu2.jsonl" <<'END'
+{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run again"}
+{"chapter": "02_two", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 300}, "baselines": [{"name": "cublas", "burst": {"tflops": 400}}]}
+END
+expect 0 '2 pages'
+sed -i 's/kernels=01,cublas/kernels=01,02,cublas/' "$dir/README.md"
+expect 1 'README.md:4: the table is stale'
+"$check" --write "$dir" >/dev/null
+grep -qF '| cublas | 400 | 100 % |' "$dir/README.md" || { echo 'of equal runs not the last'; failed=1; }
+grep -qF 'run again' "$dir/README.md" || { echo 'a run is not named'; failed=1; }
+book
+rm -f "$dir"/docs/results/gpu*.jsonl
+"$check" --write "$dir" >/dev/null
+grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record'; failed=1; }
+exit "$failed"

@@ -1,0 +1,195 @@
+/*
+ * harness_fake_backend.c: a backend whose device is the host, and a timeline that only writes its
+ * files.
+ *
+ * FAKE_GPU=1: it can time, and has a library called cublas that computes; else it is like the
+ * simulator.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend.h"
+#include "harness/registry.h"
+#include "tests/harness/harness_fake.h"
+#include "timeline/timeline.h"
+
+static struct backend_options opened;
+
+#if FAKE_GPU
+struct backend_setting backend_settings[1];
+const int backend_setting_count = 0;
+#else
+static const char *const orders[] = {"time", "early", "late", "random"};
+struct backend_setting backend_settings[] = {
+    {"--sms", "N", "SMs (default 4)", NULL, 1, 1024, 4},
+    {"--schedule", "ORDER", "time (default), early,\nlate, random", orders, 0, 3, 0},
+    {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1}};
+const int backend_setting_count = 3;
+#endif
+const char *const backend_settings_heading = "The fake";
+
+const char *backend_lacks(const char *option) {
+    if (FAKE_GPU && (!strncmp(option, "--sms", 5) || !strncmp(option, "--schedule", 10) ||
+                     !strcmp(option, "--explain")))
+        return "only the simulator's programs (build/sim) have this option";
+    return !FAKE_GPU && !strcmp(option, "--csv") ? "the simulator takes no times to write; leave it out"
+                                                 : NULL;
+}
+
+enum exit_code backend_open(const struct backend_options *options, struct backend_info *info) {
+    opened = *options;
+    if (getenv("FAKE_NO_DEVICE")) {
+        fprintf(stderr, "no device\n");
+        return EXIT_NO_DEVICE;
+    }
+    info->backend = FAKE_GPU ? "cuda" : "sim";
+    snprintf(info->name, sizeof info->name, "fake");
+    info->gpus = 1;
+    info->sm_count = FAKE_GPU ? 4 : (int)backend_settings[0].value;
+    info->memory_bytes = (size_t)1 << 30;
+    info->l2_bytes = FAKE_GPU ? 1 << 16 : 0; /* small, so that several sets are needed */
+    return EXIT_VERIFIED;
+}
+
+void backend_close(void) {}
+
+void *backend_alloc(size_t bytes, const char *label, bool writable) {
+    (void)label, (void)writable;
+    if (bytes > (size_t)1 << 30) return NULL;
+    return aligned_alloc(256, (bytes + 255) / 256 * 256);
+}
+
+void backend_free(void *memory) { free(memory); }
+
+bool backend_copy_in(void *device, const void *host, size_t bytes) {
+    memcpy(device, host, bytes);
+    return true;
+}
+
+bool backend_copy_out(void *host, const void *device, size_t bytes) {
+    memcpy(host, device, bytes);
+    return true;
+}
+
+bool backend_copy(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    return true;
+}
+
+bool backend_fill(void *device, uint16_t pattern, size_t elements) {
+    for (size_t i = 0; i < elements; ++i)
+        ((uint16_t *)device)[i] = pattern;
+    return true;
+}
+
+bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
+    *sum = 0;
+    for (size_t i = 0; i < elements; ++i)
+        *sum = *sum * 31 + ((const uint16_t *)device)[i];
+    return true;
+}
+
+struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
+    (void)kernel;
+    return (struct kernel_info){0};
+}
+
+static enum gemm_status enqueue_kernel(const struct contender *self,
+                                      const struct gemm_problem *problem, void *stream) {
+    return self->kernel->launch(problem, stream);
+}
+
+struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
+    return (struct contender){.name = kernel->name,
+                              .variant = kernel->variant,
+                              .kernel = kernel,
+                              .computes = true,
+                              .enqueue = enqueue_kernel};
+}
+
+static enum gemm_status enqueue_library(const struct contender *self,
+                                        const struct gemm_problem *problem, void *stream) {
+    (void)self, (void)stream;
+    return fake_gemm(problem, opened.type, DEFECT_NONE);
+}
+
+int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
+    (void)problem;
+    if (!FAKE_GPU || room < 1) return 0;
+    out[0] = (struct contender){.name = "cublas", .computes = true, .enqueue = enqueue_library};
+    return 1;
+}
+
+enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
+                            double *cycles) {
+    *cycles = FAKE_GPU ? -1 : 12345;
+    if (contender->enqueue(contender, problem, NULL) != GEMM_OK) return RUN_FAILED;
+    if (fake_last_defect == DEFECT_HAZARD) return RUN_HAZARD;
+    return RUN_OK;
+}
+
+bool backend_can_time(void) { return FAKE_GPU; }
+
+/* A launch "takes" 20 ms, of which nobody waits. */
+bool backend_time(const struct contender *contender, const struct gemm_problem *problems, int count,
+                  int launches, struct batch *out) {
+    for (int i = 0; i < launches; ++i)
+        if (contender->enqueue(contender, &problems[i % count], NULL) != GEMM_OK) return false;
+    *out = (struct batch){.launches = launches,
+                          .ms = 20.0 * launches,
+                          .sm_cycles = 2e7 * launches,
+                          .clock_mhz = 1000};
+    return true;
+}
+
+void backend_pause(double seconds) { (void)seconds; }
+
+bool backend_energy(struct energy_reading *out) {
+    *out = (struct energy_reading){0};
+    return false;
+}
+
+void backend_range_begin(const char *name) { (void)name; }
+void backend_range_end(void) {}
+
+/* ---- the timeline ---- */
+
+size_t trace_buffer_bytes(void) { return 4096; }
+
+size_t trace_memory_bytes(void) { return 4096; }
+
+struct trace_record *trace_buffer_in(void *memory) { return memory; }
+
+bool timeline_add_device_records(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                                 const void *buffer, size_t bytes, double clock_mhz) {
+    (void)kernel, (void)problem, (void)buffer, (void)bytes, (void)clock_mhz;
+    return true;
+}
+
+bool timeline_write_trace(const char *path) {
+    FILE *file = fopen(path, "w");
+    return file && fputs("{}\n", file) >= 0 && fclose(file) == 0;
+}
+
+bool timeline_write_report(const char *dir, const struct report_info *info,
+                           const struct report_row *rows, int count) {
+    char path[4096];
+    mkdir(dir, 0777);
+    snprintf(path, sizeof path, "%s/index.html", dir);
+    FILE *file = fopen(path, "w");
+    if (!file) return false;
+    fprintf(file, "%s %d\n", info->device, count);
+    for (int i = 0; i < count; ++i)
+        fprintf(file, "%s %d\n", rows[i].name, rows[i].verified);
+    return fclose(file) == 0;
+}
+
+int timeline_explain_barrier(FILE *file, int index) {
+    enum { BARRIERS = 2 };
+    if (index < BARRIERS) fprintf(file, "the life of mbarrier %d\n", index);
+    return BARRIERS;
+}
+
+void timeline_free_all(void) {}

@@ -1,0 +1,240 @@
+/*
+ * harness_fake_kernels.c: the fake chapter and its registry. GEMM on the host, right or broken in
+ * one way.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element_codec.h"
+#include "harness/registry.h"
+#include "tests/harness/harness_fake.h"
+
+enum { TILE_M = 64, TILE_N = 32 };
+
+const char *const defect_names[DEFECTS] = {
+    "none",         "truncating",   "unwritten-tile",  "nan-output",     "past-last-column",
+    "guard-before", "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
+    "only-zeros",   "only-square",  "one-element",     "one-ulp",        "hidden-element",
+    "timed-wrong",  "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
+    "infinite",     "counter",      "launch-fails",    "hazard",         "cut-output"};
+
+/* Cuts a number to the 24 bits below the place of `largest`. */
+static double cut(double value, int exponent_of_largest) {
+    const double unit = ldexp(1, exponent_of_largest - 24);
+    return trunc(value / unit) * unit;
+}
+
+/* Sixteen products and the accumulator, aligned to the largest and cut off, then added and cut off
+ * again. */
+static float sum_truncating(const float *a, const float *b, int k) {
+    double sum = 0;
+    for (int i = 0; i < k; i += 16) {
+        double largest = fabs(sum), total = 0;
+        const int end = i + 16 < k ? i + 16 : k;
+        for (int j = i; j < end; ++j)
+            largest = fmax(largest, fabs((double)a[j] * b[j]));
+        if (largest == 0) continue;
+        int exponent;
+        frexp(largest, &exponent);
+        for (int j = i; j < end; ++j)
+            total += cut((double)a[j] * b[j], exponent);
+        total += cut(sum, exponent);
+        frexp(total, &exponent);
+        sum = cut(total, exponent);
+    }
+    return (float)sum;
+}
+
+static float sum_plain(const float *a, const float *b, int k) {
+    float part[4] = {0}; /* an order of its own, as kernels have */
+    for (int i = 0; i < k; ++i)
+        part[i % 4] += a[i] * b[i];
+    return part[0] + part[1] + part[2] + part[3];
+}
+
+static float sum_fp16(const float *a, const float *b, int k) {
+    float sum = 0;
+    for (int i = 0; i < k; ++i)
+        sum = fp16_to_float(float_to_fp16(sum + a[i] * b[i]));
+    return sum;
+}
+
+static float *decode(const element_t *matrix, int64_t ld, int rows, int k, enum gemm_type type) {
+    float *values = malloc((size_t)rows * (size_t)k * sizeof *values);
+    if (!values) abort();
+    for (int row = 0; row < rows; ++row)
+        for (int i = 0; i < k; ++i)
+            values[(int64_t)row * k + i] = decode_element(matrix[row * ld + i].bits, type);
+    return values;
+}
+
+/* The extent of k that the defective kernel uses. */
+static int used_k(const struct gemm_problem *p, enum defect defect) {
+    if (defect == DEFECT_K_TAIL_UNMASKED) return (int)p->lda;
+    if (defect == DEFECT_K_TAIL_DROPPED) return p->k - p->k % 32;
+    return p->k;
+}
+
+static void compute(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
+    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE ? type
+                                   : type == GEMM_FP16         ? GEMM_BF16
+                                                               : GEMM_FP16;
+    const int k = used_k(p, defect);
+    float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode(p->b, p->ldb, p->n, k, read_as);
+    /* Taking the rows for as long as the other dimension is harmless only in square problems. */
+    const int64_t ldd = defect == DEFECT_ONLY_SQUARE ? ((int64_t)p->m + 7) / 8 * 8 : p->ldd;
+    for (int row = 0; row < p->m; ++row)
+        for (int column = 0; column < p->n; ++column) {
+            int r = row, c = column;
+            if (defect == DEFECT_UNWRITTEN_TILE && row / TILE_M == (p->m - 1) / TILE_M &&
+                column / TILE_N == (p->n - 1) / TILE_N)
+                continue;
+            if (defect == DEFECT_ONLY_SQUARE && row * ldd + column >= p->m * p->ldd) continue;
+            if (defect == DEFECT_SWAPPED && row < p->n && column < p->m) r = column, c = row;
+            if (defect == DEFECT_TRANSPOSED) {
+                r = row / 8 * 8 + column % 8;
+                c = column / 8 * 8 + row % 8;
+                if (r >= p->m || c >= p->n) r = row, c = column;
+            }
+            const float *x = a + (int64_t)r * k, *y = b + (int64_t)c * k;
+            const float sum = defect == DEFECT_TRUNCATING ? sum_truncating(x, y, k)
+                              : defect == DEFECT_FP16_SUM ? sum_fp16(x, y, k)
+                                                          : sum_plain(x, y, k);
+            uint16_t bits = encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, type);
+            /* Rounds towards zero instead of to the nearest. */
+            if (defect == DEFECT_CUT_OUTPUT && fabsf(decode_element(bits, type)) > fabsf(sum))
+                --bits;
+            p->d[row * ldd + column].bits = bits;
+        }
+    free(a);
+    free(b);
+}
+
+enum defect fake_last_defect;
+
+enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
+    static int launches[DEFECTS];
+    fake_last_defect = defect;
+    if (defect == DEFECT_LAUNCH_FAILS) return GEMM_LAUNCH_FAILED;
+    const bool first = launches[defect]++ == 0;
+    if (defect == DEFECT_TIMED_SILENT && !first) return GEMM_OK; /* the fastest kernel of all */
+    compute(p, type, defect);
+    element_t *const middle = &p->d[p->m / 2 * p->ldd + p->n / 2];
+    switch (defect) {
+    case DEFECT_NAN_OUTPUT:
+        middle->bits = 0x7fff;
+        break;
+    case DEFECT_INFINITE:
+        middle->bits = type == GEMM_FP16 ? 0x7c00 : 0x7f80;
+        break;
+    case DEFECT_PAST_LAST_COLUMN:
+        p->d[p->m / 2 * p->ldd + p->n].bits = 0;
+        break;
+    case DEFECT_GUARD_BEFORE:
+        p->d[-1].bits = 0;
+        break;
+    case DEFECT_GUARD_AFTER:
+        p->d[p->m * p->ldd].bits = 0;
+        break;
+    case DEFECT_ONE_ELEMENT:
+        middle->bits ^= 0x0100;
+        break;
+    case DEFECT_ONE_ULP:
+        middle->bits ^= 1;
+        break;
+    case DEFECT_HIDDEN_ELEMENT:
+        p->d[(p->m / 3 + 1) * p->ldd + p->n / 3 + 2].bits ^= 0x0400;
+        break;
+    case DEFECT_TIMED_WRONG:
+        if (!first) middle->bits ^= 0x0100;
+        break;
+    case DEFECT_COUNTER:
+        p->tile_counter[0]++;
+        break;
+    default:
+        break;
+    }
+    return GEMM_OK;
+}
+
+/* A launch function carries no context: one per defect and type. The tour's registry uses only
+ * some. */
+#define LAUNCH(type, number)                                                                       \
+    __attribute__((unused)) static enum gemm_status launch_##type##_##number(                      \
+        const struct gemm_problem *problem, void *stream) {                                        \
+        (void)stream;                                                                              \
+        return fake_gemm(problem, GEMM_##type, (enum defect)number);                               \
+    }
+#define BOTH(number) LAUNCH(FP16, number) LAUNCH(BF16, number)
+#define ALL(each)                                                                                  \
+    each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
+        each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
+            each(21) each(22) each(23) each(24)
+ALL(BOTH)
+
+static size_t workspace_bytes(const struct gemm_problem *problem) {
+    return (size_t)problem->m * sizeof(float);
+}
+
+/* Two steps, so that a macro given as the number is expanded. */
+#define LAUNCH_NAME(type, number) LAUNCH_NAME_(type, number)
+#define LAUNCH_NAME_(type, number) launch_##type##_##number
+
+#define KERNEL(chapter, variant_name, type, number)                                             \
+    {.name = chapter,                                                                           \
+     .variant = variant_name,                                                                     \
+     .technique = "a \"fake\" kernel",                                                             \
+     .tile_m = TILE_M,                                                                             \
+     .tile_n = TILE_N,                                                                             \
+     .tile_k = 32,                                                                                 \
+     .stages = 0,                                                                                  \
+     .threads = 128,                                                                               \
+     .cluster = 1,                                                                                 \
+     .launch = LAUNCH_NAME(type, number),                                                          \
+     .workspace_bytes = workspace_bytes},
+
+#if FAKE_TOUR
+static const struct gemm_kernel kernels_fp16[] = {
+    KERNEL("01_first", NULL, FP16, 0) KERNEL("02_second", NULL, FP16, 0)
+        KERNEL("03_third", NULL, FP16, FAKE_THIRD) KERNEL("04_fourth", NULL, FP16, FAKE_FOURTH)};
+static const struct gemm_kernel kernels_bf16[] = {
+    KERNEL("01_first", NULL, BF16, 0) KERNEL("02_second", NULL, BF16, 0)
+        KERNEL("03_third", NULL, BF16, FAKE_THIRD) KERNEL("04_fourth", NULL, BF16, FAKE_FOURTH)};
+#define ENTRIES(each) each(0) each(1) each(2) each(3)
+const int kernel_registry_count = 4;
+const bool program_is_tour = true;
+#else
+/* The names stand in defect_names, too; a test compares them. */
+#define VARIANTS(type)                                                                             \
+    KERNEL("01_fake", NULL, type, 0)                                                                \
+    KERNEL("01_fake", "truncating", type, 1)                                                        \
+    KERNEL("01_fake", "unwritten-tile", type,                                                       \
+          2) KERNEL("01_fake", "nan-output", type, 3) KERNEL("01_fake", "past-last-column", type, 4) \
+        KERNEL("01_fake", "guard-before", type, 5) KERNEL("01_fake", "guard-after", type, 6) KERNEL(  \
+            "01_fake", "k-tail-unmasked", type, 7) KERNEL("01_fake", "k-tail-dropped", type, 8)     \
+            KERNEL("01_fake", "swapped", type, 9) KERNEL("01_fake", "only-zeros", type, 10) KERNEL(   \
+                "01_fake", "only-square", type, 11) KERNEL("01_fake", "one-element", type, 12)      \
+                KERNEL("01_fake", "one-ulp", type, 13) KERNEL("01_fake", "hidden-element", type, 14) \
+                    KERNEL("01_fake", "timed-wrong", type, 15)                                      \
+                        KERNEL("01_fake", "timed-silent", type, 16)                                 \
+                            KERNEL("01_fake", "transposed", type, 17)                               \
+                                KERNEL("01_fake", "wrong-type", type, 18)                           \
+                                    KERNEL("01_fake", "fp16-sum", type, 19)                         \
+                                        KERNEL("01_fake", "infinite", type, 20)                     \
+                                            KERNEL("01_fake", "counter", type, 21)                  \
+                                                KERNEL("01_fake", "launch-fails", type, 22)         \
+                                                    KERNEL("01_fake", "hazard", type, 23)           \
+                                                        KERNEL("01_fake", "cut-output", type, 24)
+static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
+static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
+#define ENTRIES(each) ALL(each)
+const int kernel_registry_count = DEFECTS;
+const bool program_is_tour = false;
+#endif
+
+#define ENTRY(i) {{&kernels_fp16[i], &kernels_bf16[i]}, 1},
+/* The first can record; it leaves no records. */
+#define TRACED(i) {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1},
+const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};
+const struct kernel_entry kernel_trace_registry[] = {ENTRIES(TRACED)};

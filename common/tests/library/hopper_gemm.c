@@ -1,0 +1,213 @@
+/*
+ * hopper_gemm.c: the library of the last chapter: what it computes, what it refuses, and which
+ * configuration it picks.
+ */
+#include "hopper_gemm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "element_codec.h"
+#include "sim/simulation.h"
+#include "tests/support/expect.h"
+
+extern const struct gemm_kernel kernel_09_cluster_multicast_fp16, kernel_09_cluster_multicast_bf16;
+
+/* ---- computing ---- */
+
+/* The arguments of a call. */
+struct call {
+    int type, m, n, k;
+    const void *a, *b;
+    void *d;
+    int64_t lda, ldb, ldd;
+    void *workspace;
+};
+
+static int status_of_call;
+
+static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *problem,
+                                void *stream) {
+    const struct call *c = self->state;
+    (void)problem;
+    status_of_call =
+        hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb, c->d, c->ldd,
+                    c->workspace);
+    return status_of_call == HOPPER_GEMM_OK ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+static enum run_status run(const struct call *call) {
+    const struct contender contender = {
+        .name = "hopper_gemm", .enqueue = enqueue, .state = (void *)call};
+    const struct gemm_problem problem = {.m = call->m, .n = call->n, .k = call->k};
+    return backend_run(&contender, &problem, NULL);
+}
+
+enum { NAN_16 = 0x7fff };
+
+/* Whole numbers from -3 to 3, and NaN between the rows. Returns them. */
+static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, int64_t ld) {
+    int *values = calloc((size_t)rows * (size_t)columns, sizeof *values);
+    if (!values) exit(1);
+    for (int row = 0; row < rows; ++row)
+        for (int64_t column = 0; column < ld; ++column) {
+            const int value = rand() % 7 - 3;
+            matrix[row * ld + column] =
+                column < columns ? encode_element((float)value, type) : NAN_16;
+            if (column < columns) values[row * columns + column] = value;
+        }
+    return values;
+}
+
+static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
+
+/* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks
+ * for one; then it is given one, full of NaN. */
+static void expect_product(int type, int m, int n, int k, int sms, bool wants_workspace) {
+    const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
+    const struct backend_options options = {.type = element};
+    sim_configure(sms, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    const int64_t lda = padded(k), ldb = padded(k), ldd = padded(n);
+    uint16_t *a = backend_alloc((size_t)(m * lda) * 2, "A", false);
+    uint16_t *b = backend_alloc((size_t)(n * ldb) * 2, "B", false);
+    uint16_t *d = backend_alloc((size_t)(m * ldd) * 2, "D", true);
+    int *a_values = fill(a, element, m, k, lda);
+    int *b_values = fill(b, element, n, k, ldb);
+    backend_fill(d, NAN_16, (size_t)(m * ldd));
+    const size_t bytes = hopper_gemm_workspace(type, m, n, k, lda, ldb);
+    EXPECT((bytes > 0) == wants_workspace, "%d x %d x %d: %zu bytes of workspace", m, n, k, bytes);
+    void *workspace = bytes ? backend_alloc(bytes, "workspace", true) : NULL;
+    if (workspace) backend_fill(workspace, NAN_16, bytes / 2);
+    const struct call call = {type, m, n, k, a, b, d, lda, ldb, ldd, workspace};
+    const enum run_status status = run(&call);
+    EXPECT(status == RUN_OK && status_of_call == HOPPER_GEMM_OK, "%d x %d x %d: status %d, %d", m,
+           n, k, status, status_of_call);
+    int wrong = 0;
+    for (int row = 0; row < m; ++row)
+        for (int64_t column = 0; column < ldd; ++column) {
+            const uint16_t got = d[row * ldd + column];
+            int sum = 0;
+            for (int i = 0; i < k && column < n; ++i)
+                sum += a_values[row * k + i] * b_values[column * k + i];
+            wrong += got != (column < n ? encode_element((float)sum, element) : NAN_16);
+        }
+    EXPECT(wrong == 0, "type %d, %d x %d x %d, %d SMs: %d elements wrong", type, m, n, k, sms,
+           wrong);
+    free(a_values);
+    free(b_values);
+    backend_close();
+}
+
+/* ---- refusing ---- */
+
+static void expect_refusals(void) {
+    const struct backend_options options = {.type = GEMM_FP16};
+    sim_configure(2, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    enum { EXTENT = 16, LD = 24 };
+    uint16_t *memory = backend_alloc((EXTENT + 1) * LD * 2, "memory", true);
+    backend_fill(memory, 0, (EXTENT + 1) * LD);
+    const struct call good = {HOPPER_GEMM_FP16, EXTENT, EXTENT, EXTENT, memory, memory,
+                              memory,           LD,     LD,     LD,     NULL};
+    enum { CALLS = 13 };
+    struct call bad[CALLS];
+    for (int i = 0; i < CALLS; ++i)
+        bad[i] = good;
+    bad[0].type = 2;
+    bad[1].m = 0;
+    bad[2].n = -1;
+    bad[3].k = 2000000001;
+    bad[4].a = memory + 4;
+    bad[5].b = NULL;
+    bad[6].d = memory + 1;
+    bad[7].lda = LD - 4;
+    bad[8].ldb = EXTENT - 8;
+    bad[9].ldd = 8;
+    bad[10].ldd = -LD;
+    bad[11].type = -1;
+    bad[12].workspace = memory + 8;
+    for (int i = 0; i < CALLS; ++i) {
+        backend_fill(memory, NAN_16, (EXTENT + 1) * LD);
+        const enum run_status status = run(&bad[i]);
+        EXPECT(status == RUN_FAILED && status_of_call == HOPPER_GEMM_BAD_ARGUMENT,
+               "bad argument %d: status %d, %d", i, status, status_of_call);
+        for (int j = 0; j < (EXTENT + 1) * LD; ++j)
+            EXPECT(memory[j] == NAN_16, "bad argument %d: memory was written", i);
+    }
+    backend_close();
+}
+
+/* Without a simulator, and outside of a run: an error, and nothing worse. */
+static void expect_no_launch(void) {
+    static uint16_t none[16 * 24] __attribute__((aligned(256)));
+    EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, none, 24, none, 24, none, 24, NULL) ==
+               HOPPER_GEMM_FAILED,
+           "%s", "computed without a simulator");
+    const struct backend_options options = {.type = GEMM_BF16};
+    sim_configure(2, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    uint16_t *memory = backend_alloc(sizeof none, "memory", true);
+    EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, memory, 24, memory, 24, memory, 24,
+                       NULL) == HOPPER_GEMM_FAILED,
+           "%s", "computed outside of a run");
+    backend_close();
+}
+
+/* ---- picking: whatever the constants, these must hold ---- */
+
+static const struct gemm_kernel *pick(int m, int n, int k, int sms) {
+    const struct backend_options options = {.type = GEMM_BF16};
+    sim_configure(sms, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    const struct gemm_problem problem = {.m = m, .n = n, .k = k};
+    const struct gemm_kernel *kernel = kernel_09_cluster_multicast_bf16.select(&problem);
+    EXPECT(kernel != NULL, "%d x %d x %d on %d SMs: nothing was picked", m, n, k, sms);
+    if (kernel == NULL) exit(expect_result());
+    EXPECT(kernel->variant && kernel->launch, "%d x %d x %d on %d SMs: no variant", m, n, k, sms);
+    EXPECT(kernel->cluster <= sms, "%d x %d x %d: clusters of %d on %d SMs", m, n, k, kernel->cluster,
+           sms);
+    backend_close();
+    return kernel;
+}
+
+static bool is_split(const struct gemm_kernel *kernel) {
+    return strncmp(kernel->variant, "split", 5) == 0;
+}
+
+static void expect_picks(void) {
+    static const int extents[] = {1, 16, 64, 128, 513, 2048, 8192, 65536, 2000000000};
+    enum { EXTENTS = sizeof extents / sizeof *extents };
+    for (int i = 0; i < EXTENTS * EXTENTS * EXTENTS; ++i)
+        for (int sms = 1; sms <= 132; sms += i % 7 == 0 ? 1 : 131)
+            pick(extents[i % EXTENTS], extents[i / EXTENTS % EXTENTS],
+                 extents[i / EXTENTS / EXTENTS], sms);
+    const struct gemm_kernel *large = pick(8192, 8192, 8192, 132);
+    EXPECT(!is_split(large) && large->tile_m * large->tile_n >= 128 * 192, "8192: %s",
+           large->variant);
+    const struct gemm_kernel *deep = pick(256, 256, 65536, 132);
+    EXPECT(deep->workspace_bytes(&(struct gemm_problem){.m = 256, .n = 256, .k = 65536}) > 0,
+           "256 x 256 x 65536: %s", deep->variant);
+    const struct gemm_kernel *token = pick(16, 8192, 8192, 132);
+    EXPECT(is_split(token) && token->tile_m == 64, "16 x 8192 x 8192: %s", token->variant);
+}
+
+int main(void) {
+    srand(1);
+    expect_no_launch(); /* first: later there has been a simulator */
+    for (int type = 0; type < 2; ++type) {
+        expect_product(type, 1, 1, 1, 1, false);
+        expect_product(type, 70, 200, 45, 1, false);
+        expect_product(type, 129, 257, 100, 4, false);
+        expect_product(type, 64, 100, 1500, 8, false);
+        expect_product(type, 70, 100, 20000, 8, true);
+    }
+    expect_refusals();
+    expect_picks();
+    return expect_result();
+}

@@ -1,2 +1,0 @@
-/* main.cpp: the same in C++. */
-#include "main.c"

@@ -1,0 +1,140 @@
+#!/bin/bash
+# record_test.sh TOOLS DIRECTORY: the scripts for the GPU, as far as they can be tried without one: what
+# record.sh would run, and the tables that ncu.sh and sass_loop.awk make of the tools' output.
+set -u
+tools=$(cd "$1" && pwd)
+shift
+mkdir -p "$1" && cd "$1" || exit 2
+failures=0
+
+# expect WHAT EXPECTED GOT
+expect() {
+    [ "$2" = "$3" ] && return
+    echo "$1: expected '$2', got '$3'"
+    failures=$((failures + 1))
+}
+
+# Every section has a command, and nothing is written.
+sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
+expect 'sections' 23 "$(echo "$sections" | wc -w | tr -d ' ')"
+for section in $sections; do
+    "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
+    expect "exit code of $section" 0 $?
+    expect "commands of $section" yes "$(grep -q '^+ ' commands && echo yes)"
+done
+expect 'files of a dry run' no "$([ -e results ] && echo yes || echo no)"
+"$tools/record.sh" --dry tour nonsense >commands 2>&1
+expect 'exit code of an unknown section' 2 $?
+
+# A run that fails is said to have failed, and its file says how it was made.
+mkdir -p build/gpu
+printf '#!/bin/sh\necho "2000 random shapes, 1 failures"\nexit 1\n' >build/gpu/sweep
+chmod +x build/gpu/sweep
+"$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sweep >log 2>&1
+expect 'exit code of a failure' 1 $?
+expect 'the records of a failure' 4 "$(grep -c '^# exit code 1' results/sweep.txt)"
+expect 'the headers' '1 2 3 4 ' \
+    "$(sed -n 's/.*"command": ".*sweep --variant all.* --seed \(.\)".*/\1/p' results/sweep.txt |
+        tr '\n' ' ')"
+expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
+
+# Another GPU's files have names of their own.
+printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi
+printf '#!/bin/sh\necho "{}"\n' >build/gpu/tour
+chmod +x nvidia-smi build/gpu/tour
+PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/other" sweep tour >log 2>&1
+rm nvidia-smi
+expect 'the files of an H100' 'h100-sweep.txt h100-tour.jsonl' "$(cd other && echo *)"
+expect 'its header' 4 "$(grep -c '"gpu": "NVIDIA H100 80GB HBM3"' other/h100-tour.jsonl)"
+rm -rf other
+
+# Racecheck may report; the others may not. Each line is kept once.
+cat >compute-sanitizer <<'END'
+#!/bin/bash
+printf '========= COMPUTE-SANITIZER\n========= \nsame\nsame\n'
+case $2 in racecheck | initcheck) exit 9 ;; esac
+END
+chmod +x compute-sanitizer
+PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sanitizer >log 2>&1
+expect 'exit code of reports' 1 $?
+expect 'failures' 'record.sh: 4 commands failed' "$(tail -n 1 log)"
+expect 'lines kept' 23 "$(grep -c same results/sanitizer.txt)"
+expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
+expect 'runs of split-K' 4 "$(grep -c 'command.*split2_128x64' results/sanitizer.txt)"
+rm -rf results
+
+# ncu.sh with an ncu that knows three counters.
+cat >ncu <<'END'
+#!/bin/bash
+if [ "$1" = --query-metrics ]; then
+    printf 'sm__cycles_active Counter\ngpu__time_duration Counter\nlts__t_sectors_op_read Counter\n'
+    exit
+fi
+while [ "$1" != ./tour ]; do
+    case $1 in
+    --log-file) log=$2 ;;
+    --metrics) metrics=$2 ;;
+    esac
+    shift
+done
+{
+    echo '==PROF== Connected'
+    echo "\"ID\",\"Kernel Name\",\"${metrics//,/\",\"}\""
+    echo '"","","ns","cycle","register/thread","sector"'
+    echo '"0","kernel","275,000,000","1234567","40","62,500"'
+    echo '"1","kernel","550000","734567.5","168","31250000"'
+} >"$log"
+exec "$@"
+END
+row='{"chapter": "%s", "variant": %s, "backend": "cuda", "m": 1, "n": 2, "k": 3, "dtype": "bf16"}\n'
+{
+    printf '#!/bin/sh\ncat <<END\n{"gpu": "no row of a kernel"}\n'
+    # shellcheck disable=SC2059
+    printf "$row" 01_naive null 06_wgmma '"wait0"'
+    echo END
+} >tour
+chmod +x ncu tour
+PATH=$PWD:$PATH "$tools/ncu.sh" ./tour --size 4096 >table 2>log
+expect 'exit code of ncu.sh' 0 $?
+expect 'counters missing' 12 "$(grep -c 'this ncu has no' log)"
+expect 'first row' '| 01_naive  | 1 x 2 x 3 | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
+expect 'second row' '| 06_wgmma wait0 | 1 x 2 x 3 | 550 | 734568 | 168 | 1000 |' "$(grep '^| 06' table)"
+
+# nsys.sh with an nsys that saw both ranges of every chapter but 03's burst.
+cat >nsys <<'END'
+#!/bin/bash
+case $1 in
+--version) echo "NVIDIA Nsight Systems" ;;
+stats)
+    report=${!#}
+    chapter=${report##*/}
+    echo 'NVTX Range,Style,Kern Inst,Avg (ns),Kernel Name'
+    [ "${chapter%.nsys-rep}" = 03_cp_async_multistage.2 ] ||
+        echo ":${chapter%.?.nsys-rep},PushPop,21,190984.9,kernel(gemm_args)"
+    ;;
+esac
+END
+chmod +x nsys
+PATH=$PWD:$PATH "$tools/nsys.sh" ./tour --size 4096 >table 2>log
+expect 'exit code of nsys.sh' 1 $?
+expect 'ranges of nsys.sh' 17 "$(grep -c '^| 0' table)"
+# shellcheck disable=SC2016
+expect 'a range' '| 07_warp_specialized, burst | `kernel(gemm_args)` | 21 | 191.0 |' \
+    "$(grep '^| 07.*burst' table)"
+expect 'the range that is missing' 1 "$(grep -c 'nothing recorded in range 2 of 03_cp' log)"
+
+# A loop of four instructions, two of which multiply, inside one of six.
+cat >listing <<'END'
+		Function : kernel
+        /*0000*/                   MOV R1, c[0x0][0x28] ;    /* 0x00000a00ff017b82 */
+                                                             /* 0x000fe20000000800 */
+        /*0010*/                   LDSM.16.M88.4 R4, [R2] ;  /* 0x0000000000027919 */
+        /*0020*/                   HMMA.16816.F32 R8, R4, R6, R8 ; /* 0x0000000000027919 */
+        /*0030*/              @!P0 HMMA.16816.F32 R8, R4, R6, R8 ; /* 0x0000000000027919 */
+        /*0040*/               @P1 BRA 0x10 ;                /* 0x0000000000027919 */
+        /*0050*/                   BRA 0x0 ;                 /* 0x0000000000027919 */
+        /*0060*/                   EXIT ;                    /* 0x0000000000027919 */
+END
+expect 'the main loop' '| k | 4 | 2 | 0 | 1 | 0 | 0 | 0 | 0 | 32 | 0 |' \
+    "$(awk -f "$tools/sass_loop.awk" -v kernel=k -v per_tile=16 listing)"
+[ "$failures" -eq 0 ]

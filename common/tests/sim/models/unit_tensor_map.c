@@ -1,0 +1,180 @@
+/*
+ * unit_tensor_map.c: every element of every box lands where a formula in rows and columns says,
+ * whatever part of the box is outside; and every argument that the driver's encoder refuses is
+ * refused.
+ */
+#include <string.h>
+
+#include "sim/models/tensor_map.h"
+#include "tests/support/expect.h"
+
+static unsigned char memory[1 << 16] __attribute__((aligned(256)));
+
+static struct tensor_map_fields fields(int rows, int columns, int ld, int box_rows, int box_columns,
+                                       int size, enum gemm_swizzle swizzle) {
+    return (struct tensor_map_fields){.base = memory,
+                                      .rows = rows,
+                                      .columns = columns,
+                                      .pitch = ld * size,
+                                      .box_rows = box_rows,
+                                      .box_columns = box_columns,
+                                      .element_bytes = size,
+                                      .type = size == 4 ? GEMM_FP32 : GEMM_FP16,
+                                      .swizzle = swizzle};
+}
+
+/* Which elements of a box are inside, one by one. */
+static void test_box(const struct tensor_map_fields *f, int row, int column) {
+    for (int r = 0; r < f->box_rows; ++r) {
+        const struct box_row in = tensor_map_box_row(f, row, column, r);
+        for (int c = 0; c < f->box_columns; ++c) {
+            const int64_t global_row = (int64_t)row + r, global_column = (int64_t)column + c;
+            const bool inside = global_row >= 0 && global_row < f->rows && global_column >= 0 &&
+                                global_column < f->columns;
+            EXPECT(inside == (c >= in.first && c < in.last), "box (%d, %d), element (%d, %d)", row,
+                   column, r, c);
+            if (!inside || c != in.first) continue;
+            const unsigned char *const expected =
+                memory + global_row * f->pitch + global_column * f->element_bytes;
+            EXPECT(in.global == expected, "box (%d, %d), row %d: %td bytes off", row, column, r,
+                   in.global - expected);
+        }
+    }
+}
+
+static void test_boxes(void) {
+    enum { BOX_ROWS = 8, BOX_COLUMNS = 32 };
+    const int extents[] = {
+        1, 7, BOX_ROWS - 1, BOX_ROWS, BOX_ROWS + 1, BOX_COLUMNS - 1, BOX_COLUMNS, BOX_COLUMNS + 1};
+    const int count = sizeof extents / sizeof *extents;
+    for (int i = 0; i < count; ++i)
+        for (int j = 0; j < count; ++j) {
+            const struct tensor_map_fields f =
+                fields(extents[i], extents[j], (extents[j] + 7) / 8 * 8, BOX_ROWS, BOX_COLUMNS, 2,
+                       SWIZZLE_64B);
+            struct tensor_map map;
+            const char *const fault = tensor_map_encode(&map, &f);
+            EXPECT(!fault, "%d x %d: %s", extents[i], extents[j], fault);
+            for (int row = -9; row <= 40; row += 7)
+                for (int column = -33; column <= 40; ++column)
+                    test_box(&f, row, column);
+        }
+    const struct tensor_map_fields f = fields(4, 8, 8, 4, 8, 4, SWIZZLE_32B);
+    EXPECT(tensor_map_box_bytes(&f) == 128, "%u", tensor_map_box_bytes(&f));
+    test_box(&f, 2147483647, 0);
+    test_box(&f, 0, -2147483647 - 1);
+}
+
+/* A store writes whole chunks of 16 bytes, into the padding if need be, and nothing else. */
+static void test_stores(void) {
+    for (int columns = 1; columns <= 40; ++columns) {
+        const struct tensor_map_fields f = fields(4, columns, 40, 4, 32, 2, SWIZZLE_64B);
+        for (int column = -8; column <= 40; column += 8) {
+            const struct box_row in = tensor_map_store_row(&f, 0, column, 1);
+            for (int c = 0; c < 32; ++c) {
+                const int chunk = (column + c + 40) / 8 - 5; /* rounded down */
+                const bool written = chunk >= 0 && chunk * 8 < columns;
+                EXPECT(written == (c >= in.first && c < in.last),
+                       "%d columns, box at %d, element %d", columns, column, c);
+            }
+        }
+        EXPECT(tensor_map_store_row(&f, 3, 0, 1).last == 0, "a row beyond the last");
+    }
+}
+
+/* The swizzle exchanges 16-byte chunks within rows; all offsets of a box are different. */
+static void test_offsets(void) {
+    for (int mode = SWIZZLE_NONE; mode <= SWIZZLE_128B; ++mode) {
+        const int width = mode ? 16 << mode : 64;
+        const struct tensor_map_fields f =
+            fields(16, 64, 64, 16, width / 2, 2, (enum gemm_swizzle)mode);
+        bool seen[2048] = {false};
+        for (int r = 0; r < 16; ++r)
+            for (int c = 0; c < width / 2; ++c) {
+                const int linear = r * width + c * 2;
+                const int chunks = 1 << mode, chunk = linear % (16 << mode) / 16;
+                const int moved = (chunk ^ (linear / 128 % chunks)) - chunk;
+                const int expected = mode ? linear + 16 * moved : linear;
+                const int got = (int)tensor_map_box_offset(&f, 0x400 * 7, r, c);
+                EXPECT(got == expected, "mode %d (%d, %d): %d, expected %d", mode, r, c, got,
+                       expected);
+                EXPECT(got >= 0 && got < 2048 && !seen[got], "offset %d twice", got);
+                if (got >= 0 && got < 2048) seen[got] = true;
+            }
+    }
+}
+
+static bool accepted(struct tensor_map_fields f) {
+    struct tensor_map map;
+    return !tensor_map_encode(&map, &f);
+}
+
+static void refuse(const char *argument, struct tensor_map_fields f) {
+    struct tensor_map map;
+    const char *const fault = tensor_map_encode(&map, &f);
+    EXPECT(fault && !strncmp(fault, argument, strlen(argument)) && fault[strlen(argument)] == ':',
+           "%s should be at fault: %s", argument, fault ? fault : "accepted");
+}
+
+#define WITH(member, value)                                                                        \
+    ({                                                                                             \
+        struct tensor_map_fields with_ = good;                                                     \
+        with_.member = (value);                                                                    \
+        with_;                                                                                     \
+    })
+
+static void test_arguments(void) {
+    const struct tensor_map_fields good = fields(100, 60, 64, 128, 64, 2, SWIZZLE_128B);
+    struct tensor_map map;
+    struct tensor_map_fields back;
+    EXPECT(!tensor_map_encode(&map, &good), "good");
+    refuse("base", WITH(base, NULL));
+    refuse("base", WITH(base, memory + 8));
+    refuse("rows", WITH(rows, 0));
+    refuse("rows", WITH(rows, (INT64_C(1) << 32) + 1));
+    refuse("columns", WITH(columns, 0));
+    refuse("ld", WITH(pitch, 136));
+    refuse("ld", WITH(pitch, 0));
+    refuse("ld", WITH(pitch, INT64_C(1) << 40));
+    refuse("ld", WITH(pitch, 112)); /* shorter than 60 elements */
+    refuse("box_rows", WITH(box_rows, 0));
+    refuse("box_rows", WITH(box_rows, 257));
+    refuse("box_columns", WITH(box_columns, 0));
+    refuse("box_columns", WITH(box_columns, 264));
+    refuse("box_columns", WITH(box_columns, 20)); /* 40 bytes */
+    refuse("box_columns", WITH(box_columns, 72)); /* wider than the swizzle */
+    refuse("swizzle", WITH(swizzle, (enum gemm_swizzle)4));
+    refuse("type", WITH(element_bytes, 0));
+    EXPECT(tensor_map_encode(NULL, &good), "no map");
+    EXPECT(accepted(WITH(rows, INT64_C(1) << 32)), "2^32 rows");
+    EXPECT(accepted(WITH(swizzle, SWIZZLE_NONE)), "no swizzle");
+    EXPECT(accepted(WITH(box_rows, 256)), "256 rows");
+
+    EXPECT(tensor_map_decode(&map, &back) && back.rows == 100 && back.base == memory, "decodes");
+    ((unsigned char *)&map)[20] ^= 1;
+    EXPECT(!tensor_map_decode(&map, &back), "a damaged map");
+    memset(&map, 0, sizeof map);
+    EXPECT(!tensor_map_decode(&map, &back), "an empty map");
+    memset(&map, 0xb7, sizeof map);
+    EXPECT(!tensor_map_decode(&map, &back), "an uninitialized map");
+
+    EXPECT(gemm_tensor_map(&map, GEMM_BF16, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) == GEMM_OK,
+           "ok");
+    EXPECT(gemm_tensor_map(&map, GEMM_FP32, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
+               GEMM_UNSUPPORTED,
+           "64 fp32 are wider than the swizzle");
+    EXPECT(gemm_tensor_map(&map, (enum gemm_type)9, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
+               GEMM_UNSUPPORTED,
+           "a type that is none");
+    EXPECT(gemm_tensor_map(&map, GEMM_FP16, memory, 100, 60, INT64_MAX, 128, 64, SWIZZLE_128B) ==
+               GEMM_UNSUPPORTED,
+           "a pitch that overflows");
+}
+
+int main(void) {
+    test_boxes();
+    test_stores();
+    test_offsets();
+    test_arguments();
+    return expect_result();
+}

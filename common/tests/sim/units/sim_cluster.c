@@ -1,0 +1,311 @@
+/* sim_cluster.c: what CTAs of a cluster do to each other, and how warpgroups share registers:
+ * rightly, and every wrong way. */
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/tma.h"
+#include "tests/sim/sim_cases.h"
+
+enum {
+    BOX_ELEMENTS = CASE_BOX * 64,
+    BOX_BYTES = BOX_ELEMENTS * 2,
+    THREADS = 64,
+    CLUSTER = 2,
+    ROUNDS = 5
+};
+
+struct smem {
+    element_t box[BOX_ELEMENTS];
+    mbarrier_t full, empty;
+    uint32_t word[4];
+};
+
+enum mistake {
+    NONE,
+    NO_INIT_FENCE,
+    NO_FIRST_SYNC,
+    NO_LAST_SYNC,
+    NOT_RELEASED,
+    GENERIC_RELEASE,
+    WRONG_RANK,
+    EMPTY_MASK,
+    LAST_PHASE_AWAITED,
+};
+
+static void begin(struct smem *shared, enum mistake mistake, int full, int empty) {
+    if (threadIdx.x == 0) {
+        mbarrier_init(&shared->full, full);
+        mbarrier_init(&shared->empty, empty);
+        if (mistake != NO_INIT_FENCE) fence_mbarrier_init();
+    }
+    if (mistake == NO_FIRST_SYNC)
+        __syncthreads();
+    else
+        cluster_sync();
+}
+
+/* CTA 0 loads boxes into both CTAs; warp 1 of each stores them to D with the TMA and, having waited
+ * for the reads, arrives on CTA 0's empty barrier. */
+KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const enum mistake mistake = (enum mistake)args.splits;
+    begin(shared, mistake, 1, CLUSTER);
+    for (int i = 0; i < ROUNDS; ++i) {
+        if (threadIdx.x == 0) {
+            if (cluster_rank() == 0) {
+                if (mistake != NOT_RELEASED) mbarrier_wait(&shared->empty, i % 2 ^ 1);
+                mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+                const unsigned mask = mistake == WRONG_RANK ? 6 : mistake == EMPTY_MASK ? 0 : 3;
+                tma_load_multicast(shared->box, &args.map_a, i % 4 * CASE_BOX, 0, &shared->full,
+                                   mask);
+            } else {
+                mbarrier_wait(&shared->full, i % 2 ^ 1); /* one announcement a phase */
+                mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+            }
+        }
+        if (threadIdx.x == 32) {
+            mbarrier_wait(&shared->full, i % 2);
+            if (mistake == GENERIC_RELEASE) {
+                ld_shared_b32((uint32_t *)(void *)shared->box);
+                fence_proxy_async();
+            } else {
+                tma_store(&args.map_d, i % 4 * CASE_BOX, (int)cluster_rank() * 64, shared->box);
+                bulk_commit_group();
+                bulk_wait_group_read(0);
+            }
+            mbarrier_arrive_remote(&shared->empty, 0);
+        }
+        __syncwarp();
+    }
+    if (mistake == LAST_PHASE_AWAITED && threadIdx.x == 0 && cluster_rank() == 0)
+        mbarrier_wait(&shared->empty,
+                      (ROUNDS - 1) % 2); /* every arrival of the peer has been seen */
+    if (mistake != NO_LAST_SYNC && mistake != LAST_PHASE_AWAITED) cluster_sync();
+}
+
+/* CTA 0 hands numbers to both CTAs, one at a time, and the cluster barrier between gives the word
+ * back. */
+KERNEL(THREADS, 1) numbers(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, NONE, 1, 1);
+    uint32_t sum = 0;
+    for (int i = 0; i < ROUNDS; ++i) {
+        if (threadIdx.x == 0) mbarrier_arrive_expect_tx(&shared->full, sizeof shared->word[0]);
+        cluster_sync();
+        if (cluster_rank() == 0 && threadIdx.x < CLUSTER)
+            st_async_b32(&shared->word[i % 2], 100 + i, &shared->full, threadIdx.x);
+        mbarrier_wait(&shared->full, i % 2);
+        sum += ld_shared_b32(&shared->word[i % 2]);
+    }
+    if (threadIdx.x == 0) args.workspace[cluster_rank()] = (float)sum;
+    cluster_sync();
+}
+
+/* The same without a cluster barrier: one thread of each CTA reads and arrives on CTA 0's barrier.
+ * The read is an ordinary one, so the arrival needs cluster scope (args.splits 1). */
+KERNEL(THREADS, 1) numbers_returned(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, NONE, 1, CLUSTER);
+    uint32_t sum = 0;
+    for (int i = 0; i < ROUNDS && threadIdx.x == 0; ++i) {
+        mbarrier_arrive_expect_tx(&shared->full, sizeof shared->word[0]);
+        if (cluster_rank() == 0) {
+            mbarrier_wait(&shared->empty, i % 2 ^ 1);
+            for (unsigned rank = 0; rank < CLUSTER; ++rank)
+                st_async_b32(&shared->word[0], 100 + i, &shared->full, rank);
+        }
+        mbarrier_wait(&shared->full, i % 2);
+        sum += ld_shared_b32(&shared->word[0]);
+        if (args.splits == 1)
+            mbarrier_arrive_remote_release(&shared->empty, 0);
+        else
+            mbarrier_arrive_remote(&shared->empty, 0);
+    }
+    if (threadIdx.x == 0) args.workspace[cluster_rank()] = (float)sum;
+    cluster_sync();
+}
+
+/* The word is stored a second time although nothing says that the peer has read the first. */
+KERNEL(THREADS, 1) number_overwritten(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    begin(shared, NONE, 1, 1);
+    for (int i = 0; i < 2; ++i) {
+        if (threadIdx.x == 0) {
+            mbarrier_arrive_expect_tx(&shared->full, sizeof shared->word[0]);
+            if (cluster_rank() == 0)
+                for (unsigned rank = 0; rank < CLUSTER; ++rank)
+                    st_async_b32(&shared->word[0], i, &shared->full, rank);
+            mbarrier_wait(&shared->full, i);
+            ld_shared_b32(&shared->word[0]);
+        }
+        __syncwarp();
+    }
+    cluster_sync();
+}
+
+/* CTA 1 ends at once, CTA 0 arrives there later. */
+KERNEL(THREADS, 1) arrives_at_the_dead(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, NONE, 1, 1);
+    if (cluster_rank() == 1) return;
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES); /* takes its time */
+        tma_load(shared->box, &args.map_a, 0, 0, &shared->full);
+        mbarrier_wait(&shared->full, 0);
+        mbarrier_arrive_remote(&shared->empty, 1);
+    }
+}
+
+/* Each CTA leaves its rank in its shared memory and reads the other's. */
+KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const enum mistake mistake = (enum mistake)args.splits;
+    const uint32_t rank = cluster_rank();
+    const struct b128 own = {{rank, rank, rank, 100 + rank}};
+    struct b128 *const place = (struct b128 *)(void *)shared->box + threadIdx.x;
+    st_shared_b128(place, own);
+    if (mistake == NO_FIRST_SYNC)
+        __syncthreads();
+    else
+        cluster_sync();
+    const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
+    const struct b128 other = ld_shared_cluster_b128(place, from);
+    const struct b128 same = ld_shared_cluster_b128(place, rank);
+    if (threadIdx.x == 0) args.workspace[rank] = (float)(other.word[3] + 1000 * same.word[3]);
+    if (mistake == NOT_RELEASED) st_shared_b128(place, other);
+    if (mistake != NO_LAST_SYNC) cluster_sync();
+}
+
+/* Threads that have ended do not take part in the barrier of the cluster. */
+KERNEL(THREADS, 1) others_have_ended(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    (void)args;
+    cluster_sync();
+    if (threadIdx.x < 32) return;
+    cluster_sync();
+}
+
+KERNEL(THREADS, 1) one_does_not_come(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    begin(shared, NONE, 1, 1);
+    if (cluster_rank() == 0) cluster_sync();
+    if (cluster_rank() == 1) mbarrier_wait(&shared->full, 0);
+}
+
+/* ---- registers: args.splits is what a consumer asks for; three warpgroups, 168 at entry ---- */
+
+KERNEL(384, 1) registers(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    if (threadIdx.x < 128)
+        setmaxnreg_dec(40);
+    else
+        setmaxnreg_inc(args.splits);
+}
+
+/* 65536 / (384 * 2) is 85, so 80 at entry. */
+KERNEL(384, 2) registers_of_two_ctas(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    if (threadIdx.x < 128)
+        setmaxnreg_dec(24);
+    else
+        setmaxnreg_inc(args.splits);
+}
+
+KERNEL(384, 1) raised_by_dec(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    (void)args;
+    setmaxnreg_dec(240);
+}
+
+/* One warp of the four does not come. */
+KERNEL(128, 1) one_warp_missing(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    (void)args;
+    if (threadIdx.x >= 32) setmaxnreg_dec(40);
+}
+
+/* ---- */
+
+static void check(const struct sim_case *c) {
+    if (c->kernel == multicast)
+        for (int i = 0; i < 4 * BOX_ELEMENTS; ++i)
+            for (int rank = 0; rank < CLUSTER; ++rank) {
+                const int row = i / 64, column = i % 64;
+                const uint16_t got = case_d[row * CASE_EXTENT + rank * 64 + column];
+                EXPECT(got == case_a[row * CASE_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x",
+                       c->name, rank, row, column, got);
+            }
+    if (c->kernel == reads_the_peer)
+        for (int rank = 0; rank < CLUSTER; ++rank)
+            EXPECT(case_workspace[rank] == 1000 * (100 + rank) + 100 + CLUSTER - 1 - rank,
+                   "CTA %d: %g", rank, case_workspace[rank]);
+    if (c->kernel == numbers || c->kernel == numbers_returned)
+        for (int rank = 0; rank < CLUSTER; ++rank)
+            EXPECT(case_workspace[rank] == 510, "CTA %d: %g", rank, case_workspace[rank]);
+}
+
+#define CASE(kernel, ...)                                                                          \
+    {                                                                                              \
+#kernel, kernel, .threads = THREADS, .cluster = CLUSTER,                                   \
+                         .smem_bytes = sizeof(struct smem), __VA_ARGS__                            \
+    }
+#define REGISTERS(kernel, ...)                                                                     \
+    {                                                                                              \
+#kernel, kernel, .threads = 384, .cluster = 1, .smem_bytes = sizeof(struct smem),          \
+                         __VA_ARGS__                                                               \
+    }
+
+int main(int argc, char **argv) {
+    static const struct sim_case cases[] = {
+        CASE(multicast),
+        CASE(multicast, .argument = NO_INIT_FENCE, .hazard = "missing-fence-mbarrier-init"),
+        CASE(multicast, .argument = NO_FIRST_SYNC,
+             .hazard = "mbarrier-init-order|mbarrier-uninitialized|missing-fence-mbarrier-init"),
+        CASE(multicast, .argument = NO_LAST_SYNC,
+             .hazard = "exit-before-remote-arrival|cta-exited"),
+        CASE(multicast, .argument = LAST_PHASE_AWAITED),
+        CASE(multicast, .argument = NOT_RELEASED,
+             .hazard = "overwritten-while-read|overwritten-in-flight"),
+        CASE(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read"),
+        CASE(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
+        CASE(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
+        CASE(numbers),
+        CASE(numbers_returned, .argument = 1),
+        CASE(numbers_returned, .hazard = "overwritten-while-read|overwritten-in-flight"),
+        CASE(number_overwritten, .hazard = "overwritten-while-read|overwritten-in-flight"),
+        CASE(arrives_at_the_dead, .hazard = "cta-exited",
+             .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
+        CASE(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
+        CASE(reads_the_peer),
+        CASE(reads_the_peer, .argument = NO_FIRST_SYNC,
+             .hazard = "data-race|overwritten-while-read|exit-before-remote-read"),
+        CASE(reads_the_peer, .argument = NO_LAST_SYNC,
+             .hazard = "exit-before-remote-read|cta-exited"),
+        CASE(reads_the_peer, .argument = NOT_RELEASED,
+             .hazard = "data-race|overwritten-while-read"),
+        CASE(reads_the_peer, .argument = WRONG_RANK, .hazard = "bad-rank"),
+        CASE(others_have_ended),
+        CASE(one_does_not_come, .hazard = "deadlock",
+             .text = "cluster_sync: 64 of the cluster's 128 threads"),
+        REGISTERS(registers, .argument = 232),
+        REGISTERS(registers, .argument = 240, .hazard = "deadlock",
+                  .text = "register budgets exceed the pool"),
+        REGISTERS(registers, .argument = 36, .hazard = "register-count"),
+        REGISTERS(registers, .argument = 264, .hazard = "register-count"),
+        REGISTERS(registers_of_two_ctas, .argument = 104),
+        REGISTERS(registers_of_two_ctas, .argument = 112, .hazard = "deadlock",
+                  .text = "register budgets exceed the pool"),
+        REGISTERS(raised_by_dec, .hazard = "register-count"),
+        {"one_warp_missing", one_warp_missing, .hazard = "deadlock|diverged-warpgroup",
+         .text = "warp 0", .threads = 128, .cluster = 1, .smem_bytes = sizeof(struct smem)},
+    };
+    run_cases(cases, sizeof cases / sizeof *cases, check, argc, argv);
+    return expect_result();
+}

@@ -1,0 +1,58 @@
+/*
+ * sweep.h: what the parts of the sweep share: which kernels, and one run of one.
+ */
+#ifndef TESTS_SWEEP_SWEEP_H
+#define TESTS_SWEEP_SWEEP_H
+
+#include "harness/experiment.h"
+#include "harness/options.h"
+#include "harness/registry.h"
+
+enum { SWEEP_ALL = -1 };
+
+struct sweep {
+    const char *chapter, *variant; /* chapter NULL: all; variant "all": each, NULL: its own */
+    const char *may_differ; /* the kernel, as its label says, of which repeated runs may differ */
+    uint64_t seed;
+    int triples, random, repeat; /* how many; of the three modes, the one that is not 0 */
+    int schedule;                /* --schedule's value; SWEEP_ALL: each in turn */
+    int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
+    int sms;
+    int rotate;  /* a variant computes one random shape in this many */
+    int largest; /* extent that most random sizes stay below; 0: the backend's default */
+    struct problem_size size; /* of repeated runs; m 0: the backend's default */
+    bool long_k;
+};
+
+/* One run of a kernel. */
+struct trial {
+    struct problem_size size;
+    enum input_kind input;
+    uint64_t seed;
+    enum gemm_type type;
+    int sms, schedule; /* the simulator's, and its seed; no meaning on a GPU */
+    uint64_t schedule_seed;
+};
+
+struct sweep_counts {
+    int runs, failures, hazards;
+};
+
+bool sweep_selects(const struct sweep *sweep, const struct gemm_kernel *kernel);
+/* Adds the outcome of a run; prints the command that repeats a bad one alone. */
+void sweep_count(struct sweep_counts *counts, const struct gemm_kernel *kernel,
+                 const struct trial *trial, enum exit_code code);
+/* Opens the backend as the trial wants it. */
+enum exit_code sweep_open(const struct trial *trial, struct backend_info *info);
+/* How many schedules the backend has, and which of them is random; 1 and 0 on a GPU. */
+int sweep_schedules(void);
+int sweep_random_schedule(void);
+/* One of `count` choices; uses `random` up. */
+int sweep_draw(uint64_t *random, int count);
+
+/* The modes. */
+enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *counts);
+enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts);
+enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts);
+
+#endif

@@ -1,0 +1,101 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/message.h"
+#include "tests/sweep/sweep.h"
+
+/* One more run into a poisoned output; its checksum. */
+static enum run_status run_again(struct experiment *e, const struct contender *contender,
+                                 uint64_t *sum) {
+    const struct buffers *b = &e->buffers;
+    double cycles;
+    if (!buffers_poison(b, 0)) return RUN_FAILED;
+    const enum run_status status = backend_run(contender, b->problems, &cycles);
+    if (status != RUN_OK) return status;
+    const size_t elements = (size_t)(b->rows * b->columns_padded);
+    return backend_checksum(buffers_output(b, 0, 0), elements, sum) ? RUN_OK : RUN_FAILED;
+}
+
+/* All runs of one kernel. The first is verified, the others have to have the same bits. */
+static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm_kernel *kernel,
+                                   const struct backend_info *device, const struct trial *t,
+                                   struct sweep_counts *counts) {
+    struct experiment e;
+    struct kernel_result result;
+    char label[96];
+    kernel_label(kernel, label, sizeof label);
+    kernel = kernel_for_size(kernel, t->size);
+    if (!kernel) return EXIT_WRONG;
+    const enum exit_code code =
+        experiment_open(&e, device, t->size, t->type, t->input, t->seed, &kernel, 1, false);
+    if (code != EXIT_VERIFIED) {
+        experiment_close(&e);
+        return code;
+    }
+    experiment_verify(&e, kernel, &result);
+    sweep_count(counts, kernel, t, result.code);
+    const struct contender contender = contender_of_kernel(kernel);
+    uint64_t first = 0, sum = 0;
+    int runs = 0, differing = 0;
+    enum run_status status = result.code == EXIT_VERIFIED ? RUN_OK : RUN_FAILED;
+    for (; runs < sweep->repeat && status == RUN_OK; ++runs) {
+        progress("%s: run %d/%d", label, runs + 1, sweep->repeat);
+        status = run_again(&e, &contender, &sum);
+        if (runs == 0) first = sum;
+        differing += sum != first;
+    }
+    experiment_close(&e);
+    progress_clear();
+    counts->runs += runs;
+    const bool allowed = sweep->may_differ && !strcmp(sweep->may_differ, label);
+    if (result.code == EXIT_VERIFIED && status != RUN_OK)
+        ++*(status == RUN_HAZARD ? &counts->hazards : &counts->failures);
+    if (differing && !allowed) ++counts->failures;
+    printf("%s %s: %d runs, ", label, type_names[t->type], runs);
+    if (differing)
+        printf("%d differ from the first%s\n", differing, allowed ? ", as they may" : "");
+    else
+        printf("%s\n", status == RUN_OK ? "all bitwise identical" : "and then it failed");
+    fflush(stdout);
+    return EXIT_VERIFIED;
+}
+
+/* The i-th kernel of the registry in this type, if it is there and selected; else NULL. */
+static const struct gemm_kernel *selected_kernel(const struct sweep *sweep, int i,
+                                                 enum gemm_type type) {
+    const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], type);
+    return kernel && sweep_selects(sweep, kernel) ? kernel : NULL;
+}
+
+enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts) {
+    const struct problem_size small = {130, 140, 150}, moderate = {1024, 1152, 640};
+    const struct problem_size usual = backend_can_time() ? moderate : small;
+    struct trial trial = {
+        .size = sweep->size.m ? sweep->size : usual,
+        .input = INPUT_NORMAL,
+        .seed = sweep->seed,
+        .sms = sweep->sms,
+        .schedule = sweep_random_schedule(),
+        .schedule_seed = sweep->seed};
+    enum exit_code code = EXIT_VERIFIED;
+    for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
+        struct backend_info device = {0};
+        if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
+        trial.type = (enum gemm_type)type;
+        for (int i = 0; i < kernel_registry_count; ++i)
+            if (selected_kernel(sweep, i, trial.type) &&
+                selected_kernel(sweep, i, trial.type)->cluster > trial.sms)
+                trial.sms = selected_kernel(sweep, i, trial.type)->cluster;
+        code = sweep_open(&trial, &device);
+        if (code != EXIT_VERIFIED) break;
+        for (int i = 0; i < kernel_registry_count && code == EXIT_VERIFIED; ++i)
+            if (selected_kernel(sweep, i, trial.type))
+                code = repeat_kernel(sweep, selected_kernel(sweep, i, trial.type), &device, &trial,
+                                     counts);
+        backend_close();
+    }
+    if (counts->runs)
+        printf("%d x %d x %d: %d runs, %d failures, %d hazards\n", trial.size.m, trial.size.n,
+               trial.size.k, counts->runs, counts->failures, counts->hazards);
+    return code;
+}

@@ -1,0 +1,50 @@
+#include "tools/book/docs_figures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool exists(const char *root, const char *name, const char *kind) {
+    struct text path = {0};
+    struct stat unused;
+    text_add(&path, "%s/docs/figures/%s-%s.svg", root, name, kind);
+    const bool found = stat(path.data, &unused) == 0;
+    free(path.data);
+    return found;
+}
+
+static bool make_figure(struct text *out, const char *root, const struct page *page, int line) {
+    static const char *const kinds[] = {"measured", "simulated"};
+    const char *up = !strchr(page->path, '/')      ? "docs/"
+                     : page_is_chapter(page->path) ? "../docs/"
+                                                   : "";
+    char name[128] = "", only[16] = "";
+    sscanf(page->line[line], "<!-- figure: %127s %15[a-z]", name, only);
+    if (*only && strcmp(only, kinds[0]) && strcmp(only, kinds[1])) {
+        complain(page, line, "a figure is measured or simulated, not '%s'", only);
+        return false;
+    }
+    int found = 0;
+    text_add(out, "\n");
+    for (int i = 0; i < 2; ++i) {
+        if (*only && strcmp(only, kinds[i])) continue;
+        if (!exists(root, name, kinds[i])) continue;
+        text_add(out, "![Timeline of %s, %s](%sfigures/%s-%s.svg)\n\n", name, kinds[i], up, name,
+                 kinds[i]);
+        ++found;
+    }
+    if (!found && strcmp(name, "all") == 0)
+        text_add(out, "*To draw the timelines of all chapters:* `build/sim/tour --report "
+                      "report`*, then open* `report/index.html`.\n\n");
+    else if (!found)
+        text_add(out,
+                 "*To draw the simulated timeline:* `build/sim/%s --trace %s.json`*, then open "
+                 "the file in ui.perfetto.dev.*\n\n",
+                 name, name);
+    return true;
+}
+
+void figures_check(const char *root, struct page *page, bool rewrite) {
+    page_remake(root, page, rewrite, "<!-- figure:", "figure", make_figure);
+}

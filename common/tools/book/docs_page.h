@@ -1,0 +1,66 @@
+/*
+ * docs_page.h: the book's pages as lines that can be checked and replaced.
+ *
+ * The pages are README.md, the chapters' README.md and docs/ *.md. A complaint names the page and
+ * the line; a program that has complained ends with 1.
+ */
+#ifndef TOOLS_BOOK_DOCS_PAGE_H
+#define TOOLS_BOOK_DOCS_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Text that grows. */
+struct text {
+    char *data;
+    size_t length, room;
+};
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct page {
+    char *path;  /* from the root, such as "06_wgmma/README.md" */
+    char **line; /* without newlines */
+    int lines;
+    bool changed;
+};
+
+/* All pages under `root`, sorted by path; count[0] of them. Ends the program if there is none. */
+struct page *pages_read(const char *root, int *count);
+/* Writes back those that have changed. */
+void pages_write(const char *root, const struct page *pages, int count);
+void pages_free(struct page *pages, int count);
+
+/* Is there a chapter's README at this path? */
+bool page_is_chapter(const char *path);
+
+/* Puts `with` (lines separated by newlines, "" for none) in the place of `count` lines from `first`
+ * on, unless they are the same. True if they were. */
+bool page_replace(struct page *page, int first, int count, const char *with);
+
+/* The first line at or after `from` that is not inside a ``` block and begins with `prefix`; -1. */
+int page_find(const struct page *page, int from, const char *prefix);
+/* The fenced block that begins in line `open`: the line of its closing fence, or -1. */
+int page_fence_end(const struct page *page, int open);
+/* Lines first .. last - 1, joined with a newline after each. The caller frees it. */
+char *page_join(const struct page *page, int first, int last);
+
+/* Makes anew what stands between each line that begins with `marker` and its <!-- end -->. `make`
+ * says what that is, for the marker in line `line`; false after a complaint. Complains about what
+ * was stale, a `what`, unless `rewrite`. */
+typedef bool page_maker(struct text *out, const char *root, const struct page *page, int line);
+void page_remake(const char *root, struct page *page, bool rewrite, const char *marker,
+                 const char *what, page_maker *make);
+
+/* The value of key=value in a marker, up to a blank; false if it is not there. */
+bool marker_value(const char *marker, const char *key, char *value, size_t size);
+
+/* "page:line: text" on stderr. Lines count from 0 here, from 1 there. */
+void complain(const struct page *page, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int complaints(void);
+
+/* malloc and friends that do not return NULL. */
+void *grow(void *memory, size_t bytes);
+char *copy_string(const char *string);
+
+#endif

@@ -1,0 +1,30 @@
+#!/bin/bash
+# docs_record.sh FILE PROGRAM [OPTION...]: runs PROGRAM --json with these options and keeps its lines in
+# FILE (docs/results/NAME.jsonl), behind a line that says where, when and how they were made.
+set -euo pipefail
+file=$1
+program=$2
+shift 2
+
+# One field of nvidia-smi; nothing without a GPU.
+card() {
+    nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1 || true
+}
+
+lines=$("$program" --json "$@")
+case $lines in
+*'"backend": "sim"'*) gpu=simulator driver= toolkit= limit= ;;
+*)
+    gpu=$(GPU name) driver=$(GPU driver_version) limit=$(GPU power.limit)
+    toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    ;;
+esac
+shown=${program#"$PWD"/}
+command="$shown --json $*"
+{
+    printf '{"gpu": "%s", "driver": "%s", "toolkit": "%s", "power_limit": "%s", ' \
+        "$gpu" "$driver" "$toolkit" "$limit"
+    printf '"date": "%s", "commit": "%s", "command": "%s"}\n' \
+        "$(date -u +%Y-%m-%d)" "$(git rev-parse --short HEAD 2>/dev/null || true)" "$command"
+    printf '%s\n' "$lines"
+} >"$file"

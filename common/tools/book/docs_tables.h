@@ -1,0 +1,32 @@
+/*
+ * docs_tables.h: tables of recorded runs.
+ *
+ *   <!-- table: results=h200 kernels=05,06:wait0,cublas shapes=4096,8192x8192x512
+ *        columns=burst,cublas dtype=bf16 link=yes -->     (in one line)
+ *   ...
+ *   <!-- end -->
+ *
+ * What stands between the markers is made from docs/results/<results>*.jsonl: the programs' own
+ * --json lines, behind one line that says where and how they were recorded
+ * (docs/results/README.md). A kernel is a chapter's number, with a variant behind a colon, or a
+ * baseline's name. A later record replaces an earlier one of the same kernel, shape and type.
+ */
+#ifndef TOOLS_BOOK_DOCS_TABLES_H
+#define TOOLS_BOOK_DOCS_TABLES_H
+
+#include "tools/book/docs_page.h"
+#include "tools/json/json.h"
+
+/* Makes every table of the page anew; complains about those that were stale unless `rewrite`. */
+void tables_check(const char *root, struct page *page, bool rewrite);
+
+/* A row's baseline of this name, or NULL. */
+const struct json *tables_baseline(const struct json *value, const char *name);
+/* "4096³", or "16×4096×4096"; `times`: what stands between the lengths. */
+void tables_add_shape(struct text *out, double m, double n, double k, const char *times);
+/* The line below a table: measured or simulated, on what, when, how. `run`: the line of a record
+ * that says so; `file`: the record's name. */
+void tables_add_source(struct text *out, const struct page *page, const struct json *run,
+                       bool simulated, const char *dtype, const char *file);
+
+#endif

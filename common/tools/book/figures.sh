@@ -1,0 +1,56 @@
+#!/bin/sh
+# figures.sh TOUR KIND DIR [OPTION...]: the timelines of all stages as the READMEs show them.
+#
+# Runs TOUR with OPTIONs, recording every stage, and puts DIR/<stage>-KIND.svg for each and
+# DIR/all-KIND.svg for all of them on one axis; then the program 06_wgmma beside TOUR with wait<0>,
+# as DIR/06_wgmma_wait0-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
+# GPU:
+#
+#   common/tools/book/figures.sh build/gpu/tour measured docs/figures --size 4096
+#
+# The size has to be one at which a CTA of 08 computes several tiles and 09 chooses a cluster.
+set -eu
+
+if [ $# -lt 3 ]; then
+    echo "usage: figures.sh TOUR measured|simulated DIR [OPTION...]" >&2
+    exit 2
+fi
+tour=$1 kind=$2 dir=$3
+shift 3
+case $kind in
+measured | simulated) ;;
+*)
+    echo "figures.sh: KIND is measured or simulated, not '$kind'" >&2
+    exit 2
+    ;;
+esac
+
+report=$(mktemp -d)
+trap 'rm -rf "$report"' EXIT
+trap 'exit 1' HUP INT TERM
+"$tour" --timing none --report "$report" "$@"
+"$(dirname "$tour")/06_wgmma" --variant wait0 --timing none --report "$report/wait0" "$@"
+mv "$report"/wait0/timeline_*.svg "$report"
+
+# Nothing is put into DIR unless all of it is what its name will say. The figures say themselves
+# where they come from.
+fail() {
+    echo "figures.sh: $1" >&2
+    exit 1
+}
+for figure in "$report"/timelines.svg "$report"/timeline_*.svg; do
+    if grep -q "simulated cycles" "$figure"; then is=simulated; else is=measured; fi
+    [ "$is" = "$kind" ] || fail "$tour has drawn $is timelines, not $kind ones"
+done
+count=$(find "$report" -maxdepth 1 -name 'timeline_0*.svg' | wc -l)
+[ "$count" -eq 10 ] || fail "$count timelines were drawn, not those of nine stages and of wait<0>"
+grep -q 'class="multicast"' "$report"/timeline_09*.svg ||
+    fail "at this size 09 chooses a configuration without a cluster; try --size 4096"
+
+mkdir -p "$dir"
+cp "$report/timelines.svg" "$dir/all-$kind.svg"
+for figure in "$report"/timeline_*.svg; do
+    stage=${figure##*/timeline_}
+    cp "$figure" "$dir/${stage%.svg}-$kind.svg"
+done
+echo "figures: $(ls "$dir"/*-"$kind".svg | wc -l) in $dir"

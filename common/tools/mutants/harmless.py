@@ -1,0 +1,99 @@
+"""harmless.py: mutants with which nothing is wrong, and why.
+
+A mutant that matches must survive, and every line here must match one. The three patterns are
+searched for in the file's name, the line's code and what is done to it.
+"""
+
+import re
+
+ONE_CTA = r"^0[5-8]|split_k"
+
+LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
+         "the announcement, so the phase cannot complete before it, and the tx-count may be "
+         "negative.")
+INIT_FENCE = ("Within one CTA the barrier after the initialization is what counts; the fence is "
+              "for peers in a cluster, and kept for habit's sake.")
+OTHER_STAGE = "The wait and the load are about different stages; the copy only starts later."
+EITHER_ORDER = "Wait and barrier both come after the fence and before the reading, in either order."
+REGISTERS_ONLY = "The fence orders registers, which the wait for bytes does not touch."
+BOTH_BEFORE = ("The fence is about what ldmatrix has read, the wait about what wgmma reads; the "
+               "barrier behind both hands the two on.")
+TURN = ("The turn comes a little later or the wait a little earlier; the turn hands over the "
+        "Tensor Core, not data.")
+EARLY_TURN = ("The turn decides who has the Tensor Core, not who has data: consumer 1 learns its "
+              "tile's number only when the ring has passed the phase that it could take for its "
+              "own.")
+ONE_OF_TWO = "Of the two barriers that stand side by side, every configuration has one."
+
+# (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
+RULES = (
+    # Groups: a wait counts them, and an empty one is complete at once.
+    ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
+     "The second group is empty; the wait counts it and so waits for more than it must."),
+    ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
+     "The other threads have no stores: their groups are empty, their waits return at once."),
+    ("", r"threadIdx\.x % 128 == 0\) bulk_wait_group", "by all threads",
+     "The other threads have no stores: their waits return at once."),
+
+    # Order that nobody relies on.
+    ("09_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
+    ("09_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
+    ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
+    ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("", r"(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
+     "The order in which one thread initializes barriers means nothing before the barrier that "
+     "follows."),
+    (ONE_CTA, "fence_mbarrier_init", "removed|before the previous|after the next", INIT_FENCE),
+    ("0[56]", r"load_stage\(shared, &?args, tile, k_tile\)", "before the previous", INIT_FENCE),
+    ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
+     "Still behind the barrier that says the stage is free; the copy only starts later."),
+    ("03_.*mbarrier", r"^load_stage\(.*STAGES - 1", "after the next", OTHER_STAGE),
+    ("03_.*mbarrier", r"^mbarrier_wait\(&shared->full", "before the previous", OTHER_STAGE),
+    ("05_", r"^__syncthreads\(\); #1", "after the next", EITHER_ORDER),
+    ("05_", r"^mbarrier_wait\(&shared->full\[state", "before the previous", EITHER_ORDER),
+    ("0[6-9].*(kernel|cooperative|split_k)", r"^(consumer_wait|mbarrier_wait\(&shared->full)",
+     "after the next", REGISTERS_ONLY),
+    ("0[6-9].*(kernel|cooperative|split_k)", "^wgmma_fence", "before the previous",
+     REGISTERS_ONLY),
+    ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
+    ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
+    ("0[89].*kernel", r"mbarrier_arrive\(&shared->turn", "after the next", TURN),
+    ("0[89].*kernel", r"^wgmma_wait_group\(0\)", "before the previous", TURN),
+    ("08_.*kernel", r"mbarrier_arrive\(&shared->turn", "before the previous", EARLY_TURN),
+    ("08_.*kernel", r"^mbarrier_wait\(&shared->turn", "looks once|by one thread", EARLY_TURN),
+    ("0[89].*", r"release_stage\(shared, &release\)", "after the next",
+     "The last stages of a tile are released after its epilogue: later, and no less safely."),
+    ("08_", r"^tile_put\(&shared->scheduler, &slot, number", "after the next",
+     "The consumers learn the number a little later; which tile comes next does not depend on it."),
+
+    # What only costs time.
+    ("0[789]", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+     "The simulator does not know how many registers a thread uses. On the GPU ptxas compiles for "
+     "what is left: it spills, and the result stays right."),
+    ("02_", r"PITCH", "rows without padding", "Right, but ldmatrix has bank conflicts."),
+    ("03_.*kernel", r"chunk \^ row", "no swizzle",
+     "Writer and reader share the formula: right, but ldmatrix has bank conflicts."),
+
+    # What one thread or nobody does anyway.
+    ("pipeline.h", r"^mbarrier_wait\(&ring\[state.index\].empty", "by one thread of the warpgroup",
+     "The only producer is thread 0."),
+    ("tile_scheduler.h", r"^mbarrier_wait\(&scheduler", "by one thread of the warpgroup",
+     "The only producer is thread 0."),
+    ("08_", r"NO_TILE", "^twice$",
+     "Nobody takes the second, and its slot is free: the consumers have released the first."),
+)
+
+
+def reason_of(edit):
+    return next((rule[3] for rule in RULES if matches(rule, edit)), None)
+
+
+def matches(rule, edit):
+    file, code, what = rule[:3]
+    return (re.search(file, edit.file) and re.search(code, f"{edit.code} #{edit.nth}") and
+            re.search(what, edit.what))
+
+
+def unused(edits):
+    return [rule for rule in RULES if not any(matches(rule, edit) for edit in edits)]

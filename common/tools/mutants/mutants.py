@@ -1,0 +1,375 @@
+"""mutants.py: the gallery of broken kernels.
+
+Breaks every kernel, one place at a time (rules.py by rule, listed.py by hand), runs each mutant in
+the simulator (mutant_run.c) and compares what becomes of it with what is recorded:
+
+    verdicts.tsv   every mutant and its verdict, written by --record
+    harmless.py    those that nothing can catch because nothing is wrong with them, and why
+
+A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
+enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
+line that a report names has changed, or if an edit no longer applies.
+
+The record names the configuration and the run that caught a mutant. They are tried first, and only
+if they do not show the same verdict again is the mutant searched for as if it were new.
+
+    --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
+                   environment's MUTANTS
+    --sample N     every N-th mutant
+    --record       writes verdicts.tsv and docs/mutants.md anew; with --only just those mutants
+    --afresh       forgets the record of which run catches what
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True  # what follows lies in the source tree
+
+import harmless
+import listed
+import page
+import rules
+from source import Source
+
+BLOCKS = "building_blocks/"
+HEADERS = ("pipeline.h", "tile_scheduler.h", "epilogue_store.h", "tile_order.h", "partial_sums.h",
+           "cluster_sum.h")
+# Where the verdicts are recorded.
+RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
+# Macros that are not sizes.
+SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
+SURVIVED, WRONG = "survived", "wrong result"
+HAZARD = 4  # the exit code of a program that found one
+REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
+FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "kernel", "run", "at", "against",
+          "says")
+KEY = 5  # the fields that name a mutant
+
+Configuration = collections.namedtuple("Configuration", "label file macros")
+# verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; kernel, run: where that came out,
+# run 0: nowhere; at, against: code of the lines that the report names; says: its advice.
+Outcome = collections.namedtuple("Outcome", "verdict kernel run at against says report",
+                                 defaults=(0, "", "", "", ""))
+
+
+def configurations(kernels):
+    """Of configurations of one file that differ only in sizes, the first."""
+    found, seen = [], set()
+    for kernel in kernels.split(","):
+        chapter, label, file, macros = kernel.split("|")
+        macros = tuple(macro for macro in macros.split(":") if macro)
+        switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
+        if file.endswith(".cu") and (chapter, file, switches) not in seen:
+            seen.add((chapter, file, switches))
+            found.append(Configuration(f"{chapter}:{label}" if label else chapter,
+                                       f"{chapter}/{file}", macros))
+    # Without a cluster there is less to go wrong: last.
+    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
+
+
+def not_source(directory, names):
+    return [name for name in names if not os.path.isdir(os.path.join(directory, name)) and
+            not name.endswith((".h", ".cu"))]
+
+
+class Gallery:
+    def __init__(self, options):
+        self.options = options
+        self.compiler = options.compiler.split(",")
+        self.recorded = {tuple(row[:KEY]): row for row in read_table("verdicts.tsv")}
+        self.configurations = configurations(options.kernels)
+        self.sources = {}
+        self.local = threading.local()
+        self.workers = itertools.count()
+        self.edits, self.stale = [], []
+        # The tree may be edited while this runs: kernels and headers are read once.
+        self.root = os.path.join(options.work, "tree")
+        shutil.rmtree(self.root, ignore_errors=True)
+        for directory in {"common", *(c.file.split("/")[0] for c in self.configurations)}:
+            shutil.copytree(os.path.join(options.root, directory),
+                            os.path.join(self.root, directory), ignore=not_source)
+        for file in dict.fromkeys(c.file for c in self.configurations):
+            self.load(file, file)
+        for header in HEADERS:
+            self.load(BLOCKS + header, "common/" + BLOCKS + header)
+        for source in self.sources.values():
+            self.edits += [edit for edit in rules.generated(source) +
+                           listed.edits(source, self.stale) if self.is_called(edit.function)]
+        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
+        self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
+
+    def load(self, name, path):
+        with open(os.path.join(self.root, path), encoding="ascii") as file:
+            self.sources[name] = Source(name, file.read())
+
+    def is_called(self, function):
+        """Not so: a verb of a header that no kernel uses."""
+        verb = next((match.group(1) for source in self.sources.values() for match in re.finditer(
+            rf"^#define (\w+)\(.*(?:\\\n.*)?\b{function}\(", source.text, re.M)), None)
+        return not verb or any(re.search(rf"\b{verb}\(", source.code)
+                               for source in self.sources.values())
+
+    def users(self, name):
+        """The configurations that are compiled from this file."""
+        if not name.startswith(BLOCKS):
+            return [c for c in self.configurations if c.file == name]
+        include = f'#include "{name}"'
+        return [c for c in self.configurations if include in self.sources[c.file].text]
+
+    # ---- one mutant ----
+
+    def directory(self):
+        if not hasattr(self.local, "path"):
+            self.local.path = os.path.join(self.options.work, f"worker{next(self.workers)}")
+            shutil.rmtree(self.local.path, ignore_errors=True)
+            shutil.copytree(os.path.join(self.root, "common", BLOCKS),
+                            os.path.join(self.local.path, BLOCKS))
+        return self.local.path
+
+    def compile(self, edit, configuration):
+        """Returns the path of a shared object, or None and what the compiler said. No edit: of the
+        kernel as it is."""
+        work = self.directory()
+        kernel, header = os.path.join(work, "kernel.cu"), None
+        text = self.sources[configuration.file].text
+        if edit and edit.file.startswith(BLOCKS):
+            header = os.path.join(work, edit.file)
+            with open(header, "w", encoding="ascii") as file:
+                file.write(self.sources[edit.file].edited(edit.replacements))
+        elif edit:
+            text = self.sources[edit.file].edited(edit.replacements)
+        with open(kernel, "w", encoding="ascii") as file:
+            file.write(f'#line 1 "{configuration.file}"\n' + text)
+        path = os.path.join(work, "mutant.so")
+        command = self.compiler + [
+            "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
+            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in configuration.macros),
+            "-I", work, "-I", os.path.join(self.root, "common"),
+            "-I", os.path.join(self.root, os.path.dirname(configuration.file)),
+            "-x", "c", kernel, "-o", path]
+        compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+        if header:
+            with open(header, "w", encoding="ascii") as file:
+                file.write(self.sources[edit.file].text)
+        return (path if compiled.returncode == 0 else None), compiled.stderr
+
+    def is_original(self, path, configuration):
+        """Whether the object is that of the kernel as it is: the edited code is not part of this
+        configuration."""
+        with open(path, "rb") as file:
+            code = file.read()
+        if not hasattr(self.local, "originals"):
+            self.local.originals = {}
+        if configuration not in self.local.originals:
+            with open(self.compile(None, configuration)[0], "rb") as file:
+                self.local.originals[configuration] = file.read()
+            with open(path, "wb") as file:
+                file.write(code)
+        return code == self.local.originals[configuration]
+
+    def line_text(self, file, line):
+        """Of the statement's first line: compilers number a call of several lines differently."""
+        if file not in self.sources:
+            return f"{file}:{line}"
+        source = self.sources[file]
+        at = source.skip_space(source.line_starts[int(line) - 1])
+        return source.line_text(source.line_of(source.statement_start(source.outermost(at))))
+
+    def run_in(self, edit, configuration, number=0):
+        """The outcome in one configuration; number: of that run of the search only. None: the edit
+        changes nothing there."""
+        kernel = configuration.label
+        path, errors = self.compile(edit, configuration)
+        if not path:
+            return Outcome("does not compile", kernel, report=errors)
+        if self.is_original(path, configuration):
+            return None
+        search = "few" if harmless.reason_of(edit) else edit.category
+        run = subprocess.run([self.options.runner, path, search] + [str(number)] * (number > 0),
+                             capture_output=True, text=True, errors="replace", check=False)
+        if run.returncode == -signal.SIGXCPU:
+            return Outcome("never ends", kernel)
+        runs = [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]
+        codes = {int(words[-1]): int(words[1]) for words in reversed(runs)}  # and the first run
+        if run.returncode or not codes:
+            return Outcome(f"crash ({run.returncode})", kernel, report=run.stderr)
+        worst = max(codes)
+        report = REPORT.search(run.stderr)
+        if worst == HAZARD and report:
+            kind, file, line, _, message = report.groups()
+            other = re.search(r"(?:issued|initialized) at (\S+):(\d+)", message)
+            return Outcome(kind, kernel, codes[HAZARD], self.line_text(file, line),
+                           self.line_text(*other.groups()) if other else "",
+                           page.advice_of(kind, message),
+                           " ".join(runs[-1]) + "\n" + report.group())
+        if worst == 0:
+            return Outcome(SURVIVED, kernel)
+        return Outcome(WRONG if worst == 1 else f"exit code {worst}", kernel, codes[worst],
+                       report=run.stderr)
+
+    def run(self, edit):
+        """The outcome in the first configuration where the mutant is reported; else the worst."""
+        recorded = self.recorded.get(key_of(edit))
+        if recorded and not self.options.afresh:
+            outcome = self.run_as_recorded(edit, recorded)
+            if outcome and row_of(edit, outcome) == recorded:
+                return outcome
+        best = Outcome("changes nothing", "")
+        for configuration in self.users(edit.file):
+            outcome = self.run_in(edit, configuration)
+            if outcome and outcome.verdict not in (SURVIVED, WRONG):
+                return outcome
+            if outcome and best.verdict != WRONG:
+                best = outcome
+        return best
+
+    def run_as_recorded(self, edit, recorded):
+        kernel, number = recorded[FIELDS.index("kernel")], recorded[FIELDS.index("run")]
+        for configuration in self.users(edit.file):
+            if configuration.label == kernel and int(number) > 0:
+                return self.run_in(edit, configuration, int(number))
+        return None
+
+    def selected(self):
+        only = self.options.only
+        found = [e for e in self.edits if not only or only in describe(e)]
+        return found[::self.options.sample]
+
+
+def describe(edit):
+    return f"{edit.file}:{edit.line} ({edit.function}): {edit.code}   [{edit.what}]"
+
+
+def read_table(name):
+    """The rows of a table with these fields; none if it has others."""
+    path = os.path.join(RECORDED, name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="ascii") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return rows[1:] if rows[:1] == [list(FIELDS)] else []
+
+
+def key_of(edit):
+    return tuple(" ".join(str(field).split()) for field in edit.key())
+
+
+def row_of(edit, outcome):
+    return [*key_of(edit), *(" ".join(str(field).split()) for field in outcome[:-1])]
+
+
+def outcome_of(row):
+    return Outcome(*row[KEY:], report="")
+
+
+def judge(edit, outcome):
+    """What is wrong with this outcome; None: nothing."""
+    excused = harmless.reason_of(edit)
+    if outcome.verdict == SURVIVED:
+        return None if excused else "was not caught"
+    if excused:
+        return f"is listed as harmless, but: {outcome.verdict}"
+    if outcome.verdict == WRONG and edit.category == rules.ORDER:
+        return "gave a wrong result, and nothing was reported"
+    if " " in outcome.verdict and outcome.verdict != WRONG:
+        return outcome.verdict
+    if outcome.verdict != WRONG and not outcome.says:
+        return "was reported without a word of what to do about it"
+    return None
+
+
+def say_totals(results):
+    files = collections.defaultdict(collections.Counter)
+    for edit, outcome in results:
+        files[edit.file][outcome.verdict] += 1
+    print(f"{'':32}{'killed':>8}{'all':>6}   by")
+    for file, counts in files.items():
+        total = sum(counts.values())
+        kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common() if kind != SURVIVED)
+        print(f"{file:32}{total - counts[SURVIVED]:8}{total:6}   {kinds}")
+    survivors = sum(outcome.verdict == SURVIVED for _, outcome in results)
+    print(f"{len(results) - survivors} of {len(results)} mutants killed; {survivors} are harmless "
+          f"or survived")
+
+
+def record(gallery, results):
+    """Writes the record: these results, and of the other mutants what it has said before."""
+    news = {key_of(edit): outcome for edit, outcome in results}
+    whole, missing = [], 0
+    for edit in gallery.edits:
+        key = key_of(edit)
+        if key in news:
+            whole.append((edit, news[key]))
+        elif key in gallery.recorded:
+            whole.append((edit, outcome_of(gallery.recorded[key])))
+        else:
+            missing += 1
+    if missing:
+        raise SystemExit(f"{missing} other mutants have no verdict yet: record all of them")
+    page.write(gallery.options.root, RECORDED, FIELDS,
+               [row_of(edit, outcome) for edit, outcome in whole], whole)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs the gallery of broken kernels.")
+    parser.add_argument("--root", required=True)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--compiler", default="cc")
+    parser.add_argument("--kernels", required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
+    parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--afresh", action="store_true")
+    options = parser.parse_args()
+    gallery = Gallery(options)
+    edits = gallery.selected()
+    if not edits:
+        raise SystemExit(f"no mutant's description contains '{options.only}'")
+    results, failures = [], []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for edit, outcome in zip(edits, pool.map(gallery.run, edits)):
+            results.append((edit, outcome))
+            row, was = row_of(edit, outcome), gallery.recorded.get(key_of(edit), [])
+            if options.only:
+                print(f"{describe(edit)}\n-> {outcome.verdict} in {outcome.kernel}\n"
+                      f"{outcome.report}\n")
+            problem = judge(edit, outcome)
+            if not problem and not options.record and was != row:
+                problem = f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}"
+            if problem:
+                failures.append((edit, problem))
+                print(f"{describe(edit)}\n    {problem}", flush=True)
+    say_totals(results)
+    stale = gallery.stale
+    if options.record:
+        record(gallery, results)
+    elif len(edits) == len(gallery.edits):
+        known = {key_of(edit) for edit in edits}
+        stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.recorded
+                  if key not in known]
+        if not page.is_current(options.root, results):
+            stale.append("docs/mutants.md does not say what verdicts.tsv says")
+    if len(edits) == len(gallery.edits):
+        stale += [f"harmless.py: {' | '.join(rule[:3])}" for rule in harmless.unused(edits)]
+    for line in stale:
+        print(f"out of date: {line}")
+    if failures or stale:
+        print(f"{len(failures) + len(stale)} failures. If kernels or reports were changed on "
+              "purpose, build the target mutants_record and read the difference.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,241 @@
+"""rules.py: what can be done wrong with each synchronization wrapper.
+
+Every call of a wrapper, in every kernel and in the headers made of wrappers, is found in the source
+and broken in all the ways that mean something for it. So the gallery follows the kernels.
+"""
+
+import re
+from dataclasses import dataclass
+
+# What must become of a mutant. A broken order must be reported as such; a result that merely comes
+# out wrong is enough only where an address, a size or a number is wrong.
+ORDER, VALUE = "order", "value"
+
+
+@dataclass(frozen=True)
+class Edit:
+    file: str       # 06_wgmma/kernel.cu, or common/building_blocks/pipeline.h
+    function: str   # around the edited place
+    line: int
+    code: str       # the line's code: with `what` and `nth`, the mutant's name
+    what: str       # what is wrong with it
+    nth: int        # among those of the same name in the file
+    category: str   # ORDER or VALUE
+    replacements: tuple  # ((start, end, text), ...)
+
+    def key(self):
+        return (self.file, self.function, self.code, self.what, self.nth)
+
+
+NOTHING = "((void)0)"
+
+
+def depth(arguments, i):
+    return ("depth + 1", i, f"({arguments[i]}) + 1")
+
+
+def state_changes(arguments, i):
+    state = arguments[i]
+    return [("parity inverted", i,
+             f"((struct pipeline_state){{({state}).index, ({state}).phase ^ 1}})")]
+
+
+def more_less(arguments, i, what, step="1"):
+    return [(f"{what} + {step}", i, f"({arguments[i]}) + {step}"),
+            (f"{what} - {step}", i, f"({arguments[i]}) - {step}")]
+
+
+def half_double(arguments, i):
+    return [("half the bytes", i, f"({arguments[i]}) / 2"),
+            ("twice the bytes", i, f"({arguments[i]}) * 2")]
+
+
+def barrier_count(arguments, i):
+    changes = more_less(arguments, i, "count")
+    return changes[:1] if arguments[i] == "1" else changes
+
+
+# Per wrapper: argument changes as (what, argument, new text), and replacements of the whole call as
+# (what, text with {0}, {1} for the arguments).
+ARGUMENTS = {
+    "cp_async_wait_group": lambda a: [depth(a, 0)],
+    "wgmma_wait_group": lambda a: [depth(a, 0)],
+    "bulk_wait_group_read": lambda a: [depth(a, 0)],
+    "bulk_wait_group": lambda a: [depth(a, 0)],
+    "mbarrier_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
+    "mbarrier_init": lambda a: barrier_count(a, 1),
+    "mbarrier_arrive_expect_tx": lambda a: half_double(a, 1),
+    "mbarrier_arrive_remote": lambda a: [("always CTA 0", 1, "0")],
+    "pipeline_init": lambda a: more_less(a, 2, "count") + more_less(a, 1, "stages")[1:],
+    "producer_acquire": lambda a: state_changes(a, 1) + half_double(a, 2),
+    "producer_tail": lambda a: state_changes(a, 1),
+    "consumer_wait": lambda a: state_changes(a, 1),
+    "tile_put": lambda a: [],
+    "tile_get": lambda a: state_changes(a, 1),
+    "named_barrier_sync": lambda a: (more_less(a, 1, "count", "32") +
+                                     [("barrier 1 for all", 0, "1")]),
+    "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
+    "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
+    "pipeline_advance": lambda a: more_less(a, 1, "stages"),
+    "pipeline_skip": lambda a: more_less(a, 1, "count"),
+}
+WHOLE = {
+    "__syncthreads": [("only a warp's barrier", "__syncwarp()")],
+    "named_barrier_sync": [("only a warp's barrier", "__syncwarp()")],
+    "cluster_sync": [("only the CTA's barrier", "__syncthreads()")],
+    "mbarrier_wait": [("looks once instead of waiting", "(void)mbarrier_try_wait({0}, {1})")],
+    "consumer_wait": [("looks once instead of waiting", "(void)consumer_try_wait({0}, {1})"),
+                      ("waits for the empty barrier",
+                       "mbarrier_wait(&({0})[({1}).index].empty, ({1}).phase)")],
+    "producer_acquire": [("announces without waiting",
+                          "mbarrier_arrive_expect_tx(&({0})[({1}).index].full, {2})"),
+                         ("waits without announcing",
+                          "mbarrier_wait(&({0})[({1}).index].empty, ({1}).phase)")],
+    "mbarrier_arrive_remote": [("arrives at the own CTA only", "mbarrier_arrive({0})")],
+    "mbarrier_arrive_expect_tx": [("arrives without announcing bytes", "mbarrier_arrive({0})")],
+    "consumer_release": [("arrives at the full barrier",
+                          "mbarrier_arrive(&({0})[({1}).index].full)")],
+    "setmaxnreg_dec": [("inc instead of dec", "setmaxnreg_inc({0})")],
+    "setmaxnreg_inc": [("dec instead of inc", "setmaxnreg_dec({0})")],
+    "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
+    "tile_ask": [("asks twice", "({0} ? (tile_ask({0}, {1}), tile_ask({0}, {1})) : 0u)")],
+    "tile_get": [("reads without waiting", "ld_shared_b32(&({0})->number[({1}).index])")],
+}
+# A second call in the same place; where that only waits or fences twice, there is nothing to try.
+REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "producer_acquire",
+            "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
+            "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
+            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "tile_put", "release_stage"}
+# Every one of many threads has to make these; here one does.
+BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_sync",
+          "mbarrier_wait", "consumer_wait", "cp_async_wait_group", "cp_async_commit_group",
+          "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
+          "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
+# Not moved, removed and so on by themselves: they only keep count.
+COUNTING = {"pipeline_advance", "pipeline_skip"}
+VALUED = {"tile_ask", "tile_answer", "tile_get"}
+SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
+                 {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
+                  "tma_reduce_add", "epilogue_stage_elements", "stage_block",
+                  "cluster_sum_put", "mbarrier_arrive_remote_release"})
+# A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
+# one with a call of these, or of a function that calls them.
+TOUCHING = SYNCHRONIZING - COUNTING | {
+    "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
+    "stmatrix_x4", "stmatrix_x2", "cp_async_16", "ld_shared_cluster_b128", "wgmma_m64nNk16",
+    "wgmma_m64nNk16_rs", "st_async_b32", "epilogue_store_elements", "epilogue_store",
+    "cluster_sum_get"}
+ONE_THREAD = "(threadIdx.x % 128 == 0)"
+FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
+DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
+# Removing the call gives a wrong value, not a broken order.
+VALUE_EDITS = {"asks twice"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add"}
+
+
+class Finder:
+    """Makes the edits of one source file."""
+
+    def __init__(self, source):
+        self.source = source
+        self.edits = []
+        self.names = {}
+        self.touching = set(TOUCHING)
+        bodies = {name: source.code[brace:end] for name, brace, end in source.functions()}
+        grown = True
+        while grown:
+            new = {name for name, body in bodies.items() if self.names_in(body) & self.touching}
+            grown = bool(new - self.touching)
+            self.touching |= new
+
+    def add(self, at, what, replacements, category=ORDER):
+        source = self.source
+        line = source.line_of(at)
+        code = source.line_text(line)
+        name = (self.function, code, what)
+        nth = self.names[name] = self.names.get(name, -1) + 1
+        self.edits.append(Edit(source.name, self.function, line, code, what, nth, category,
+                               tuple(replacements)))
+
+    def calls(self):
+        for self.function, brace, end in self.source.functions():
+            if self.function == "launch" or self.function == "tile_at":
+                continue
+            for match in re.finditer(r"\b(\w+)\s*\(", self.source.code[brace:end]):
+                if match.group(1) in SYNCHRONIZING:
+                    yield match.group(1), brace + match.start(), brace + match.end() - 1
+
+    def find(self):
+        for name, at, opening in self.calls():
+            end = self.source.closing(opening)
+            self.change_call(name, at, opening, end)
+            if name in COUNTING or name in VALUED:
+                continue
+            self.add(at, "removed", [(at, end, NOTHING)],
+                     VALUE if name in VALUE_IF_REMOVED else ORDER)
+            call = self.source.code[at:end]
+            flat = " ".join(call.split())
+            if name in REPEATED:
+                self.add(at, "twice", [(at, end, f"({flat}, {flat})")])
+            if name in BY_ALL:
+                self.add(at, "by one thread of the warpgroup",
+                         [(at, end, f"({ONE_THREAD} ? {flat} : (void)0)")])
+            self.change_statement(at, end)
+        return self.edits
+
+    def change_call(self, name, at, opening, end):
+        arguments = self.source.arguments(opening)
+        category = VALUE if name in COUNTING else ORDER
+        changes = ARGUMENTS[name](arguments) if name in ARGUMENTS else []
+        for what, i, text in changes:
+            new = ", ".join(arguments[:i] + [text] + arguments[i + 1:])
+            if arguments[i] != text:
+                self.add(at, what, [(at, end, f"{name}({new})")], category)
+        for what, text in WHOLE.get(name, []):
+            self.add(at, what, [(at, end, text.format(*arguments))],
+                     VALUE if what in VALUE_EDITS else ORDER)
+
+    def change_statement(self, at, end):
+        """Moves the whole statement past a neighbour; lets all threads execute it."""
+        source = self.source
+        start = source.statement_start(at)
+        stop = source.statement_end(start)
+        siblings = source.siblings(at)
+        if (start, stop) not in siblings or source.word(start) == "else":
+            return
+        statement = source.code[start:stop]
+        if len(re.findall(r";", statement)) > (3 if "for" in statement else 1):
+            return  # a block with more in it
+        flat = " ".join(statement.split())
+        one = FOR_ONE.match(statement)
+        if one:
+            self.add(at, "by all threads", [(start, start + one.end(), " " * one.end())])
+        i = siblings.index((start, stop))
+        gone = (start, stop, spaces_but_lines(source.text[start:stop]))
+        for other in siblings[i + 1:]:
+            if self.touches(*other):
+                self.add(at, "after the next statement", [gone, (other[1], other[1], " " + flat)])
+                break
+        for other in reversed(siblings[:i]):
+            if self.touches(*other):
+                self.add(at, "before the previous statement",
+                         [gone, (other[0], other[0], flat + " ")])
+                break
+            declared = DECLARATION.match(source.code[other[0]:other[1]])
+            if declared and re.search(rf"\b{declared.group(1)}\b", flat):
+                break
+
+    @staticmethod
+    def names_in(code):
+        return set(re.findall(r"\b(\w+)\s*\(", code))
+
+    def touches(self, start, end):
+        return bool(self.names_in(self.source.code[start:end]) & self.touching)
+
+
+def spaces_but_lines(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def generated(source):
+    return Finder(source).find()

@@ -1,0 +1,287 @@
+/*
+ * compare.c: some kernels at some shapes, each shape in one rotation, in one process.
+ *
+ *     build/gpu/compare --kernels 8:all,9:coop256,9:pp192 --shapes 8192x8192x256,8192
+ *
+ * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
+ * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
+ * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
+ * recording. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the
+ * variant's name.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "harness/experiment.h"
+#include "harness/message.h"
+#include "harness/options.h"
+#include "harness/output_file.h"
+#include "harness/registry.h"
+#include "harness/report.h"
+#include "timeline/timeline.h"
+
+enum { KERNELS = 64, SHAPES = 64 };
+enum { BASELINES_NONE, BASELINES_LIBRARIES, BASELINES_ALL };
+
+struct comparison {
+    int entry[KERNELS];   /* in the registry */
+    bool traced[KERNELS]; /* with the recorder in it */
+    struct problem_size shape[SHAPES];
+    int kernels, shapes;
+    int baselines;
+    enum input_kind input;
+    enum gemm_type type;
+    struct timing_options timing;
+    FILE *csv;
+};
+
+/* ---- one shape ---- */
+
+/* Kernels for this size, under the names they were asked for by. */
+struct line_up {
+    struct gemm_kernel copy[KERNELS];
+    const struct gemm_kernel *kernel[KERNELS];
+    const char *selected[KERNELS];
+    char name[KERNELS][64]; /* of variants with the recorder */
+};
+
+/* The same kernel with the recorder in it. NULL after a message. */
+static const struct gemm_kernel *traced_kernel(const struct gemm_kernel *kernel, enum gemm_type type) {
+    char label[96];
+    for (int i = 0; i < kernel_registry_count; ++i)
+        if (kernel_of_type(&kernel_registry[i], type) == kernel &&
+            kernel_of_type(&kernel_trace_registry[i], type))
+            return kernel_of_type(&kernel_trace_registry[i], type);
+    complain("%s was not compiled with the recorder", kernel_label(kernel, label, sizeof label));
+    return NULL;
+}
+
+static bool line_up(const struct comparison *c, struct problem_size size, struct line_up *out) {
+    for (int i = 0; i < c->kernels; ++i) {
+        const struct gemm_kernel *asked = kernel_of_type(&kernel_registry[c->entry[i]], c->type);
+        const struct gemm_kernel *kernel = kernel_for_size(asked, size);
+        if (!kernel) return false;
+        out->selected[i] = asked->select ? kernel->variant : NULL;
+        if (c->traced[i] && !(kernel = traced_kernel(kernel, c->type))) return false;
+        snprintf(out->name[i], sizeof out->name[i], "%s+trace",
+                 asked->variant ? asked->variant : "");
+        out->copy[i] = *kernel;
+        out->copy[i].variant = c->traced[i] ? out->name[i] : asked->variant;
+        out->kernel[i] = &out->copy[i];
+    }
+    return true;
+}
+
+/* Gives every problem the recorder's buffer, if any kernel records; the others ignore it. Each
+ * launch writes over the records of the one before. False after a message. */
+static bool add_recorder(const struct comparison *c, struct experiment *e, void **memory) {
+    bool wanted = false;
+    for (int i = 0; i < c->kernels; ++i)
+        wanted |= c->traced[i];
+    if (!wanted) return true;
+    struct trace_record *buffer = experiment_trace_buffer(memory);
+    if (!buffer) return false;
+    for (int set = 0; set < e->buffers.sets; ++set)
+        e->buffers.problems[set].trace = buffer;
+    return true;
+}
+
+/* Leaves those baselines in the rotation that were asked for; cuBLAS's result stays. */
+static void drop_baselines(struct experiment *e, int wanted) {
+    int kept = 0;
+    for (int i = 0; i < e->baseline_count; ++i) {
+        const bool library = strncmp(e->baselines[i].contender.name, "cublas", 6) == 0;
+        if (wanted == BASELINES_ALL || (wanted == BASELINES_LIBRARIES && library))
+            e->baselines[kept++] = e->baselines[i];
+    }
+    e->baseline_count = kept;
+}
+
+/* cuBLAS, cuBLASLt's best; then the ceilings. Without baselines cuBLAS still checks the results. */
+static const int baselines_asked[] = {1, 2, MAX_BASELINES};
+
+static enum exit_code run_shape(const struct comparison *c, const struct backend_info *device,
+                                struct problem_size size) {
+    struct line_up kernels;
+    struct kernel_result results[KERNELS];
+    struct experiment e;
+    void *recorder = NULL;
+    if (!line_up(c, size, &kernels)) return EXIT_WRONG;
+    enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
+                                          kernels.kernel, c->kernels, true);
+    if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, baselines_asked[c->baselines]);
+    drop_baselines(&e, c->baselines);
+    if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
+    if (code == EXIT_VERIFIED) {
+        for (int i = 0; i < c->kernels; ++i) {
+            experiment_verify(&e, kernels.kernel[i], &results[i]);
+            results[i].selected = kernels.selected[i];
+        }
+        if (c->timing.modes && !experiment_time(&e, &c->timing, results, c->kernels, c->csv))
+            code = EXIT_WRONG;
+        for (int i = 0; i < c->kernels; ++i)
+            if (results[i].code != EXIT_VERIFIED) code = EXIT_WRONG;
+        report_json(&(struct report){.device = device,
+                                     .size = size,
+                                     .type = c->type,
+                                     .input = c->input,
+                                     .timing = c->timing.modes,
+                                     .results = results,
+                                     .count = c->kernels,
+                                     .baselines = e.baselines,
+                                     .baseline_count = e.baseline_count},
+                    stdout);
+        fflush(stdout);
+    }
+    if (recorder) backend_free(recorder);
+    experiment_close(&e);
+    return code;
+}
+
+/* ---- the command line ---- */
+
+/* One item of --kernels. */
+static bool add_kernels(struct comparison *c, const char *item) {
+    static const char trace[] = "+trace";
+    char plain[96], number[16];
+    const size_t length = strlen(item), end = length > strlen(trace) ? length - strlen(trace) : 0;
+    const bool traced = end && !strcmp(item + end, trace);
+    if (length >= sizeof plain) return false;
+    snprintf(plain, sizeof plain, "%.*s", (int)(traced ? end : length), item);
+    item = plain;
+    const char *variant = strchr(item, ':');
+    const bool every = !strcmp(item, "all");
+    uint64_t chapter = 0;
+    snprintf(number, sizeof number, "%.*s", variant ? (int)(variant - item) : 15, item);
+    if (!every && !parse_whole(number, 1, 31, &chapter)) return false;
+    const int before = c->kernels;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (!every && chapter_of_kernel(kernel) != (int)chapter) continue;
+        const bool wanted = !variant ? !kernel->variant
+                                     : !strcmp(variant + 1, "all") ||
+                                           (kernel->variant && !strcmp(variant + 1, kernel->variant));
+        if (!wanted) continue;
+        if (c->kernels == KERNELS) return false;
+        c->traced[c->kernels] = traced;
+        c->entry[c->kernels++] = i;
+    }
+    return c->kernels > before;
+}
+
+/* "8192" or "8192x8192x512" */
+static bool add_shape(struct comparison *c, const char *item) {
+    struct problem_size size;
+    if (c->shapes == SHAPES) return false;
+    if (!parse_extents(item, &size.m, &size.n, &size.k)) {
+        uint64_t extent;
+        if (!parse_whole(item, 1, 1 << 20, &extent)) return false;
+        size.m = size.n = size.k = (int)extent;
+    }
+    c->shape[c->shapes++] = size;
+    return true;
+}
+
+static bool each_item(struct comparison *c, const char *list,
+                      bool (*add)(struct comparison *, const char *)) {
+    char *items = strdup(list), *rest = items;
+    if (!items) abort();
+    bool good = true;
+    for (char *item; good && (item = strsep(&rest, ","));)
+        good = add(c, item);
+    free(items);
+    return good;
+}
+
+static bool read_option(struct comparison *c, const char *name, const char *value,
+                        const char **csv) {
+    static const char *const modes[] = {"none", "burst", "sustained", "both"};
+    static const char *const orders[] = {"random", "listed"};
+    static const char *const baselines[] = {"none", "libraries", "all"};
+    uint64_t whole;
+    int index = 0;
+    if (!strcmp(name, "--kernels")) return each_item(c, value, add_kernels);
+    if (!strcmp(name, "--shapes")) return each_item(c, value, add_shape);
+    if (!strcmp(name, "--csv")) return *csv = value, true;
+    if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &c->timing.seed);
+    if (!strcmp(name, "--iters")) {
+        if (!parse_whole(value, 1, 1000, &whole)) return false;
+        c->timing.rounds = (int)whole;
+    } else if (!strcmp(name, "--timing")) {
+        index = c->timing.modes = find_name(value, modes, 4);
+        return index >= 0;
+    } else if (!strcmp(name, "--order")) {
+        index = find_name(value, orders, 2);
+        c->timing.fixed_order = index == 1;
+    } else if (!strcmp(name, "--baselines"))
+        index = c->baselines = find_name(value, baselines, 3);
+    else if (!strcmp(name, "--dtype"))
+        c->type = (enum gemm_type)(index = find_name(value, type_names, 2));
+    else if (!strcmp(name, "--input"))
+        c->input = (enum input_kind)(index = find_name(value, input_names, INPUT_KINDS));
+    else
+        return false;
+    return index >= 0;
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum exit_code run_all(const struct comparison *c, const struct backend_info *device) {
+    enum exit_code worst = EXIT_VERIFIED;
+    for (int i = 0; i < c->shapes; ++i) {
+        const double start = seconds_now();
+        const enum exit_code code = run_shape(c, device, c->shape[i]);
+        progress_clear();
+        fprintf(stderr, "%s: %d x %d x %d %s: %.1f s%s\n", message_program(), c->shape[i].m,
+                c->shape[i].n, c->shape[i].k, type_names[c->type], seconds_now() - start,
+                code == EXIT_VERIFIED ? "" : ", FAILED");
+        if (worst == EXIT_VERIFIED) worst = code;
+    }
+    return worst;
+}
+
+int main(int argc, char **argv) {
+    struct comparison c = {.baselines = BASELINES_LIBRARIES,
+                           .input = INPUT_NORMAL,
+                           .type = GEMM_BF16,
+                           .timing = {.modes = TIMING_BURST, .seed = 1}};
+    const char *csv_path = NULL;
+    message_open(argv[0]);
+    if (!streams_begin()) return EXIT_USAGE;
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
+        complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
+                 "--shapes 8192x8192x512,4096 [--timing none|burst|sustained|both] [--iters N]\n"
+                 "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16] "
+                 "[--input KIND] [--seed S] [--csv FILE]",
+                 argv[i], message_program());
+        return EXIT_USAGE;
+    }
+    if (c.kernels == 0 || c.shapes == 0) {
+        complain("--kernels and --shapes have to be given");
+        return EXIT_USAGE;
+    }
+    if (csv_path && c.timing.modes == 0) {
+        complain("--csv: with --timing none there are no samples to write; choose a timing");
+        return EXIT_USAGE;
+    }
+    struct output_file csv = {0};
+    if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
+    c.csv = csv.stream;
+    const struct backend_options options = {.type = c.type};
+    struct backend_info device = {0};
+    enum exit_code code = backend_open(&options, &device);
+    if (code == EXIT_VERIFIED) {
+        code = run_all(&c, &device);
+        backend_close();
+    }
+    if (code != EXIT_VERIFIED && code != EXIT_WRONG) output_abandon(&csv);
+    if (csv.stream && !output_commit(&csv) && code == EXIT_VERIFIED) code = EXIT_USAGE;
+    return streams_end(code);
+}

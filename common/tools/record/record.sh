@@ -1,0 +1,429 @@
+#!/bin/bash
+# record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the GPU and is
+# recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs
+# in DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
+# section mutants. Writes into docs/results. --dry only prints the commands. Each section says what
+# it took; the seconds here are estimates for an H200.
+#
+#   tour              95 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
+#   sustained         70 s   05 to 09, 09 without an ingredient, all baselines at 8192^3
+#   stages            60 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
+#   schedules         70 s   schedules of 08 and 09 over k = 256 ... 8192
+#   split_k           30 s   split-K of 08 and 09 where k is long
+#   ablation          20 s   09's configurations at 4096^3 and 8192x8192x512
+#   suite             95 s   09 on 28 shapes in bf16, burst
+#   suite_fp16        95 s   the same in fp16
+#   suite_sustained  110 s   a third of them under sustained load
+#   order             30 s   the same kernel first and last in the rotation
+#   big               15 s   more than 2^31 elements in A, and in D, through every chapter
+#   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
+#   repeat            35 s   1000 runs of one problem, bit for bit
+#   delays            30 s   random shapes and repeated runs with random delays in every kernel
+#   library            5 s   09 as a library: streams, graphs, threads, every visible device
+#   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
+#   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
+#   probe             20 s   the constants of the simulator's timing model
+#   trace             45 s   every chapter with the timeline recorder in it, beside itself without
+#   ncu               30 s   hardware counters of all chapters
+#   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
+#   nsys             105 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
+#   sass              15 s   what the compiler made of the main loops; needs no GPU
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 2
+tools=common/tools/record
+
+dry=
+build=build
+out=docs/results
+sections=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --dry) dry=1 ;;
+    --build) build=$2 && shift ;;
+    --out) out=$2 && shift ;;
+    -*) echo "record.sh: unknown option $1" >&2 && exit 2 ;;
+    *) sections="$sections $1" ;;
+    esac
+    shift
+done
+gpu=$build/gpu
+failures=0
+
+# ---- what a record says about itself ----
+
+of_gpu() {
+    nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1
+}
+gpu_name=
+[ -n "$dry" ] || {
+    gpu_name=$(of_gpu name)
+    driver=$(of_gpu driver_version)
+    power_limit=$(of_gpu power.limit)
+    toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    commit=${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)}
+}
+
+# Where, when and how: one JSON line before the rows of a command.
+header() {
+    printf '{"gpu": "%s", "driver": "%s", "toolkit": "%s", "power_limit": "%s", ' \
+        "$gpu_name" "$driver" "$toolkit" "$power_limit"
+    printf '"date": "%s", "commit": "%s", "command": "%s"}\n' "$(date -u +%Y-%m-%d)" "$commit" "$*"
+}
+
+# Counts a command that did not end well; the section goes on.
+note() {
+    [ "$1" -eq 0 ] && return
+    failures=$((failures + 1))
+    shift
+    echo "record.sh: FAILED: $*" >&2
+}
+
+# place FILE: where a section's file is put. The names are an H200's; another GPU's begin with its
+# own, as in h100-tour.jsonl and h100-probe.txt.
+place() {
+    local name=${gpu_name,,}
+    name=${name#nvidia }
+    case $name in
+    '' | h200*) echo "$out/$1" ;;
+    *) echo "$out/${name%% *}-${1#h200-}" ;;
+    esac
+}
+
+# begin FILE: a file of a section, empty.
+begin() {
+    [ -n "$dry" ] && return
+    mkdir -p "$out" && : >"$(place "$1")"
+}
+
+# rows FILE COMMAND...: the JSON lines of a command behind its header.
+rows() {
+    local file
+    file=$(place "$1")
+    shift
+    echo "+ $*"
+    [ -n "$dry" ] && return
+    header "$@" >>"$file"
+    "$@" >>"$file"
+    note $? "$@"
+}
+
+# shorten COMMAND: what a record keeps of a command's output: the first lines and the last; of
+# compute-sanitizer each line once, without the empty ones. Paths begin at the repository's root.
+shorten() {
+    sed "s|$PWD/||g" | if [ "$1" = compute-sanitizer ]; then
+        awk '!/^=========  *$/ && !seen[$0]++ && ++lines <= 200'
+    else
+        awk 'NR <= 400 { print } { last = $0 }
+            END { if (NR > 400) print "... " NR - 401 " lines ...\n" last }'
+    fi
+}
+
+# into FILE COMMAND...: appends a header, the output and the exit code.
+into() {
+    local file=$1 status
+    shift
+    { printf '# ' && header "$@"; } >>"$file"
+    "$@" 2>&1 | shorten "$1" >>"$file"
+    status=${PIPESTATUS[0]}
+    printf '# exit code %d\n\n' "$status" >>"$file"
+    return "$status"
+}
+
+# text FILE COMMAND...: a command's output behind its header.
+text() {
+    local file
+    file=$(place "$1")
+    shift
+    echo "+ $*"
+    [ -n "$dry" ] && return
+    into "$file" "$@"
+    note $? "$@"
+}
+
+# together FILE JOBS: the same of the commands on stdin, JOBS at a time, for those that leave the
+# GPU idle most of the time. Stdin is no pipe, so that failures are counted here. A report of
+# racecheck, exit code 9, is no failure: docs/results/README.md.
+together() {
+    local file parts jobs=$2 command status part=0
+    file=$(place "$1")
+    parts=$file.parts
+    local -a commands
+    mapfile -t commands
+    printf '+ %s\n' "${commands[@]}"
+    [ -n "$dry" ] && return
+    mkdir -p "$parts"
+    for command in "${commands[@]}"; do
+        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+        part=$((part + 1))
+        # shellcheck disable=SC2086
+        { into "$parts/$part" $command; echo $? >"$parts/$part.status"; } &
+    done
+    wait
+    part=0
+    for command in "${commands[@]}"; do
+        part=$((part + 1))
+        cat "$parts/$part" >>"$file"
+        status=$(cat "$parts/$part.status")
+        [[ $command = *racecheck* ]] && [ "$status" -eq 9 ] && status=0
+        # shellcheck disable=SC2086
+        note "$status" $command
+    done
+    rm -rf "$parts"
+}
+
+# ---- sections ----
+
+section_tour() {
+    begin h200-tour.jsonl
+    rows h200-tour.jsonl "$gpu/tour" --json --size 4096 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --m 8192 --n 8192 --k 512 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst \
+        --dtype fp16 --chapters 2-9 --iters 3
+}
+
+# 05 to 09, and 09 without one ingredient or another, with all baselines in one rotation.
+section_sustained() {
+    begin h200-sustained.jsonl
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+        --kernels 5,6,7,8,9,9:coop256,9:coop256_alone,9:pp192_cluster,9:pp128
+}
+
+section_stages() {
+    begin h200-stages.jsonl
+    rows h200-stages.jsonl "$gpu/compare" --kernels 2,3:all,4:all --shapes 4096,8192 \
+        --baselines all --iters 3
+    rows h200-stages.jsonl "$gpu/compare" --kernels 5,6:all,7:all --shapes 4096,8192,8192x8192x512 \
+        --iters 3
+}
+
+section_schedules() {
+    local shapes=8192x8192x256 k
+    for k in 512 1024 2048 4096; do
+        shapes=$shapes,8192x8192x$k
+    done
+    begin h200-k-sweep.jsonl
+    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 2 \
+        --kernels 7,8,8:static,8:group16,8:static_group16,8:cooperative,9:coop256,9:pp192
+}
+
+section_split_k() {
+    begin h200-split-k.jsonl
+    rows h200-split-k.jsonl "$gpu/compare" --kernels 8,8:split_k,9,9:deep_64x128,9:deep_128x128 \
+        --iters 3 \
+        --shapes 256x256x16384,512x512x8192,128x4096x4096,256x256x65536,512x512x65536
+}
+
+section_ablation() {
+    local kernels=9,9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster,9:pp128,9:pp128_cluster
+    begin h200-ablation.jsonl
+    rows h200-ablation.jsonl "$gpu/compare" --kernels $kernels --shapes 4096,8192x8192x512 --iters 3
+}
+
+# Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
+# sizes that are no multiple of anything.
+suite=512,1024,2048,4096,8192,16384
+suite=$suite,16x12288x4096,16x22016x4096,64x12288x4096,128x4096x4096,128x4096x11008,512x22016x4096
+suite=$suite,2048x4096x11008,8192x12288x4096
+suite=$suite,16x57344x8192,64x8192x28672,128x10240x8192,512x10240x8192,2048x57344x8192
+suite=$suite,8192x10240x8192,32768x512x1024,512x32768x1024,256x256x65536,512x512x65536
+suite=$suite,4095x4097x4104,8191,1000x3000x5000,8192x8192x512
+# The third of it that is measured sustained.
+third=2048,4096,8192,128x10240x8192,2048x4096x11008,8192x10240x8192,512x512x65536,8191
+third=$third,8192x8192x512
+
+section_suite() {
+    begin h200-suite.jsonl
+    rows h200-suite.jsonl "$gpu/compare" --kernels 9 --shapes "$suite" --iters 2
+}
+
+section_suite_fp16() {
+    begin h200-suite-fp16.jsonl
+    rows h200-suite-fp16.jsonl "$gpu/compare" --kernels 9 --shapes "$suite" --iters 2 --dtype fp16
+}
+
+section_suite_sustained() {
+    begin h200-suite-sustained.jsonl
+    rows h200-suite-sustained.jsonl "$gpu/compare" --kernels 9 --shapes "$third" --iters 2 \
+        --timing sustained
+}
+
+# Median milliseconds of a chapter in the rows on stdin.
+median_ms() {
+    sed -n "s/.*\"chapter\": \"$1\".*\"burst\": {\"ms\": \([0-9.e-]*\).*\"sustained\".*\"baselines\".*/\1/p"
+}
+
+section_order() {
+    local stage file
+    file=$(place order.txt)
+    begin order.jsonl
+    begin order.txt
+    # Listed order, then the same backwards: another neighbour, the other end of every round.
+    rows order.jsonl "$gpu/compare" --kernels 9,8,7,6,2 --shapes 8192 --order listed --iters 9 \
+        --baselines none
+    rows order.jsonl "$gpu/compare" --kernels 2,6,7,8,9 --shapes 8192 --order listed --iters 9 \
+        --baselines none
+    [ -n "$dry" ] && return
+    for stage in 09_cluster_multicast 02_smem_tiled; do
+        median_ms $stage <"$(place order.jsonl)" | awk -v stage=$stage '
+            { ms[NR] = $1 }
+            END {
+                if (NR != 2) { print stage ": not measured twice"; exit 1 }
+                gap = 100 * (ms[1] / ms[2] - 1)
+                printf "%s at one end of the rotation %.4f ms, at the other %.4f ms: %+.2f %%\n",
+                    stage, ms[1], ms[2], gap
+                exit gap > 2 || gap < -2
+            }' >>"$file"
+        note $? "order: $stage differs by 2 % or more"
+    done
+    cat "$file"
+}
+
+section_big() {
+    begin big.jsonl
+    # A: 2.2e9 elements, then D: 2.3e9 elements.
+    rows big.jsonl "$gpu/tour" --json --m 270000 --n 128 --k 8192 --timing none
+    rows big.jsonl "$gpu/tour" --json --m 70000 --n 32776 --k 64 --timing none
+}
+
+section_sweep() {
+    local seed
+    begin sweep.txt
+    together sweep.txt 4 < <(for seed in 1 2 3 4; do
+        echo "$gpu/sweep --variant all --rotate 3 --random 500 --seed $seed"
+    done)
+}
+
+# What adds to D in no fixed order, and says so.
+may_differ='--may-differ 08_persistent_pingpong:split_k'
+
+section_repeat() {
+    local repeat="$gpu/sweep --variant all --repeat 1000"
+    begin repeat.txt
+    together repeat.txt 3 <<END
+$repeat --size 1024x1152x640 --dtype fp16 $may_differ
+$repeat --size 1024x1152x640 --dtype bf16 $may_differ
+$repeat --chapter 08_persistent_pingpong --size 136x264x8200 --dtype bf16 $may_differ
+END
+}
+
+section_delays() {
+    begin delays.txt
+    together delays.txt 3 <<END
+$gpu/sweep_delays --variant all --random 100 --seed 2
+$gpu/sweep_delays --variant all --random 100 --seed 3
+$gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype bf16 $may_differ
+END
+}
+
+# Twice, because which device comes first is settled once in a process.
+section_library() {
+    begin library.txt
+    text library.txt "$gpu/library"
+    text library.txt "$gpu/library" reversed
+}
+
+# What compute-sanitizer runs. Of a minimal handoff: correct by mbarriers, correct by barriers,
+# wrong; and of a minimal exchange in a cluster: correct, wrong.
+sanitizer_commands() {
+    local tool order stage sweep=$gpu/sweep
+    for tool in memcheck racecheck synccheck initcheck; do
+        tool="compute-sanitizer --tool $tool --error-exitcode 9"
+        echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
+        echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
+        for stage in 08_persistent_pingpong:split_k 09_cluster_multicast:split2_128x64; do
+            echo "$tool $sweep --chapter ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
+                "--dtype bf16 --seed 6"
+        done
+    done
+    tool='compute-sanitizer --tool racecheck --error-exitcode 9'
+    for order in mbarrier barrier none cluster cluster_none alone alone_none; do
+        echo "$tool $gpu/racecheck_minimal $order"
+    done
+}
+
+section_sanitizer() {
+    begin sanitizer.txt
+    together sanitizer.txt 6 < <(sanitizer_commands)
+}
+
+section_mutants() {
+    local file command="python3 common/tools/mutants/gpu_sample.py @$gpu/mutants.args"
+    echo "+ $command"
+    [ -n "$dry" ] && return
+    begin mutants-card.tsv
+    file=$(place mutants-card.tsv)
+    { printf '# ' && header "$command"; } >>"$file"
+    $command >>"$file"
+    note $? "$command"
+}
+
+section_probe() {
+    begin probe.txt
+    text probe.txt "$gpu/probe"
+}
+
+# Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.
+section_trace() {
+    local stage pairs=
+    begin h200-trace-overhead.jsonl
+    for stage in 5 6 7 8 9:coop256; do
+        pairs=$pairs,$stage,$stage+trace
+    done
+    rows h200-trace-overhead.jsonl "$gpu/compare" --kernels "${pairs#,}" --shapes 4096 --iters 9 \
+        --baselines none
+    rows h200-trace-overhead.jsonl "$gpu/compare" \
+        --kernels 1,1+trace,2,2+trace,3,3+trace,4,4+trace --shapes 4096 --iters 3 --baselines none
+}
+
+section_ncu() {
+    begin ncu.txt
+    text ncu.txt "$tools/ncu.sh" "$gpu/tour" --json --size 4096 --input normal --timing none
+    # The schedules of 08, and 09 with and without a cluster.
+    text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
+        --kernels 8,8:static,8:cooperative \
+        --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
+    text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
+        --kernels 9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster --shapes 8192
+}
+
+section_ncu_full() {
+    local report=$gpu/07.ncu-rep
+    begin ncu-full.txt
+    text ncu-full.txt ncu --set full --import-source yes --kernel-name regex:'^kernel$' \
+        --clock-control none --force-overwrite --export "$report" \
+        "$gpu/07_warp_specialized" --size 4096 --timing none
+    text ncu-full.txt ncu --import "$report" --page details
+}
+
+section_nsys() {
+    begin nsys.txt
+    text nsys.txt "$tools/nsys.sh" "$gpu/compare" --kernels 1,2,3,4,5,6,7,8,9 --shapes 4096 \
+        --iters 1 --baselines none
+    text nsys.txt ncu --nvtx --nvtx-include 08_persistent_pingpong/ --metrics gpu__time_duration.sum \
+        "$gpu/compare" --kernels 7,8,9 --shapes 4096 --timing none --baselines none
+}
+
+section_sass() {
+    begin sass.txt
+    text sass.txt "$tools/sass.sh" "$build" 02_smem_tiled 03_cp_async_multistage 04_rf_double_buffer \
+        05_tma_mbarrier 06_wgmma 06_wgmma_wait0 06_wgmma_rs 07_warp_specialized \
+        08_persistent_pingpong 08_persistent_pingpong_cooperative 09_cluster_multicast_coop256 \
+        09_cluster_multicast_pp192
+}
+
+known=$(declare -F | sed -n 's/^declare -f section_//p' | tr '\n' ' ')
+[ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }
+for section in $sections; do
+    case " $known " in
+    *" $section "*) ;;
+    *) echo "record.sh: no section $section; choose from: $known" >&2 && exit 2 ;;
+    esac
+done
+for section in $sections; do
+    start=$SECONDS
+    "section_$section"
+    echo "$section: $((SECONDS - start)) s"
+done
+[ "$failures" -eq 0 ] || echo "record.sh: $failures commands failed" >&2
+[ "$failures" -eq 0 ]
