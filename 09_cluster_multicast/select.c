@@ -84,7 +84,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int tiles_m = ceil_div(p->m, kernel->tile_m), tiles_n = ceil_div(p->n, kernel->tile_n);
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
     const double work = (double)(split ? tiles_m : ceil_div(tiles_m, kernel->cluster)) * tiles_n;
-    double rounds = ceil(work / resident);
+    double waves = ceil(work / resident);
     int layers = 0;
     if (split) {
         if (c->deep) layers = (int)(kernel->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
@@ -95,7 +95,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
         const bool few_rows = p->m <= kernel->tile_m && c->splits == 1 && !c->deep;
         if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;
-        rounds = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
+        waves = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
     } else if (p->m <= 64) {
         return INFINITY;
     }
@@ -108,7 +108,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
         kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
     const double k_tile = most(c->k_tile, fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    return most(rounds * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + rounds * c->overhead +
+    return most(waves * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + waves * c->overhead +
            layers * LAYER;
 }
 

@@ -50,11 +50,11 @@ const char *backend_lacks(const char *option);
 struct backend_info {
     const char *backend; /* "cuda" or "sim" */
     char name[128];
-    int gpus; /* that kernels may use together */
+    int gpus;                     /* that kernels may use together */
     char driver[32], toolkit[32]; /* empty: not known */
     int sm_count;
-    size_t memory_bytes; /* free for us */
-    size_t l2_bytes;     /* 0: none */
+    size_t memory_bytes;  /* free for us */
+    size_t l2_bytes;      /* 0: none */
     double power_limit_w; /* 0: not known */
     bool checks_bounds;   /* reports accesses outside of an allocation: no guard bands needed */
 };
@@ -90,15 +90,15 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel);
 
 /* Something that computes a gemm_problem: a kernel, or a library. */
 struct contender {
-    const char *name;   /* "07_warp_specialized", "cublas", "cublaslt-best", "wgmma-only" */
+    const char *name;    /* "07_warp_specialized", "cublas", "cublaslt-best", "wgmma-only" */
     const char *variant; /* NULL: none */
     const struct gemm_kernel *kernel; /* NULL for a baseline */
-    bool computes;      /* false: does the FLOPs but leaves D alone (the ceiling) */
+    bool computes;                    /* false: does the FLOPs but leaves D alone (the ceiling) */
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream);
-    void *state;        /* the backend's */
-    double flops;       /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
+    void *state;  /* the backend's */
+    double flops; /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
 };
 
 /* The contender that runs a kernel. */
@@ -118,9 +118,9 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
 /* One timed batch of launches. */
 struct batch {
     int launches;
-    double ms;          /* of the whole batch, by events */
-    double sm_cycles;   /* SM clocks that passed meanwhile, by clock64; <= 0: not known */
-    double clock_mhz;   /* their ratio */
+    double ms;        /* of the whole batch, by events */
+    double sm_cycles; /* SM clocks that passed meanwhile, by clock64; <= 0: not known */
+    double clock_mhz; /* their ratio */
 };
 
 bool backend_can_time(void);

@@ -68,13 +68,13 @@ struct gemm_args {
 
 /* How a kernel is launched. */
 struct gemm_launch {
-    const void *kernel;   /* the __global__ function */
-    const char *name;     /* for error messages */
-    int grid;             /* CTAs; one dimension, because that one alone may exceed 65535 */
-    int cluster;          /* CTAs of a cluster along x; 1 for none */
-    int threads;          /* per CTA */
-    size_t smem_bytes;    /* dynamic shared memory per CTA */
-    void *stream;         /* the backend's stream (cudaStream_t), or NULL */
+    const void *kernel; /* the __global__ function */
+    const char *name;   /* for error messages */
+    int grid;           /* CTAs; one dimension, because that one alone may exceed 65535 */
+    int cluster;        /* CTAs of a cluster along x; 1 for none */
+    int threads;        /* per CTA */
+    size_t smem_bytes;  /* dynamic shared memory per CTA */
+    void *stream;       /* the backend's stream (cudaStream_t), or NULL */
 };
 
 enum gemm_status {
@@ -90,11 +90,11 @@ struct gemm_kernel {
     const char *variant;   /* "wait0"; NULL for the chapter's own kernel */
     const char *technique; /* the one new idea, in a line */
     int tile_m, tile_n, tile_k;
-    int stages;            /* depth of the shared-memory ring; 0: the chapter has none */
-    int threads;           /* per CTA */
-    int cluster;           /* CTAs per cluster */
-    size_t smem_bytes;     /* dynamic shared memory per CTA */
-    const void *function;  /* the __global__ function, for the backend's questions about it */
+    int stages;           /* depth of the shared-memory ring; 0: the chapter has none */
+    int threads;          /* per CTA */
+    int cluster;          /* CTAs per cluster */
+    size_t smem_bytes;    /* dynamic shared memory per CTA */
+    const void *function; /* the __global__ function, for the backend's questions about it */
     /* Enqueues the whole computation on the stream: tensor maps, resets, every kernel. Host thread.
      * Returns without waiting. The harness calls it inside a stream capture, too. */
     enum gemm_status (*launch)(const struct gemm_problem *problem, void *stream);

@@ -70,11 +70,10 @@ static enum gemm_status enqueue_mma(const struct contender *self,
 bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out) {
     if (!operands && !upload_operands()) return false;
     const double per_step = wgmma ? CEILING_WGMMA_STEP : CEILING_MMA_STEP;
-    *out =
-        (struct contender){.name = wgmma ? "wgmma-only" : "mma-only",
-                           .computes = false,
-                           .enqueue = wgmma ? enqueue_wgmma : enqueue_mma,
-                           .flops = steps_of(problem, per_step) * per_step * gpu_state.sm_count};
+    *out = (struct contender){.name = wgmma ? "wgmma-only" : "mma-only",
+                              .computes = false,
+                              .enqueue = wgmma ? enqueue_wgmma : enqueue_mma,
+                              .flops = steps_of(problem, per_step) * per_step * gpu_state.sm_count};
     return true;
 }
 

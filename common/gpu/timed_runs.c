@@ -58,7 +58,7 @@ static bool wait_for_end(const char *name) {
 }
 
 static enum gemm_status enqueue_kernel(const struct contender *self,
-                                      const struct gemm_problem *problem, void *stream) {
+                                       const struct gemm_problem *problem, void *stream) {
     return self->kernel->launch(problem, stream);
 }
 

@@ -14,7 +14,8 @@ const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t si
     return text;
 }
 
-const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel, struct problem_size size) {
+const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
+                                          struct problem_size size) {
     const struct gemm_problem problem = {.m = size.m,
                                          .n = size.n,
                                          .k = size.k,
@@ -69,7 +70,8 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
         .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
-        const size_t bytes = kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
+        const size_t bytes =
+            kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
         if (bytes > most) most = bytes;
     }
     return most;

@@ -73,7 +73,8 @@ bool experiment_record(struct experiment *experiment, const struct gemm_kernel *
 
 /* What computes a problem of this size: the kernel itself, or the variant that its select() picks.
  * The device is open. NULL if nothing fits it. */
-const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel, struct problem_size size);
+const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
+                                          struct problem_size size);
 
 /* "06_wgmma" or "06_wgmma:wait0". Returns text. */
 const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t size);

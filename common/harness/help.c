@@ -11,7 +11,10 @@
 static void print_needs(const struct kernel_entry *entry) {
     const bool fp16 = entry->of_type[GEMM_FP16], bf16 = entry->of_type[GEMM_BF16];
     if (fp16 && bf16 && entry->gpus == 1) return;
-    printf("%25s%s%s", "", fp16 && bf16 ? "" : fp16 ? "fp16 only" : "bf16 only",
+    printf("%25s%s%s", "",
+           fp16 && bf16 ? ""
+           : fp16       ? "fp16 only"
+                        : "bf16 only",
            fp16 == bf16 || entry->gpus == 1 ? "" : "; ");
     if (entry->gpus > 1) printf("needs %d GPUs", entry->gpus);
     putchar('\n');

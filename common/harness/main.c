@@ -18,14 +18,14 @@ struct selection {
     const struct gemm_kernel **kernels, **traced; /* [count]; traced[i] may be NULL */
     const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
     const struct kernel_entry **entries; /* [count] */
-    struct gemm_kernel *copies; /* [2 * count] */
+    struct gemm_kernel *copies;          /* [2 * count] */
     int count;
 };
 
 static struct selection select_kernels(const struct options *options) {
     const size_t room = (size_t)kernel_registry_count + 1;
-    struct selection s = {calloc(room, sizeof *s.kernels),  calloc(room, sizeof *s.traced),
-                          calloc(room, sizeof *s.selected), calloc(room, sizeof *s.entries),
+    struct selection s = {calloc(room, sizeof *s.kernels),    calloc(room, sizeof *s.traced),
+                          calloc(room, sizeof *s.selected),   calloc(room, sizeof *s.entries),
                           calloc(2 * room, sizeof *s.copies), 0};
     if (!s.kernels || !s.traced || !s.selected || !s.entries || !s.copies) abort();
     for (int i = 0; i < kernel_registry_count; ++i) {
@@ -52,9 +52,10 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
         if (!s->kernels[i]) {
             complain("%s is left out: it is not compiled for %s", name, type_names[type]);
         } else if (entry->gpus > device->gpus) {
-            complain("%s is left out: it needs %d GPUs that reach each other's memory, and there %s "
-                     "%d here",
-                     name, entry->gpus, device->gpus == 1 ? "is" : "are", device->gpus);
+            complain(
+                "%s is left out: it needs %d GPUs that reach each other's memory, and there %s "
+                "%d here",
+                name, entry->gpus, device->gpus == 1 ? "is" : "are", device->gpus);
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];
@@ -66,7 +67,8 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
 }
 
 /* The same under the chapter's name alone. */
-static const struct gemm_kernel *as_own(const struct gemm_kernel *variant, struct gemm_kernel *copy) {
+static const struct gemm_kernel *as_own(const struct gemm_kernel *variant,
+                                        struct gemm_kernel *copy) {
     if (!variant) return NULL;
     *copy = *variant;
     copy->variant = NULL;
@@ -209,8 +211,9 @@ static enum exit_code run(const struct options *options, const struct backend_in
                           const struct selection *s, struct kernel_result *results, char *command) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
-    enum exit_code code = experiment_open(&e, device, size, options->backend.type, options->input,
-                                          options->seed, s->kernels, s->count, options->timing != 0);
+    enum exit_code code =
+        experiment_open(&e, device, size, options->backend.type, options->input, options->seed,
+                        s->kernels, s->count, options->timing != 0);
     /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
      * cover every element. */
     if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))

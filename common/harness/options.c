@@ -287,19 +287,19 @@ static bool check_outputs(const struct options *options) {
 }
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
-    static const char *const with_value[] = {
-        "--m",     "--n",       "--k",     "--size", "--input",    "--seed",   "--timing", "--iters",
-        "--dtype", "--variant", "--trace", "--csv",  "--chapters", "--report", "--explain"};
+    static const char *const with_value[] = {"--m",        "--n",       "--k",      "--size",
+                                             "--input",    "--seed",    "--timing", "--iters",
+                                             "--dtype",    "--variant", "--trace",  "--csv",
+                                             "--chapters", "--report",  "--explain"};
     const int size = backend_can_time() ? 8192 : 512;
-    *options = (struct options){
-        .m = size,
-        .n = size,
-        .k = size,
-        .seed = 1,
-        .timing = backend_can_time() ? TIMING_BURST : 0,
-        .chapters = program_is_tour ? PART_ONE : ~0u,
-        .explain = -1,
-        .backend = {.type = GEMM_BF16}};
+    *options = (struct options){.m = size,
+                                .n = size,
+                                .k = size,
+                                .seed = 1,
+                                .timing = backend_can_time() ? TIMING_BURST : 0,
+                                .chapters = program_is_tour ? PART_ONE : ~0u,
+                                .explain = -1,
+                                .backend = {.type = GEMM_BF16}};
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

@@ -17,9 +17,9 @@
 enum { TIMING_BURST = 1, TIMING_SUSTAINED = 2 };
 
 struct timing_options {
-    int modes;    /* TIMING_ flags */
-    int rounds;   /* of each mode; 0: the default */
-    uint64_t seed; /* of the order */
+    int modes;        /* TIMING_ flags */
+    int rounds;       /* of each mode; 0: the default */
+    uint64_t seed;    /* of the order */
     bool fixed_order; /* every round as the contenders are given, instead of an order of its own */
 };
 

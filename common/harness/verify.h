@@ -26,8 +26,8 @@ struct verdict {
 struct output_view {
     const char *what; /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
     const struct gemm_kernel *kernel; /* for its tile; NULL: a library */
-    const uint16_t *memory;         /* guard, [m][ldd], guard */
-    int64_t guard;                  /* elements */
+    const uint16_t *memory;           /* guard, [m][ldd], guard */
+    int64_t guard;                    /* elements */
 };
 
 /* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed

@@ -1,8 +1,7 @@
 /*
  * cluster.h: CTAs that run at the same time and reach into each other's shared memory.
  *
- * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote),
- * st.async.
+ * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote).
  */
 #ifndef HOPPER_CLUSTER_H
 #define HOPPER_CLUSTER_H
@@ -60,27 +59,8 @@ DEVICE struct b128 ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     return value;
 }
 
-/* Stores a word into the shared memory of CTA `rank`, at the offset of `word`, and counts its 4
- * bytes down on the barrier at the offset of `barrier` there. Asynchronous: whoever has waited for
- * that barrier's phase sees the word, nobody else need. Any thread. PTX ISA: mapa, st.async. */
-DEVICE void st_async_b32(uint32_t *word, uint32_t value, mbarrier_t *barrier, uint32_t rank) {
-    asm volatile("{ .reg .b32 address, remote; mapa.shared::cluster.u32 address, %0, %3;\n\t"
-                 "mapa.shared::cluster.u32 remote, %2, %3;\n\t"
-                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 "
-                 "[address], %1, [remote]; }"
-                 ::"r"(shared_address(word)), "r"(value), "r"(shared_address(barrier)), "r"(rank)
-                 : "memory");
-}
-
 #else
-
-#define cluster_rank() ((uint32_t)sim_self->cluster_rank)
-#define cluster_sync() SIM(sim_cluster_sync())
-#define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
-#define mbarrier_arrive_remote_release(barrier, rank)                                              \
-    SIM(sim_mbarrier_arrive_remote_release(barrier, rank))
-#define ld_shared_cluster_b128(pointer, rank) SIM(sim_ld_shared_cluster_b128(pointer, rank))
-#define st_async_b32(word, value, barrier, rank) SIM(sim_st_async_b32(word, value, barrier, rank))
-
+#include "sim/hopper/cluster.h"
 #endif
+
 #endif

@@ -53,11 +53,7 @@ DEVICE element_t first_of_pair(uint32_t pair) {
 }
 
 #else
-
-DEVICE element_t first_of_pair(uint32_t pair) { return (element_t){(uint16_t)pair}; }
-#define element_to_float(e) sim_element_to_float(e, GEMM_BF16_ELEMENTS)
-#define float_to_element(f) SIM(sim_float_to_element(f, GEMM_BF16_ELEMENTS))
-#define pack_elements(low, high) SIM(sim_pack_elements(low, high, GEMM_BF16_ELEMENTS))
-
+#include "sim/hopper/element.h"
 #endif
+
 #endif

@@ -82,14 +82,7 @@ DEVICE void mbarrier_wait(const mbarrier_t *barrier, uint32_t parity) {
 }
 
 #else
-
-#define mbarrier_init(barrier, arrivals) SIM(sim_mbarrier_init(barrier, arrivals, #barrier))
-#define fence_mbarrier_init() SIM(sim_fence_mbarrier_init())
-#define mbarrier_arrive(barrier) SIM(sim_mbarrier_arrive(barrier))
-#define mbarrier_arrive_expect_tx(barrier, bytes) SIM(sim_mbarrier_arrive_expect_tx(barrier, bytes))
-#define mbarrier_test_wait(barrier, parity) SIM(sim_mbarrier_test_wait(barrier, parity))
-#define mbarrier_try_wait(barrier, parity) SIM(sim_mbarrier_try_wait(barrier, parity))
-#define mbarrier_wait(barrier, parity) SIM(sim_mbarrier_wait(barrier, parity))
-
+#include "sim/hopper/mbarrier.h"
 #endif
+
 #endif

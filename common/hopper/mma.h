@@ -38,13 +38,6 @@ DEVICE void stmatrix_x2(void *row, const uint32_t r[2]) {
                  : "memory");
 }
 
-/* As stmatrix_x4, each 8x8 matrix transposed on its way. The whole warp calls. sm_90. */
-DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
-                 ::"r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
-}
-
 /* d += a * b on a 16x8 tile, 16 deep: a is 16x16 (row, k), b is 8x16 (column, k), d is fp32.
  * With g = lane / 4 and t = 2 * (lane % 4):
  *   a[0] (g, t..t+1)  a[1] (g+8, t..)  a[2] (g, t+8..)  a[3] (g+8, t+8..)
@@ -59,12 +52,7 @@ DEVICE void mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2]) {
 }
 
 #else
-
-#define ldmatrix_x4(r, row) SIM(sim_ldmatrix_x4(r, row))
-#define stmatrix_x4(row, r) SIM(sim_stmatrix(row, r, 4, 0))
-#define stmatrix_x2(row, r) SIM(sim_stmatrix(row, r, 2, 0))
-#define stmatrix_x4_trans(row, r) SIM(sim_stmatrix(row, r, 4, 1))
-#define mma_m16n8k16(d, a, b) SIM(sim_mma_m16n8k16(d, a, b, GEMM_BF16_ELEMENTS))
-
+#include "sim/hopper/mma.h"
 #endif
+
 #endif

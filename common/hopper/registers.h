@@ -20,9 +20,7 @@
 #define setmaxnreg_inc(count) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
 
 #else
-
-#define setmaxnreg_dec(count) SIM(sim_setmaxnreg(count, 0))
-#define setmaxnreg_inc(count) SIM(sim_setmaxnreg(count, 1))
-
+#include "sim/hopper/registers.h"
 #endif
+
 #endif

@@ -55,7 +55,6 @@ DEVICE int warp_index(void) { return __shfl_sync(0xffffffffu, threadIdx.x / 32, 
  * operand's allocation, its padding included. Any thread. PTX ISA: ld.global, st.global. */
 DEVICE element_t ld_global_element(const element_t *pointer) { return *pointer; }
 DEVICE struct b128 ld_global_b128(const void *pointer) { return *(const struct b128 *)pointer; }
-DEVICE float ld_global_float(const float *pointer) { return *pointer; }
 DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = value; }
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
@@ -85,55 +84,13 @@ DEVICE void named_barrier_arrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/* A call of a function made of wrappers, as a kernel writes it: see sim/sim.h. */
+/* A call of a function made of wrappers, such as the verbs of pipeline.h: the simulator's reports
+ * name the line of the call. */
 #define VERB(call) call
 #define VERB_VALUE(call) call
 
 #else
-
-#include "sim/sim.h"
-
-#define VERB(call) SIM_VERB(call)
-#define VERB_VALUE(call) SIM_VERB_VALUE(call)
-
-#define DEVICE static inline __attribute__((always_inline, unused))
-/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads *
- * ctas). */
-#ifdef __ELF__
-#define KERNEL_IN_SECTION(ctas) __attribute__((section("sim_kernels_" #ctas))) static void
-#define KERNEL(threads, ctas) KERNEL_IN_SECTION(ctas)
-#else
-#define KERNEL(threads, ctas) static void
+#include "sim/hopper/thread.h"
 #endif
-#define KERNEL_ARGS const struct gemm_args
-#define UNROLL
-#define NO_UNROLL
-#define SHARED_MEMORY(type) type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)))
 
-#define threadIdx (sim_self->thread_index)
-#define blockIdx (sim_self->block_index)
-#define blockDim (sim_self->block_dim)
-#define gridDim (sim_self->grid_dim)
-#define __syncthreads() SIM(sim_sync_threads())
-#define __syncwarp() SIM(sim_sync_warp())
-#define __shfl_sync(mask, value, lane) SIM(sim_shuffle(mask, value, lane))
-
-#define shared_address(pointer) sim_shared_address(pointer)
-#define elect_one() SIM(sim_elect_one())
-#define warp_index() ((int)sim_self->thread_index.x / 32)
-#define ld_global_element(pointer) SIM(sim_ld_global_element(pointer))
-#define ld_global_b128(pointer) SIM(sim_ld_global_b128(pointer))
-#define ld_global_float(pointer) SIM(sim_ld_global_float(pointer))
-#define st_global_element(pointer, value) SIM(sim_st_global_element(pointer, value))
-#define st_global_b32(pointer, value) SIM(sim_st_global_b32(pointer, value))
-#define st_global_b128(pointer, value) SIM(sim_st_global_b128(pointer, value))
-#define atomic_add_global(pointer, value) SIM(sim_atomic_add_global(pointer, value))
-#define ld_shared_b32(pointer) SIM(sim_ld_shared_b32(pointer))
-#define ld_shared_b128(pointer) SIM(sim_ld_shared_b128(pointer))
-#define st_shared_b32(pointer, value) SIM(sim_st_shared_b32(pointer, value))
-#define st_shared_b128(pointer, value) SIM(sim_st_shared_b128(pointer, value))
-#define named_barrier_sync(id, threads) SIM(sim_named_barrier_sync(id, threads))
-#define named_barrier_arrive(id, threads) SIM(sim_named_barrier_arrive(id, threads))
-
-#endif
 #endif

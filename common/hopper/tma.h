@@ -17,12 +17,6 @@
 
 #ifdef __CUDACC__
 
-/* Fetches a tensor map into the descriptor cache ahead of its first use. One thread; a hint,
- * orders nothing. */
-DEVICE void tma_prefetch_map(const struct tensor_map *map) {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
 /* Starts loading the box whose first element is (row, column) into `shared` (128-byte aligned;
  * 1024 with the 128 B swizzle). Counts the box's bytes down on `barrier`. One thread. */
 DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int column,
@@ -86,18 +80,7 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
 DEVICE void fence_proxy_async(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 #else
-
-#define tma_prefetch_map(map) SIM(sim_tma_prefetch_map(map))
-#define tma_load(shared, map, row, column, barrier)                                                \
-    SIM(sim_tma_load(shared, map, row, column, barrier))
-#define tma_load_multicast(shared, map, row, column, barrier, cta_mask)                            \
-    SIM(sim_tma_load_multicast(shared, map, row, column, barrier, cta_mask))
-#define tma_store(map, row, column, shared) SIM(sim_tma_store(map, row, column, shared))
-#define tma_reduce_add(map, row, column, shared) SIM(sim_tma_reduce_add(map, row, column, shared))
-#define bulk_commit_group() SIM(sim_bulk_commit_group())
-#define bulk_wait_group_read(pending) SIM(sim_bulk_wait_group_read(pending))
-#define bulk_wait_group(pending) SIM(sim_bulk_wait_group(pending))
-#define fence_proxy_async() SIM(sim_fence_proxy_async())
-
+#include "sim/hopper/tma.h"
 #endif
+
 #endif

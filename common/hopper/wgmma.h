@@ -182,17 +182,7 @@ WGMMA_SHAPES(WGMMA_DEFINE)
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate) WGMMA_CALL(rs, n)(acc, a, b, accumulate)
 
 #else
-
-#define wgmma_fence() SIM(sim_wgmma_fence())
-#define wgmma_commit_group() SIM(sim_wgmma_commit_group())
-#define wgmma_wait_group(pending) SIM(sim_wgmma_wait_group(pending))
-#define wgmma_use_registers(acc, count) ((void)(acc))
-#define wgmma_m64nNk16(n, acc, a, b, accumulate)                                                   \
-    SIM(sim_wgmma(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))
-#define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate)                                          \
-    SIM(sim_wgmma(n, acc, a, b, accumulate, 1, GEMM_BF16_ELEMENTS))
-#define wgmma_m64nNk16_rs(n, acc, a, b, accumulate)                                                \
-    SIM(sim_wgmma_rs(n, acc, a, b, accumulate, GEMM_BF16_ELEMENTS))
-
+#include "sim/hopper/wgmma.h"
 #endif
+
 #endif

@@ -9,8 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/core/core.h"
+#include "backend.h"
+#include "gemm.h"
+#include "sim/core/events.h"
 #include "sim/core/fiber.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/grid.h"
+#include "sim/core/hazards.h"
+#include "sim/core/scheduler.h"
+#include "sim/cost/warp_timing.h"
+#include "sim/recording.h"
+#include "sim/units/thread_copies.h"
 
 const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
 
@@ -28,8 +37,7 @@ const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The simulator";
 
 const char *backend_lacks(const char *option) {
-    return strcmp(option, "--csv") ? NULL
-                                   : "the simulator takes no times to write; leave it out";
+    return strcmp(option, "--csv") ? NULL : "the simulator takes no times to write; leave it out";
 }
 
 void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
@@ -118,12 +126,13 @@ bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
     if (!running) {
-        fprintf(stderr, "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
+        fprintf(stderr,
+                "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
                 launch->name);
         return GEMM_LAUNCH_FAILED;
     }
     if (abandoned) return GEMM_OK;
-    return launch_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+    return grid_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
@@ -134,6 +143,17 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     return GEMM_OK;
 }
 
+int gemm_sm_count(void) {
+    if (sim.sms == 0)
+        fprintf(stderr, "the simulator is not there yet: backend_open() comes first\n");
+    return sim.sms;
+}
+
+int gemm_resident_clusters(const struct gemm_launch *launch) {
+    if (!grid_acceptable(launch)) return 0;
+    return grid_ctas_per_sm(launch) * sim.sms / launch->cluster;
+}
+
 struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     const struct gemm_launch launch = {.kernel = kernel->function,
                                        .name = kernel->name,
@@ -141,11 +161,11 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
                                        .cluster = kernel->cluster,
                                        .threads = kernel->threads,
                                        .smem_bytes = kernel->smem_bytes};
-    return (struct kernel_info){.registers = 0, .ctas_per_sm = launch_ctas_per_sm(&launch)};
+    return (struct kernel_info){.registers = 0, .ctas_per_sm = grid_ctas_per_sm(&launch)};
 }
 
 static enum gemm_status enqueue_kernel(const struct contender *self,
-                                      const struct gemm_problem *problem, void *stream) {
+                                       const struct gemm_problem *problem, void *stream) {
     return self->kernel->launch(problem, stream);
 }
 
@@ -169,7 +189,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
     timing_begin(sim.sms);
-    report_begin();
+    hazards_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->kernel;
     if (record) sim_recording_begin(contender->kernel, problem);
@@ -178,7 +198,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     running = false;
     const double simulated = sim_timed() ? (double)sim.cycles : -1;
     if (record) sim_recording_end(simulated);
-    report_end();
+    hazards_end();
     if (cycles) *cycles = simulated;
     if (sim.hazards) return RUN_HAZARD;
     return status == GEMM_OK ? RUN_OK : RUN_FAILED;

@@ -1,8 +1,12 @@
 /*
  * recording.c: from the simulator's events to the timeline.
  */
-#include "sim/core/internal.h"
+#include "sim/recording.h"
+
+#include "sim/core/events.h"
+#include "sim/core/run.h"
 #include "timeline/timeline.h"
+#include "timeline/trace.h"
 
 static struct timeline *recorded;
 

@@ -81,8 +81,9 @@ static void learn(struct sm_clock *sm, uint64_t time_zero, uint64_t time, uint64
     if (origin > sm->origin) sm->origin = origin;
 }
 
-bool timeline_add_device_records(const struct gemm_kernel *stage, const struct gemm_problem *problem,
-                                 const void *memory, size_t bytes, double clock_mhz) {
+bool timeline_add_device_records(const struct gemm_kernel *stage,
+                                 const struct gemm_problem *problem, const void *memory,
+                                 size_t bytes, double clock_mhz) {
     const unsigned char *buffer = memory;
     if (bytes < trace_buffer_bytes()) {
         fprintf(stderr, "%s: the trace buffer has %zu bytes, %zu are needed\n", stage->name, bytes,

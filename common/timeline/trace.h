@@ -82,10 +82,10 @@ struct trace_header {
     uint32_t state;                   /* 0 never opened, 1 opened, 2 closed */
 };
 enum {
-    TRACE_CTAS = 264,    /* two waves of one CTA per SM */
-    TRACE_REGION = 4096, /* records */
+    TRACE_CTAS = 264,               /* two waves of one CTA per SM */
+    TRACE_REGION = 4096,            /* records */
     TRACE_BYTES = TRACE_REGION * 8, /* of a region; a power of two */
-    TRACE_HEADER = 6,    /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
+    TRACE_HEADER = 6, /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
     TRACE_MARKS = TRACE_REGION - TRACE_HEADER,
     TRACE_EVENT_SHIFT = 24,
 };
@@ -99,25 +99,7 @@ static_assert(sizeof(struct trace_record) == 8 && sizeof(struct trace_header) ==
  */
 
 #if !defined(__CUDACC__)
-
-struct trace {
-    int role; /* negative: does not record */
-};
-
-DEVICE struct trace trace_open(struct trace_record *buffer, int role, bool recorder) {
-    const struct trace trace = {recorder ? role : -1};
-    (void)buffer; /* the simulator's recorder has its own */
-    if (recorder) sim_trace(role, TRACE_NONE, 1);
-    return trace;
-}
-
-DEVICE void trace_mark(struct trace *trace, enum trace_event event, int argument) {
-    if (trace->role >= 0) sim_trace(trace->role, event, argument);
-}
-
-DEVICE void trace_close(struct trace *trace) {
-    if (trace->role >= 0) sim_trace(trace->role, TRACE_NONE, 0);
-}
+#include "sim/hopper/trace.h"
 
 #elif TRACE
 

@@ -6,11 +6,13 @@
  * different instructions have diverged, which the GPU answers with a hang or worse and the
  * simulator with a report.
  */
+#include "sim/core/collective.h"
+
 #include <stdio.h>
 
-#include "sim/core/core.h"
-
-static sim_describe describe_warpgroup;
+#include "sim/core/hazards.h"
+#include "sim/core/hooks.h"
+#include "sim/core/run.h"
 
 static void describe_warp(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {
@@ -20,13 +22,16 @@ static void describe_warp(const struct sim_thread *thread, const void *object, c
              warp->collective, warp->lanes & ~warp->arrived);
 }
 
-bool collective_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
-    const bool same_wait =
-        waiter->describe == other->describe && waiter->waits_for == other->waits_for;
-    if (waiter->describe == describe_warp) return waiter->warp == other->warp && !same_wait;
-    return waiter->describe == describe_warpgroup && waiter->cta == other->cta &&
-           waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE && !same_wait;
+/* Do the two wait for the same thing in the same place? */
+static bool wait_together(const struct sim_thread *a, const struct sim_thread *b) {
+    return a->wait == b->wait && a->waits_for == b->waits_for;
 }
+
+static bool awaits_lane(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return waiter->warp == other->warp && !wait_together(waiter, other);
+}
+
+static const struct sim_wait wait_for_warp = {describe_warp, awaits_lane, false};
 
 static const char *lanes_text(uint32_t mask, char *text, size_t size) {
     int low = mask ? __builtin_ctz(mask) : 0, high = mask ? 31 - __builtin_clz(mask) : 0;
@@ -47,7 +52,7 @@ static void diverged(struct sim_warp *warp, const char *name) {
               "at %s while %s at %s, %s:%d.\n    All 32 lanes of a warp have "
               "to execute the same %s.",
               name, lanes_text(warp->arrived, lanes, sizeof lanes), warp->collective,
-              report_file(warp->collective_file), warp->collective_line, warp->collective);
+              source_name(warp->collective_file), warp->collective_line, warp->collective);
 }
 
 /* The lane gathers; true in the lane that completes the warp, which executes. */
@@ -77,13 +82,13 @@ static bool gather(struct sim_thread *thread, const char *name, void *operand) {
 
 void sim_warp_wake(struct sim_warp *warp, uint64_t time) { sim_wake_all(&warp->waiters, time); }
 
-void sim_warp_blocked_on(struct sim_warp *warp, sim_describe *describe, const void *object) {
+void sim_warp_blocked_on(struct sim_warp *warp, const struct sim_wait *wait, const void *object) {
     for (struct sim_thread *t = warp->waiters.head; t; t = t->next_waiter) {
-        t->describe = describe;
+        t->wait = wait;
         t->waits_for = object;
     }
     /* The lane that is executing blocks after this. */
-    warp->describe = describe;
+    warp->wait = wait;
     warp->waits_for = object;
 }
 
@@ -96,7 +101,7 @@ static void finish(struct sim_warp *warp, bool done) {
         sim_warp_wake(warp, 0);
         sim.progress = progress;
     } else {
-        sim_block(&warp->waiters, warp->describe, warp->waits_for);
+        sim_block(&warp->waiters, warp->wait, warp->waits_for);
     }
 }
 
@@ -104,10 +109,10 @@ void sim_warp_collective(const char *name, void *operand, sim_warp_execute *exec
     struct sim_thread *thread = sim_thread();
     struct sim_warp *warp = thread->warp;
     if (!gather(thread, name, operand)) {
-        sim_block(&warp->waiters, describe_warp, warp);
+        sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    timing_drain(warp);
+    sim_hooks.drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
     finish(warp, execute(warp, warp->operand));
@@ -128,6 +133,14 @@ static void describe_warpgroup(const struct sim_thread *thread, const void *obje
     snprintf(text, size, "waits for the rest of its warpgroup at %s; missing: warp%s",
              warpgroup->collective, missing);
 }
+
+static bool awaits_warp(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return waiter->cta == other->cta &&
+           waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE &&
+           !wait_together(waiter, other);
+}
+
+static const struct sim_wait wait_for_warpgroup = {describe_warpgroup, awaits_warp, false};
 
 struct warpgroup_call {
     const char *name;
@@ -154,12 +167,12 @@ static bool gather_warps(struct sim_warp *warp, void *const operand[WARP_SIZE]) 
         sim_fatal("diverged-warpgroup", thread,
                   "at %s while other warps of the warpgroup are at %s, %s:%d.\n"
                   "    All four warps of a warpgroup have to execute the same %s.",
-                  call.name, warpgroup->collective, report_file(warpgroup->collective_file),
+                  call.name, warpgroup->collective, source_name(warpgroup->collective_file),
                   warpgroup->collective_line, warpgroup->collective);
     }
     warpgroup->arrived |= 1u << warp->index % WARPGROUP_WARPS;
     if (warpgroup->arrived != (1u << WARPGROUP_WARPS) - 1) {
-        sim_warp_blocked_on(warp, describe_warpgroup, warpgroup);
+        sim_warp_blocked_on(warp, &wait_for_warpgroup, warpgroup);
         return false;
     }
     warpgroup->arrived = 0;
@@ -181,10 +194,10 @@ void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_exe
     struct sim_thread *thread = sim_thread();
     struct sim_warp *warp = thread->warp;
     if (!gather(thread, name, operand)) {
-        sim_block(&warp->waiters, describe_warp, warp);
+        sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    timing_drain(warp);
+    sim_hooks.drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
     call = (struct warpgroup_call){name, execute};
@@ -201,5 +214,5 @@ void collective_thread_exit(struct sim_thread *thread) {
               "ends while %s at %s, %s:%d.\n"
               "    All 32 lanes of a warp have to execute the same %s.",
               lanes_text(warp->arrived, lanes, sizeof lanes), warp->collective,
-              report_file(warp->collective_file), warp->collective_line, warp->collective);
+              source_name(warp->collective_file), warp->collective_line, warp->collective);
 }

@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
 
 /* ---- who waits for what ---- */
 
 /* What a blocked thread waits for, as one line of text. */
 static void describe(const struct sim_thread *thread, char *text, size_t size) {
     text[0] = 0;
-    if (thread->describe)
-        thread->describe(thread, thread->waits_for, text, size);
+    if (thread->wait)
+        thread->wait->describe(thread, thread->waits_for, text, size);
     else
         snprintf(text, size, "waits");
 }
@@ -27,7 +28,7 @@ static void say_group(FILE *out, const struct sim_thread *first, const struct si
     else
         fprintf(out, "    CTA %d, threads %d-%d%s", cta->index, first->index, last->index,
                 count == last->index - first->index + 1 ? "" : " (some)");
-    fprintf(out, ", %s:%d: %s\n", report_file(first->self.file), first->self.line, text);
+    fprintf(out, ", %s:%d: %s\n", source_name(first->self.file), first->self.line, text);
 }
 
 /* Neighbouring threads that wait for the same thing are one line. Returns lines written. */
@@ -77,8 +78,7 @@ struct chain {
 };
 
 static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
-    return mbarrier_awaits(waiter, other) || barrier_awaits(waiter, other) ||
-           cluster_barrier_awaits(waiter, other) || collective_awaits(waiter, other);
+    return waiter->wait && waiter->wait->awaits && waiter->wait->awaits(waiter, other);
 }
 
 /* A thread that this one waits for; rather one that has ended, because it will never come. */
@@ -119,18 +119,17 @@ static void say_chain(FILE *out, const struct chain *chain) {
             fprintf(out, ", which has ended\n");
         else
             fprintf(
-                out, ", %s:%d, which waits%s\n", report_file(thread->self.file), thread->self.line,
+                out, ", %s:%d, which waits%s\n", source_name(thread->self.file), thread->self.line,
                 i + 1 < chain->count || chain->cycle ? "" : " for what no thread is known to owe");
     }
     if (chain->cycle)
         fprintf(out, "    for %s: a cycle\n", sim_who(chain->link[chain->again], who, sizeof who));
 }
 
-/* The thread to begin with: one that waits for registers, or at the end of the first chain. */
+/* The thread to begin with: `root`, or at the end of the first chain. */
 static const struct sim_thread *culprit(const struct sim_thread *first,
-                                        const struct sim_thread *for_registers,
-                                        struct chain *chain) {
-    follow(chain, for_registers ? for_registers : first);
+                                        const struct sim_thread *root, struct chain *chain) {
+    follow(chain, root ? root : first);
     const struct sim_thread *last = chain->link[chain->count - 1];
     if (chain->cycle) return chain->link[chain->again];
     if (last->state == THREAD_DONE && chain->count > 1) return chain->link[chain->count - 2];
@@ -143,7 +142,7 @@ void report_deadlock(void) {
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return;
-    const struct sim_thread *first = NULL, *for_registers = NULL;
+    const struct sim_thread *first = NULL, *root = NULL;
     int room = LINES, blocked = 0;
     for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
         for (int rank = 0; rank < cluster->ctas; ++rank) {
@@ -152,21 +151,20 @@ void report_deadlock(void) {
                 if (cta->thread[i].state == THREAD_DONE) continue;
                 ++blocked;
                 if (!first) first = &cta->thread[i];
-                if (!for_registers && registers_awaited(&cta->thread[i]))
-                    for_registers = &cta->thread[i];
+                const struct sim_wait *wait = cta->thread[i].wait;
+                if (!root && wait && wait->root) root = &cta->thread[i];
             }
             room -= say_cta(out, cta, room);
         }
     if (room <= 0) fprintf(out, "    ...\n");
     struct chain chain;
-    const struct sim_thread *named = culprit(first, for_registers, &chain);
+    const struct sim_thread *named = culprit(first, root, &chain);
     if (chain.count > 1) say_chain(out, &chain);
     fprintf(out,
             "    Look for an arrival or a load that is missing or comes too late, a wrong count, "
             "or a wrong initial phase.");
     fclose(out);
-    sim_hazard("deadlock", named,
-               "nothing is under way and no thread can run; %d %s:\n%s", blocked,
+    sim_hazard("deadlock", named, "nothing is under way and no thread can run; %d %s:\n%s", blocked,
                blocked == 1 ? "thread waits" : "threads wait", text);
     free(text);
 }

@@ -6,13 +6,22 @@
  * sit on different SMs and start together. A cluster keeps its places until the last of its threads
  * has ended.
  */
+#include "sim/core/grid.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "sim/core/collective.h"
 #include "sim/core/fiber.h"
-#include "sim/cost/timing_model.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/hooks.h"
+#include "sim/core/jobs.h"
+#include "sim/core/run.h"
+#include "sim/core/scheduler.h"
+#include "sim/core/shared_memory.h"
+#include "sim/core/storage.h"
 
 enum {
     MAX_THREADS = 1024, /* of a CTA */
@@ -64,10 +73,10 @@ static void thread_main(void *argument) {
         (void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel;
     kernel(*sim.args);
     make_exit_calls(&thread->at_exit);
-    cp_async_thread_exit(thread);
+    sim_hooks.thread_ends(thread);
     collective_thread_exit(thread);
     if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes)
-        timing_drain(thread->warp);
+        sim_hooks.drain(thread->warp);
     thread->state = THREAD_DONE;
     thread->warp->ready &= ~(1u << thread->lane);
     thread->warp->exited |= 1u << thread->lane;
@@ -112,10 +121,9 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->registers = NULL;
     cta->at_exit = NULL;
     sim_poison(cta->shared, cta->shared_bytes);
-    shadow_clear(cta->shadow, cta->shared_bytes);
     memset(cta->warpgroup, 0, cta->warpgroups * sizeof *cta->warpgroup);
     memset(cta->warp, 0, cta->warps * sizeof *cta->warp);
-    barrier_cta_begin(cta);
+    sim_hooks.cta_begins(cta);
     for (int i = 0; i < cta->warps; ++i) {
         struct sim_warp *warp = &cta->warp[i];
         struct sim_warpgroup *warpgroup = &cta->warpgroup[i / WARPGROUP_WARPS];
@@ -124,19 +132,46 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
         warpgroup->cta = cta;
         warpgroup->index = i / WARPGROUP_WARPS;
         warpgroup->warp[warpgroup->warps++] = warp;
-        timing_warp_begin(warp, time);
+        sim_hooks.warp_begins(warp, time);
     }
     for (int i = 0; i < cta->threads; ++i)
         begin_thread(cta, i);
 }
 
+/* ---- launch bounds ---- */
+
+/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
+ * (hopper/thread.h), and the linker tells where it begins and ends. */
+#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
+#define SECTION_BOUNDS(ctas)                                                                       \
+    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
+    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
+#define IN_SECTION(ctas)                                                                           \
+    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
+        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
+        return ctas;
+
+#ifdef __ELF__
+FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
+int grid_launch_bounds_ctas(const void *kernel) {
+    const uintptr_t address = (uintptr_t)kernel;
+    FOR_EACH_CTA_COUNT(IN_SECTION)
+    return 1;
+}
+#else
+int grid_launch_bounds_ctas(const void *kernel) {
+    (void)kernel;
+    return 1;
+}
+#endif
+
 /* ---- who is resident ---- */
 
-int launch_ctas_per_sm(const struct gemm_launch *launch) {
+int grid_ctas_per_sm(const struct gemm_launch *launch) {
     int by_threads = MAX_SM_THREADS / launch->threads;
     /* How many registers a thread uses is the compiler's secret; that this many CTAs fit is its
      * promise. */
-    int by_registers = sim_launch_bounds_ctas(launch->kernel);
+    int by_registers = grid_launch_bounds_ctas(launch->kernel);
     int by_shared = (int)(SM_SHARED_BYTES / (launch->smem_bytes + RESERVED_SHARED_BYTES));
     int ctas = MAX_SM_CTAS;
     if (ctas > by_threads) ctas = by_threads;
@@ -196,12 +231,11 @@ static bool start_next_cluster(void) {
         end = &(*end)->next;
     *end = cluster;
     for (int rank = 0; rank < cluster->ctas; ++rank)
-        begin_cta(&cluster->cta[rank], index * cluster->ctas + rank, sm[rank],
-                  time + CTA_LAUNCH_CYCLES + CTA_SETUP_CYCLES);
+        begin_cta(&cluster->cta[rank], index * cluster->ctas + rank, sm[rank], time);
     return true;
 }
 
-bool launch_admit(void) {
+bool grid_admit(void) {
     bool started = false;
     while (grid.next < grid.clusters && start_next_cluster())
         started = true;
@@ -209,7 +243,7 @@ bool launch_admit(void) {
     return sim.clusters != NULL;
 }
 
-void launch_retire(struct sim_cluster *cluster) {
+void grid_retire(struct sim_cluster *cluster) {
     jobs_complete_all(cluster);
     for (int rank = 0; rank < cluster->ctas; ++rank) {
         struct sim_cta *cta = &cluster->cta[rank];
@@ -239,7 +273,7 @@ static bool refuse(const struct gemm_launch *launch, const char *why, long have,
     return false;
 }
 
-static bool acceptable(const struct gemm_launch *launch) {
+bool grid_acceptable(const struct gemm_launch *launch) {
     if (!launch->kernel) return refuse(launch, "no kernel", 0, 0);
     if (launch->threads < 1 || launch->threads > MAX_THREADS)
         return refuse(launch, "%ld threads per CTA (1 to %ld)", launch->threads, MAX_THREADS);
@@ -268,8 +302,8 @@ static void order_clusters(void) {
     }
 }
 
-bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
-    if (!acceptable(launch)) return false;
+bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
+    if (!grid_acceptable(launch)) return false;
     if (launch->grid < 1 || launch->grid % launch->cluster)
         return refuse(launch, "a grid of %ld CTAs, in clusters of %ld", launch->grid,
                       launch->cluster);
@@ -277,17 +311,16 @@ bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, 
     sim.args = args;
     memset(&grid, 0, sizeof grid);
     grid.clusters = launch->grid / launch->cluster;
-    grid.ctas_per_sm = launch_ctas_per_sm(launch);
+    grid.ctas_per_sm = grid_ctas_per_sm(launch);
     int warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
     resident_warps =
         storage_zeroed((size_t)sim.sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
     resident_warp_count = 0;
-    uint64_t begin = sim.cycles + KERNEL_LAUNCH_CYCLES;
     for (int i = 0; i < sim.sms; ++i)
-        grid.free_at[i] = begin;
+        grid.free_at[i] = sim.cycles;
     order_clusters();
     global_launch_begin();
-    cp_async_launch_begin();
+    sim_hooks.launch_begins();
     *abandoned = !scheduler_run();
     jobs_cancel();
     while (sim.clusters) {
@@ -305,17 +338,4 @@ bool launch_run(const struct gemm_launch *launch, const struct gemm_args *args, 
     resident_warps = NULL;
     sim.launch = NULL;
     return true;
-}
-
-/* ---- gemm.h: questions a chapter's launch asks ---- */
-
-int gemm_sm_count(void) {
-    if (sim.sms == 0)
-        fprintf(stderr, "the simulator is not there yet: backend_open() comes first\n");
-    return sim.sms;
-}
-
-int gemm_resident_clusters(const struct gemm_launch *launch) {
-    if (!acceptable(launch)) return 0;
-    return launch_ctas_per_sm(launch) * sim.sms / launch->cluster;
 }

@@ -2,11 +2,14 @@
  * hazards.c: what the simulator tells about a kernel's mistakes, and the end of a launch that cannot
  * go on.
  */
+#include "sim/core/hazards.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "sim/core/scheduler.h"
 
 /* ---- places in the source ---- */
 
@@ -18,7 +21,7 @@ struct site {
 enum { SITES = 1 << 12 };
 static struct site sites[SITES]; /* open addressing; an id is an index */
 
-uint16_t report_site(const char *file, int line) {
+uint16_t source_site(const char *file, int line) {
     unsigned hash = ((unsigned)line * 40503u) ^ (unsigned)((uintptr_t)file >> 4);
     for (unsigned probe = 0; probe < SITES; ++probe) {
         unsigned i = (hash + probe) % SITES;
@@ -31,12 +34,12 @@ uint16_t report_site(const char *file, int line) {
     return 0; /* thousands of lines of kernels in one program: reports get vague */
 }
 
-void report_site_of(uint16_t site, const char **file, int *line) {
-    *file = report_file(sites[site].file);
+void source_site_of(uint16_t site, const char **file, int *line) {
+    *file = source_name(sites[site].file);
     *line = sites[site].line;
 }
 
-const char *report_file(const char *file) {
+const char *source_name(const char *file) {
     if (!file) return "?";
     const char *shown = file, *slash = NULL;
     for (const char *c = file; *c; ++c) {
@@ -84,14 +87,14 @@ static struct {
 static int seen_count;
 static bool silent;
 
-void report_quiet(bool quiet) { silent = quiet; }
+void hazards_quiet(bool quiet) { silent = quiet; }
 
-void report_begin(void) {
+void hazards_begin(void) {
     seen_count = 0;
     sim.hazards = 0;
 }
 
-bool report_get(int i, const char **kind, const char **file, int *line) {
+bool hazards_get(int i, const char **kind, const char **file, int *line) {
     if (i >= seen_count) return false;
     *kind = seen[i].kind;
     *file = seen[i].file;
@@ -111,13 +114,13 @@ static void report(const char *kind, const char *file, int line, const struct si
     if (seen_count > SHOWN || silent) return;
     char who[96];
     fflush(stdout);
-    fprintf(stderr, "hazard: %s: %s:%d: %s: ", kind, report_file(file), line,
+    fprintf(stderr, "hazard: %s: %s:%d: %s: ", kind, source_name(file), line,
             sim_who(thread, who, sizeof who));
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
 }
 
-void report_end(void) {
+void hazards_end(void) {
     if (seen_count > SHOWN && !silent)
         fprintf(stderr, "hazards at %d more lines are not shown\n", seen_count - SHOWN);
 }

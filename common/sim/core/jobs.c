@@ -4,9 +4,12 @@
  * The schedule decides what is next: the newest, one at random, or the one that is due first.
  * `early` never keeps one.
  */
+#include "sim/core/jobs.h"
+
 #include <stdlib.h>
 
-#include "sim/core/core.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
 
 static struct sim_job **heap;
 static int heap_size, heap_room;
@@ -107,12 +110,12 @@ void sim_job_start(struct sim_job *job, uint64_t time) {
 
 void sim_job_force(struct sim_job *job) { complete(job, sim_now()); }
 
-void sim_job_wait(struct sim_job *job, sim_describe *describe, const void *object) {
+void sim_job_wait(struct sim_job *job, const struct sim_wait *wait, const void *object) {
     if (job->state != JOB_PENDING) return;
     if (sim.schedule == SCHEDULE_LATE || sim.schedule == SCHEDULE_EARLY)
         sim_job_force(job);
     else
-        sim_block(&job->waiters, describe, object);
+        sim_block(&job->waiters, wait, object);
 }
 
 void jobs_cancel(void) {

@@ -6,11 +6,17 @@
  *   random   at every step a thread or a job drawn at random
  *   time     the warp with the smallest clock, or the job that is due before it
  */
+#include "sim/core/scheduler.h"
+
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "sim/core/core.h"
+#include "sim/core/events.h"
 #include "sim/core/fiber.h"
+#include "sim/core/grid.h"
+#include "sim/core/hazards.h"
+#include "sim/core/hooks.h"
+#include "sim/core/jobs.h"
 
 struct sim_run sim;
 struct sim_self *sim_self;
@@ -78,28 +84,28 @@ static void suspend(void) {
     sim_self = self;
 }
 
-static void wait_in(struct sim_wait_queue *queue, sim_describe *describe, const void *object,
+static void wait_in(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object,
                     bool soft) {
     struct sim_thread *thread = sim_thread();
     thread->state = THREAD_BLOCKED;
     thread->warp->ready &= ~(1u << thread->lane);
     thread->soft = soft;
     thread->signalled = false;
-    thread->describe = describe;
+    thread->wait = wait;
     thread->waits_for = object;
     thread->queue = queue;
     thread->next_waiter = queue->head;
     queue->head = thread;
     suspend();
-    thread->describe = NULL;
+    thread->wait = NULL;
 }
 
-void sim_block(struct sim_wait_queue *queue, sim_describe *describe, const void *object) {
-    wait_in(queue, describe, object, false);
+void sim_block(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object) {
+    wait_in(queue, wait, object, false);
 }
 
-bool sim_park(struct sim_wait_queue *queue, sim_describe *describe, const void *object) {
-    wait_in(queue, describe, object, true);
+bool sim_park(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object) {
+    wait_in(queue, wait, object, true);
     return sim_thread()->signalled;
 }
 
@@ -153,7 +159,7 @@ static void run_thread(struct sim_thread *thread) {
     fiber_free(thread->fiber);
     thread->fiber = NULL;
     ++sim.progress;
-    if (thread->cta->cluster->live == 0) launch_retire(thread->cta->cluster);
+    if (thread->cta->cluster->live == 0) grid_retire(thread->cta->cluster);
 }
 
 /* ---- the schedules; each returns whether it found something to do ---- */
@@ -238,7 +244,7 @@ static bool step_time(void) {
     if (job && (!next || job->time <= next->clock)) return jobs_complete_next();
     if (!next) return false;
     if (job && job->time < horizon) horizon = job->time;
-    if (next->backlog && timing_settle(next, horizon == UINT64_MAX ? horizon : horizon + SLACK))
+    if (next->backlog && sim_hooks.settle(next, horizon == UINT64_MAX ? horizon : horizon + SLACK))
         return true;
     for (uint32_t turn = next->ready; turn; turn &= turn - 1) {
         int before_run = resident_warp_count;
@@ -291,7 +297,7 @@ bool scheduler_run(void) {
         in_fiber = abandoned = false;
         return false;
     }
-    while (launch_admit()) {
+    while (grid_admit()) {
         if (step()) continue;
         if (sim.progress != last_progress) futile = 0;
         last_progress = sim.progress;

@@ -3,12 +3,16 @@
  * an arena for everything that lives as long as it does. Clusters that have retired are used again
  * by the launch.
  */
+#include "sim/core/storage.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "backend.h"
 #include "sim/core/fiber.h"
+#include "sim/core/hazards.h"
+#include "sim/core/hooks.h"
 
 struct sim_arena_block {
     struct sim_arena_block *next;
@@ -74,7 +78,7 @@ struct sim_cluster *storage_new(const struct gemm_launch *launch) {
         cta->shared_bytes = (launch->smem_bytes + 15) & ~(size_t)15;
         cta->shared = aligned_alloc(1024, (cta->shared_bytes + 1024) & ~(size_t)1023);
         if (!cta->shared) out_of_memory();
-        cta->shadow = shadow_new(cta->shared_bytes);
+        sim_hooks.cta_made(cta);
     }
     return cluster;
 }
@@ -84,7 +88,7 @@ void storage_free(struct sim_cluster *cluster) {
         struct sim_cta *cta = &cluster->cta[rank];
         for (int i = 0; i < cta->threads; ++i)
             if (cta->thread[i].fiber) fiber_free(cta->thread[i].fiber);
-        shadow_free(cta->shadow, cta->shared_bytes);
+        sim_hooks.cta_freed(cta);
         free(cta->shared);
         free(cta->warpgroup);
         free(cta->warp);

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/core/core.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/models/bandwidth.h"
 

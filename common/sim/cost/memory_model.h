@@ -4,6 +4,7 @@
 #ifndef SIM_COST_MEMORY_MODEL_H
 #define SIM_COST_MEMORY_MODEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 void memory_model_begin(int sms);
@@ -14,5 +15,12 @@ void memory_model_end(void);
  * a neighbouring lane takes the other one with the same request. */
 uint64_t memory_model_fetch(uint64_t time, uint64_t first, uint64_t count, uint64_t bytes,
                             uint64_t dram_latency);
+
+/* Books bytes of the L2's (and DRAM's) bandwidth; returns when the last byte has arrived. `latency`
+ * excluded. */
+uint64_t sim_l2_book(uint64_t time, uint64_t bytes);
+/* Fetches these bytes of global memory from `time` on: L2 or, if they are not there yet, DRAM;
+ * their latency and bandwidth. Returns when the last byte has arrived at the SM. */
+uint64_t sim_global_fetch(uint64_t time, const void *address, size_t bytes);
 
 #endif

@@ -1,6 +1,9 @@
 /* timing_async.c: the asynchronous units' share of the timing model. */
 #include "sim/cost/timing_async.h"
 
+#include "hopper/thread.h"
+#include "sim/core/run.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_units.h"
 
 /* How long the TMA of an SM is busy with a box. */
@@ -19,8 +22,8 @@ struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes) {
 void time_tma_load_row(struct busy *busy, const void *global, uint64_t bytes) {
     if (!sim_timed() || !bytes) return;
     /* It asks for one row after the other. */
-    const uint64_t arrival = sim_global_fetch(busy->begin + busy->asked / TMA_BYTES_PER_CYCLE,
-                                              global, bytes);
+    const uint64_t arrival =
+        sim_global_fetch(busy->begin + busy->asked / TMA_BYTES_PER_CYCLE, global, bytes);
     busy->asked += bytes;
     busy->end = later(busy->end, arrival + TMA_OVERHEAD);
 }

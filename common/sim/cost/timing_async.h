@@ -5,7 +5,7 @@
 #ifndef SIM_COST_TIMING_ASYNC_H
 #define SIM_COST_TIMING_ASYNC_H
 
-#include "sim/core/internal.h"
+#include "sim/core/threads.h"
 
 struct busy {
     uint64_t begin, end;

@@ -2,7 +2,8 @@
  * timing_mma.c: what ldmatrix and mma.sync cost under SCHEDULE_TIME: registers that arrive later,
  * and the Tensor Core's share of a sub-partition.
  */
-#include "sim/core/core.h"
+#include "sim/core/events.h"
+#include "sim/core/scheduler.h"
 #include "sim/cost/timing_units.h"
 
 /* Found by their place relative to the first ones that the warp used, so that every run finds the

@@ -16,9 +16,8 @@
 
 /* The SM: its clock, its warps, its port to shared memory and L1. */
 enum {
-    KERNEL_LAUNCH_CYCLES = 0, /* between launches; the host's share is not modelled */
-    CTA_LAUNCH_CYCLES = 322,  /* from a CTA's end to the next one's first instruction [probe] */
-    CTA_SETUP_CYCLES = 700,   /* what else a CTA begins with: instructions that are not in a cache,
+    CTA_LAUNCH_CYCLES = 322, /* from a CTA's end to the next one's first instruction [probe] */
+    CTA_SETUP_CYCLES = 700,  /* what else a CTA begins with: instructions that are not in a cache,
                                * the tensor maps [fit: 07] */
 
     SUB_PARTITIONS = 4,   /* of an SM; warp w issues from w % 4 [sheet] */
@@ -28,7 +27,7 @@ enum {
     LOG_LANES_AHEAD = 64, /* accesses that a lane may be ahead of the slowest of its warp */
     BARRIER_LATENCY = 13, /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
     BARRIER_WARP_CYCLES = 2,
-    FENCE_CYCLES = 10,    /* fence.proxy.async [probe] */
+    FENCE_CYCLES = 10,      /* fence.proxy.async [probe] */
     SETMAXNREG_CYCLES = 20, /* [guess] */
 
     /* One pipe serves L1 and shared memory: ld, st, ldmatrix, stmatrix, cp.async's addresses. What
@@ -38,10 +37,10 @@ enum {
     SHARED_PORT_BYTES = 128, /* a cycle; one pass over the 32 banks [sheet] */
     PORT_QUEUE_CYCLES = 256, /* a warp goes on while its last instruction waits so long [fit: 05] */
     CP_ASYNC_EXTRA_PASSES = 1, /* besides those for the addresses [fit: 04] */
-    SHARED_LATENCY = 23,     /* ld.shared to use [probe] */
-    L1_LATENCY = 32,         /* [probe] */
-    GLOBAL_LINE_BYTES = 128, /* a load takes a pass for every line it touches [probe] */
-    STORE_LINE_CYCLES = 2,   /* a store two [probe] */
+    SHARED_LATENCY = 23,       /* ld.shared to use [probe] */
+    L1_LATENCY = 32,           /* [probe] */
+    GLOBAL_LINE_BYTES = 128,   /* a load takes a pass for every line it touches [probe] */
+    STORE_LINE_CYCLES = 2,     /* a store two [probe] */
     GLOBAL_SECTOR_BYTES = 32
 };
 
@@ -71,19 +70,19 @@ enum {
 
 /* mbarriers and clusters. */
 enum {
-    MBARRIER_ARRIVE_CYCLES = 6,     /* [probe] */
-    MBARRIER_TRY_WAIT_CYCLES = 60,  /* successful: 58 to 70 [probe] */
-    MBARRIER_EXPECT_TX_CYCLES = 7,  /* arrive.expect_tx and a wait take 67 [probe] */
-    REMOTE_ARRIVE_CYCLES = 212,     /* [micro]; 281 to the end of the owner's wait [probe] */
-    DSMEM_CYCLES = 195,             /* a word from or to another CTA's shared memory [probe] */
-    DSMEM_BYTES_PER_CYCLE = 14,     /* that an SM reads of others: 3.3 TB/s on the chip [micro] */
-    CLUSTER_BARRIER_CYCLES = 410    /* of two CTAs [probe] */
+    MBARRIER_ARRIVE_CYCLES = 6,    /* [probe] */
+    MBARRIER_TRY_WAIT_CYCLES = 60, /* successful: 58 to 70 [probe] */
+    MBARRIER_EXPECT_TX_CYCLES = 7, /* arrive.expect_tx and a wait take 67 [probe] */
+    REMOTE_ARRIVE_CYCLES = 212,    /* [micro]; 281 to the end of the owner's wait [probe] */
+    DSMEM_CYCLES = 195,            /* a word from or to another CTA's shared memory [probe] */
+    DSMEM_BYTES_PER_CYCLE = 14,    /* that an SM reads of others: 3.3 TB/s on the chip [micro] */
+    CLUSTER_BARRIER_CYCLES = 410   /* of two CTAs [probe] */
 };
 
 /* The TMA. */
 enum {
-    TMA_THREAD_CYCLES = 64, /* of the thread that asks: up to 109 [probe]; less [fit: 05] */
-    TMA_ISSUE_CYCLES = 32,  /* between two boxes of an SM [micro] */
+    TMA_THREAD_CYCLES = 64,    /* of the thread that asks: up to 109 [probe]; less [fit: 05] */
+    TMA_ISSUE_CYCLES = 32,     /* between two boxes of an SM [micro] */
     TMA_BYTES_PER_CYCLE = 108, /* of an SM: 138 to 142 cycles between 1 and 16 KB [probe] */
     TMA_OVERHEAD = 236, /* besides the memory's latency: 520 for 1 KB, 658 for 16 from L2 [probe] */
     TMA_DRAM_LATENCY = 800, /* instead of DRAM_LATENCY: 972 for 1 KB, 1283 for 16 in all [probe] */

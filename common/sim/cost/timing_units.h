@@ -5,8 +5,8 @@
 #ifndef SIM_COST_TIMING_UNITS_H
 #define SIM_COST_TIMING_UNITS_H
 
-#include "sim/core/core.h"
 #include "sim/cost/timing_model.h"
+#include "sim/cost/warp_timing.h"
 #include "sim/models/bandwidth.h"
 
 enum {
@@ -40,7 +40,7 @@ struct sm {
     uint64_t server[SERVERS_PER_SM];
     uint64_t filled;  /* lines that the TMA has written and that have not delayed a wgmma yet */
     uint64_t network; /* loads from other SMs' shared memory */
-    struct bandwidth port; /* of L1 and shared memory, which are one */
+    struct bandwidth port;   /* of L1 and shared memory, which are one */
     uint32_t l1[L1_SECTORS]; /* tag: sector number + 1 */
 };
 

@@ -7,10 +7,16 @@
  * the warp's clock and to the servers that warps and units share. A server is the cycle from which
  * it is free again.
  */
+#include "sim/cost/warp_timing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "sim/core/events.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/scheduler.h"
+#include "sim/core/storage.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/timing_units.h"
@@ -58,10 +64,9 @@ static uint64_t pass_port(struct sim_warp *warp, uint64_t passes) {
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    const uint64_t arrival =
-        memory_model_fetch(thread->warp->clock + behind,
-                           global_device_address(global) / GLOBAL_SECTOR_BYTES, 1, 16,
-                           DRAM_LATENCY);
+    const uint64_t arrival = memory_model_fetch(thread->warp->clock + behind,
+                                                global_device_address(global) / GLOBAL_SECTOR_BYTES,
+                                                1, 16, DRAM_LATENCY);
     return arrival + SHARED_LATENCY;
 }
 
@@ -126,8 +131,8 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
     uint64_t arrival = begin + L1_LATENCY;
     for (int i = 0; i < count; ++i) {
         if (row->op == TIMING_LD_GLOBAL && l1_hit(sm, sector[i])) continue;
-        arrival = later(arrival, memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES,
-                                                    DRAM_LATENCY));
+        arrival = later(arrival,
+                        memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES, DRAM_LATENCY));
     }
     if (row->op == TIMING_ATOMIC)
         warp->clock = arrival; /* its result decides what comes next */
@@ -183,7 +188,7 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
 /* ---- the log ---- */
 
 void timing_warp_begin(struct sim_warp *warp, uint64_t time) {
-    warp->clock = time;
+    warp->clock = time + CTA_LAUNCH_CYCLES + CTA_SETUP_CYCLES;
     warp->timing = NULL;
     if (sim_timed()) warp->timing = sim_arena_alloc(warp->cta->cluster, sizeof *warp->timing);
 }

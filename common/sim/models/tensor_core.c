@@ -3,21 +3,7 @@
 
 #include <string.h>
 
-static float float_of_bits(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-/* An fp16 read as fp32 exponent and mantissa is too small by 2^112; multiplying by that is exact,
- * subnormals included. The largest exponent means infinity or NaN in either format. */
-float element_value(uint16_t bits, bool bf16) {
-    if (bf16) return float_of_bits((uint32_t)bits << 16);
-    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7c00) return float_of_bits(sign | 0x7f800000 | magnitude << 13);
-    const float f = float_of_bits(magnitude << 13) * 0x1p112f;
-    return sign ? -f : f;
-}
+#include "sim/models/element_values.h"
 
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
                          const void *bytes, bool bf16) {

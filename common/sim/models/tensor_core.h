@@ -29,7 +29,4 @@ void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line,
 void wgmma_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b, int n,
                     bool accumulate);
 
-/* The exact value of 16 bits as fp16 or bf16. */
-float element_value(uint16_t bits, bool bf16);
-
 #endif

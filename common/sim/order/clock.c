@@ -7,11 +7,13 @@
  * fence.proxy.async of the thread that made them. A thread's own epoch counts up at every release
  * and at every proxy fence, so that what it does afterwards is not covered by them.
  */
+#include "sim/order/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
-#include "sim/cost/timing_model.h"
+#include "sim/core/hazards.h"
+#include "sim/core/storage.h"
 
 /* Joining clocks takes more time than anything else here, so it is done by vectors; the signed
  * comparison is the one that every vector unit has, and epochs stay far below 2^31. */
@@ -104,16 +106,4 @@ void sim_acquire_slot(struct sim_thread *thread, int slot, uint32_t epoch) {
 
 bool sim_happens_before(const struct sim_thread *thread, int slot, uint32_t epoch) {
     return slot == thread->slot || sim_clock_get(&thread->c, slot) >= epoch;
-}
-
-void sim_fence_proxy_async(void) {
-    struct sim_thread *thread = sim_thread();
-    struct sim_cluster *cluster = thread->cta->cluster;
-    sim_clock_raise(cluster, &thread->p, thread->slot, thread->epoch++);
-    /* What its own cp.async has landed went through the generic proxy, too. */
-    int copies = cp_async_slot(thread);
-    if (copies >= 0)
-        sim_clock_raise(cluster, &thread->p, copies, sim_clock_get(&thread->c, copies));
-    sim_advance(FENCE_CYCLES);
-    sim_maybe_yield();
 }

@@ -8,10 +8,15 @@
  * in P_T, other async ones in C_T. The verdict does not depend on the schedule, only on what the
  * kernel has ordered.
  */
+#include "sim/order/shadow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
+#include "sim/order/clock.h"
 
 /* One access to (some words of) a cell. */
 struct record {
@@ -37,22 +42,22 @@ struct shadow_cell {
     struct overflow *overflow;  /* records beyond the first four */
 } __attribute__((aligned(64))); /* one cache line */
 
-struct shadow_cell *shadow_new(size_t shared_bytes) {
-    const size_t bytes = (shared_bytes / CELL_BYTES + 1) * sizeof(struct shadow_cell);
-    struct shadow_cell *cells = aligned_alloc(sizeof *cells, bytes);
-    if (!cells) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
-    return memset(cells, 0, bytes);
+void shadow_new(struct sim_cta *cta) {
+    const size_t bytes = (cta->shared_bytes / CELL_BYTES + 1) * sizeof(struct shadow_cell);
+    cta->shadow = aligned_alloc(sizeof *cta->shadow, bytes);
+    if (!cta->shadow) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
+    memset(cta->shadow, 0, bytes);
 }
 
-void shadow_clear(struct shadow_cell *cells, size_t shared_bytes) {
-    for (size_t i = 0; i < shared_bytes / CELL_BYTES; ++i)
-        cells[i].count = 0;
+void shadow_clear(struct sim_cta *cta) {
+    for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
+        cta->shadow[i].count = 0;
 }
 
-void shadow_free(struct shadow_cell *cells, size_t shared_bytes) {
-    for (size_t i = 0; i < shared_bytes / CELL_BYTES; ++i)
-        free(cells[i].overflow);
-    free(cells);
+void shadow_free(struct sim_cta *cta) {
+    for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
+        free(cta->shadow[i].overflow);
+    free(cta->shadow);
 }
 
 static inline struct record *record_at(struct shadow_cell *cell, int i) {
@@ -142,7 +147,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     }
     const char *file;
     int line;
-    report_site_of(then->site, &file, &line);
+    source_site_of(then->site, &file, &line);
     char who[96], where[96];
     sim_hazard(
         kind, now->thread,
@@ -162,7 +167,7 @@ static void accuse_of_reading_nothing(const struct record *read, const struct si
     const char *file;
     int line;
     char where[96];
-    report_site_of(read->site, &file, &line);
+    source_site_of(read->site, &file, &line);
     sim_hazard_at(
         "uninitialized-shared", file, line, thread_of(cluster, read->thread),
         "read by %s of %s, which nothing has written since the CTA began\n"
@@ -239,7 +244,7 @@ static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t c
 }
 
 static void touch(const struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
-    uint16_t site = report_site(now->thread->self.file, now->thread->self.line);
+    uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
     size_t first = offset / WORD_BYTES, end = (offset + bytes + WORD_BYTES - 1) / WORD_BYTES;
     while (first < end) {
         size_t cell = first / 4, in_cell = first % 4;

@@ -1,5 +1,5 @@
 /* cluster.c: what CTAs of a cluster do to each other: the cluster barrier, remote arrivals,
- * st.async, loads.
+ * loads.
  *
  * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
  * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally the first
@@ -11,9 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "hopper/cluster.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
-#include "sim/units/async.h"
+#include "sim/cost/warp_timing.h"
+#include "sim/order/clock.h"
+#include "sim/order/shadow.h"
+#include "sim/units/mbarrier_table.h"
 
 /* ---- the cluster barrier ---- */
 
@@ -44,10 +50,12 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
              barrier->expected);
 }
 
-bool cluster_barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
-    return waiter->describe == describe_barrier && other->describe != describe_barrier &&
-           other->state != THREAD_DONE && other->cta->cluster == waiter->cta->cluster;
+static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    return other->wait != waiter->wait && other->state != THREAD_DONE &&
+           other->cta->cluster == waiter->cta->cluster;
 }
+
+static const struct sim_wait wait_for_cluster = {describe_barrier, awaits, false};
 
 static void release_if_complete(struct cluster_barrier *barrier) {
     if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;
@@ -92,7 +100,7 @@ void sim_cluster_sync(void) {
     ++barrier->arrived;
     release_if_complete(barrier);
     while (barrier->generation == generation)
-        sim_block(&barrier->waiters, describe_barrier, barrier);
+        sim_block(&barrier->waiters, &wait_for_cluster, barrier);
     sim_acquire(thread, &barrier->completed);
     sim_advance(thread->lane == 0 ? CLUSTER_BARRIER_CYCLES : 0);
     sim_maybe_yield();
@@ -174,48 +182,6 @@ void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
 
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {
     arrive_remote(barrier, rank, true);
-}
-
-/* ---- st.async ---- */
-
-struct remote_store {
-    struct sim_job job; /* first */
-    struct async_copy copy;
-    unsigned char *host;
-    uint32_t value;
-};
-
-static void store_lands(struct sim_job *job) {
-    struct remote_store *const store = (struct remote_store *)job;
-    memcpy(store->host, &store->value, sizeof store->value);
-    mbarrier_copy_lands(&store->copy, sizeof store->value);
-    free(store);
-}
-
-void sim_st_async_b32(uint32_t *word, uint32_t value, uint64_t *barrier, uint32_t rank) {
-    struct sim_thread *const thread = sim_thread();
-    static const char operation[] = "st.async";
-    const struct sim_shared_place target =
-        sim_shared_map(sim_shared_at(word, sizeof *word, sizeof *word), rank);
-    const struct sim_shared_place counter =
-        sim_shared_map(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), rank);
-    check_target_alive(target.cta, operation);
-    struct mbarrier_record *const record = mbarrier_find(counter, operation);
-    struct remote_store *const store = async_alloc(sizeof *store);
-    store->host = target.host;
-    store->value = value;
-    store->job.complete = store_lands;
-    store->job.cancel = cancel;
-    store->job.cluster = thread->cta->cluster;
-    mbarrier_copy_begins(record, &store->copy, &store->job);
-    if (record->word_slot < 0)
-        record->word_slot = sim_slot_new(thread->cta->cluster, operation, false, NULL);
-    sim_shadow_async(thread, target.cta, target.offset, sizeof value, SIM_WRITE, record->word_slot,
-                     store->copy.epoch);
-    sim_poison(target.host, sizeof value);
-    sim_advance(MBARRIER_ARRIVE_CYCLES);
-    sim_job_start(&store->job, sim_now() + DSMEM_CYCLES);
-    sim_maybe_yield();
 }
 
 /* ---- ld.shared::cluster ---- */

@@ -6,12 +6,24 @@
  * poison, and is reported whatever the schedule, because the epoch is in nobody's clock before the
  * wait.
  */
+#include "sim/units/thread_copies.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "hopper/cp_async.h"
+#include "sim/core/events.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/jobs.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
+#include "sim/cost/warp_timing.h"
+#include "sim/order/clock.h"
+#include "sim/order/shadow.h"
+#include "sim/units/mbarrier_table.h"
 
 enum { COPY_BYTES = 16 };
 
@@ -180,8 +192,10 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
     (void)thread;
     const struct copy_batch *batch = object;
     snprintf(text, size, "waits for %d cp.async copies, the last issued at %s:%d", batch->count,
-             report_file(batch->file), batch->line);
+             source_name(batch->file), batch->line);
 }
+
+static const struct sim_wait wait_for_copies = {describe_wait, NULL, false};
 
 void sim_cp_async_wait_group(int pending) {
     struct sim_thread *thread = sim_thread();
@@ -192,7 +206,7 @@ void sim_cp_async_wait_group(int pending) {
     const uint32_t epoch = state->group[done - 1];
     while (state->pending && state->pending->epoch <= epoch) {
         struct copy_batch *batch = state->pending;
-        sim_job_wait(&batch->job, describe_wait, batch);
+        sim_job_wait(&batch->job, &wait_for_copies, batch);
         state->pending = batch->next;
         if (!state->pending) state->end = &state->pending;
         drop(batch);

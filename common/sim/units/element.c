@@ -1,11 +1,13 @@
 /*
- * element.c: 16-bit elements in a kernel's registers, and the watch over accumulators that are not
- * theirs yet.
+ * element.c: 16-bit elements in a kernel's registers.
  */
+#include "hopper/element.h"
+
 #include <string.h>
 
-#include "sim/core/core.h"
-#include "sim/models/tensor_core.h"
+#include "sim/core/threads.h"
+#include "sim/models/element_values.h"
+#include "sim/units/accumulators.h"
 
 static uint32_t bits_of(float value) {
     uint32_t bits;
@@ -13,48 +15,17 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
-static uint16_t nearest_bf16(uint32_t bits) {
-    if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fff; /* the NaN that cvt gives */
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static uint16_t nearest_fp16(uint32_t bits) {
-    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    const uint32_t magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000) return 0x7fff;
-    if (magnitude >= 0x477ff000) return sign | 0x7c00; /* 65520 and above round to infinity */
-    if (magnitude < 0x38800000) {                      /* subnormal: below 2^-14 */
-        /* Adding 0.5 moves the last bit of a subnormal, 2^-24, to the last bit of the sum, which
-         * rounds. */
-        float value;
-        memcpy(&value, &magnitude, sizeof value);
-        return sign | (uint16_t)(bits_of(value + 0.5f) - 0x3f000000);
-    }
-    const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-    return sign | (uint16_t)((rounded - 0x38000000) >> 13);
-}
-
-uint16_t sim_element_nearest(float value, int bf16) {
-    return bf16 ? nearest_bf16(bits_of(value)) : nearest_fp16(bits_of(value));
-}
-
-void sim_accumulator_in_use(void) {
-    sim_hazard("accumulator-in-use", NULL,
-               "accumulator used before the wgmma that writes it has been waited for:\n"
-               "    wgmma_wait_group has to cover the group before its registers are read.");
-}
-
 float sim_element_to_float(element_t e, int bf16) { return element_value(e.bits, bf16 != 0); }
 
 element_t sim_float_to_element(float f, int bf16) {
     sim_thread()->touched_registers = true;
     sim_check_register(bits_of(f));
-    return (element_t){sim_element_nearest(f, bf16)};
+    return (element_t){element_nearest(f, bf16 != 0)};
 }
 
 uint32_t sim_pack_elements(float low, float high, int bf16) {
     sim_thread()->touched_registers = true;
     sim_check_register(bits_of(low));
     sim_check_register(bits_of(high));
-    return sim_element_nearest(low, bf16) | (uint32_t)sim_element_nearest(high, bf16) << 16;
+    return element_nearest(low, bf16 != 0) | (uint32_t)element_nearest(high, bf16 != 0) << 16;
 }

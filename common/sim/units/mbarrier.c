@@ -5,8 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/mbarrier.h"
+#include "sim/core/events.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
-#include "sim/units/async.h"
+#include "sim/order/clock.h"
+#include "sim/units/mbarrier_table.h"
 
 /* ---- events and descriptions ---- */
 
@@ -110,14 +116,15 @@ static void note_arriver(struct mbarrier_record *record, const struct sim_thread
     record->arrivers[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-bool mbarrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
     const struct mbarrier_record *const record = waiter->waits_for;
-    if (waiter->describe != describe_wait || other->cta->cluster != record->cta->cluster)
-        return false;
+    if (other->cta->cluster != record->cta->cluster) return false;
     const int i = thread_in_cluster(other);
     return record->state.pending > 0 && record->last_arrivers[i / 64] >> i % 64 & 1 &&
            !(record->arrivers[i / 64] >> i % 64 & 1);
 }
+
+static const struct sim_wait wait_for_phase = {describe_wait, awaits, false};
 
 /* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on.
  */
@@ -239,7 +246,6 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
     sim_acquire(thread, &record->completed);
     sim_acquire_slot(thread, record->slot, record->state.phase);
-    if (record->word_slot >= 0) sim_acquire_slot(thread, record->word_slot, record->state.phase);
     event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
 }
@@ -265,7 +271,7 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
     if (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
         event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
-        sim_park(&record->waiters, describe_wait, record);
+        sim_park(&record->waiters, &wait_for_phase, record);
         check_lapped(record, thread, phase);
     }
     if (!mbarrier_state_passed(&record->state, parity)) return false;
@@ -294,7 +300,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
         event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
     while (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
-        sim_block(&record->waiters, describe_wait, record);
+        sim_block(&record->waiters, &wait_for_phase, record);
         check_lapped(record, thread, phase);
     }
     pass(record, thread);

@@ -2,11 +2,16 @@
  * mbarrier_table.c: the mbarriers of a cluster: finding one, judging whether the thread that uses
  * it may, and what is still open on those of a CTA that ends.
  */
+#include "sim/units/mbarrier_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/core/core.h"
-#include "sim/units/async.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
+#include "sim/models/mbarrier_state.h"
+#include "sim/order/clock.h"
 
 /* Per CTA, so that its barriers are looked at when it ends. */
 struct mbarrier_exit {
@@ -47,7 +52,7 @@ const char *mbarrier_name(const struct mbarrier_record *record, char *text, size
     char where[96], name[64];
     snprintf(text, size, "mbarrier %s at %s, initialized at %s:%d for %d arrival%s",
              mbarrier_short_name(record, name, sizeof name),
-             sim_where(record->cta, record->offset, where, sizeof where), report_file(record->file),
+             sim_where(record->cta, record->offset, where, sizeof where), source_name(record->file),
              record->line, record->state.expected, record->state.expected == 1 ? "" : "s");
     return text;
 }
@@ -213,6 +218,5 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->slot = sim_slot_new(cluster, name_of_loads(record), true, NULL);
-    record->word_slot = -1;
     return record;
 }

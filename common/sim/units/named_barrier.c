@@ -4,10 +4,17 @@
  * A barrier counts threads, a warp at a time. Everybody who comes releases; those who wait acquire
  * when the count is full.
  */
+#include "sim/units/named_barrier.h"
+
 #include <stdio.h>
 
-#include "sim/core/core.h"
+#include "hopper/thread.h"
+#include "sim/core/collective.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
+#include "sim/order/clock.h"
 
 enum { BARRIERS = 16 };
 
@@ -21,7 +28,7 @@ struct named_barrier {
     uint32_t warps; /* mask of those that have come */
 };
 
-void barrier_cta_begin(struct sim_cta *cta) {
+void named_barriers_begin(struct sim_cta *cta) {
     cta->barriers = sim_arena_alloc(cta->cluster, BARRIERS * sizeof *cta->barriers);
     for (int i = 0; i < BARRIERS; ++i)
         cta->barriers[i].id = i;
@@ -43,13 +50,15 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
         if (!(b->warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
 }
 
-bool barrier_awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
-    if (waiter->describe != describe_barrier || waiter->cta != other->cta) return false;
+static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
+    if (waiter->cta != other->cta) return false;
     const struct named_barrier *b = waiter->waits_for;
     const bool expected = b->expected >= waiter->cta->threads ||
                           waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE;
     return expected && !(b->warps >> other->warp->index & 1);
 }
+
+static const struct sim_wait wait_for_barrier = {describe_barrier, awaits, false};
 
 /* What the lanes pass. */
 struct arrival {
@@ -115,7 +124,7 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
             complete_barrier(b);
             if (sim_timed()) warp->clock += latency_of(arrival->threads);
         } else {
-            sim_warp_blocked_on(warp, describe_barrier, b);
+            sim_warp_blocked_on(warp, &wait_for_barrier, b);
         }
         return full;
     }

@@ -2,8 +2,13 @@
  * there. */
 #include <stdio.h>
 
+#include "hopper/registers.h"
+#include "sim/core/collective.h"
+#include "sim/core/grid.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
-#include "sim/units/async.h"
 
 enum {
     SM_REGISTERS = 65536,
@@ -22,36 +27,11 @@ struct register_pool {
     struct sim_wait_queue waiters;
 };
 
-/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
- * (hopper/thread.h), and the linker tells where it begins and ends. */
-#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
-#define SECTION_BOUNDS(ctas)                                                                       \
-    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
-    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
-#define IN_SECTION(ctas)                                                                           \
-    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
-        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
-        return ctas;
-
-#ifdef __ELF__
-FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
-int sim_launch_bounds_ctas(const void *kernel) {
-    const uintptr_t address = (uintptr_t)kernel;
-    FOR_EACH_CTA_COUNT(IN_SECTION)
-    return 1;
-}
-#else
-int sim_launch_bounds_ctas(const void *kernel) {
-    (void)kernel;
-    return 1;
-}
-#endif
-
 /* The compiler gives a kernel with launch bounds as many registers as fit, in steps of 8. */
 static struct register_pool *pool_of(struct sim_cta *cta) {
     if (cta->registers) return cta->registers;
     struct register_pool *const pool = sim_arena_alloc(cta->cluster, sizeof *pool);
-    const int threads = cta->threads * sim_launch_bounds_ctas(sim.launch->kernel);
+    const int threads = cta->threads * grid_launch_bounds_ctas(sim.launch->kernel);
     const int fit = SM_REGISTERS / threads / GRANULE * GRANULE;
     pool->at_entry = fit < MOST_AT_ENTRY ? fit : MOST_AT_ENTRY;
     for (int i = 0; i < MAX_WARPGROUPS; ++i)
@@ -71,7 +51,7 @@ static void describe(const struct sim_thread *thread, const void *object, char *
         pool->at_entry);
 }
 
-bool registers_awaited(const struct sim_thread *waiter) { return waiter->describe == describe; }
+static const struct sim_wait wait_for_registers = {describe, NULL, true};
 
 /* Gives a waiting warpgroup what it wants if the pool has it. */
 static bool grant(struct register_pool *pool, int warpgroup) {
@@ -130,7 +110,7 @@ void sim_setmaxnreg(int count, int increase) {
     sim_warpgroup_collective(increase ? "setmaxnreg.inc" : "setmaxnreg.dec", &request, apply);
     struct register_pool *const pool = pool_of(thread->cta);
     while (pool->wanted[thread->index / WARPGROUP_SIZE])
-        sim_block(&pool->waiters, describe, pool);
+        sim_block(&pool->waiters, &wait_for_registers, pool);
     sim_advance(thread->lane == 0 ? SETMAXNREG_CYCLES : 0);
     sim_maybe_yield();
 }

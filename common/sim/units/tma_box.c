@@ -1,6 +1,10 @@
 /* tma_box.c: the checks that a TMA instruction has to pass when it is issued. */
 #include "sim/units/tma_box.h"
 
+#include "hopper/tma.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
 #include "sim/models/descriptor.h"
 
 struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation) {
@@ -60,8 +64,4 @@ bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
         if (bytes && !sim_global_check(in.global, bytes, access)) return false;
     }
     return true;
-}
-
-void sim_tma_prefetch_map(const struct tensor_map *map) {
-    tma_fields_of(map, "prefetch.tensormap");
 }

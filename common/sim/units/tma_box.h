@@ -5,7 +5,9 @@
 #ifndef SIM_UNITS_TMA_BOX_H
 #define SIM_UNITS_TMA_BOX_H
 
-#include "sim/core/internal.h"
+#include "gemm.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/shared_memory.h"
 #include "sim/models/tensor_map.h"
 
 enum {

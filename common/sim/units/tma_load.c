@@ -2,9 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/tma.h"
+#include "sim/core/events.h"
+#include "sim/core/hazards.h"
+#include "sim/core/jobs.h"
+#include "sim/core/run.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
-#include "sim/units/async.h"
+#include "sim/order/shadow.h"
+#include "sim/units/mbarrier_table.h"
 #include "sim/units/tma_box.h"
 
 enum { MAX_ROW_BYTES = 256 * 4 };

@@ -6,10 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/tma.h"
+#include "sim/core/events.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/jobs.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
-#include "sim/models/tensor_core.h"
-#include "sim/units/async.h"
+#include "sim/models/element_values.h"
+#include "sim/order/clock.h"
+#include "sim/order/shadow.h"
+#include "sim/units/mbarrier_table.h"
 #include "sim/units/tma_box.h"
 
 struct store;
@@ -70,7 +79,7 @@ static void add_elements(const struct tensor_map_fields *f, unsigned char *to,
             uint16_t sum, term;
             memcpy(&sum, to, sizeof sum);
             memcpy(&term, from, sizeof term);
-            sum = sim_element_nearest(element_value(sum, bf16) + element_value(term, bf16), bf16);
+            sum = element_nearest(element_value(sum, bf16) + element_value(term, bf16), bf16);
             memcpy(to, &sum, sizeof sum);
         }
     }
@@ -244,6 +253,8 @@ static void describe_store(const struct sim_thread *thread, const void *object, 
              thread->bulk->first ? thread->bulk->first->group : 0);
 }
 
+static const struct sim_wait wait_for_store = {describe_store, NULL, false};
+
 /* Waits until groups below `target` have been read (or are complete). */
 static void wait_for_groups(struct bulk_state *bulk, uint32_t target, bool complete) {
     for (struct store *store = bulk->first; store && store->group < target;) {
@@ -252,7 +263,7 @@ static void wait_for_groups(struct bulk_state *bulk, uint32_t target, bool compl
             store = store->next;
             continue;
         }
-        sim_job_wait(job, describe_store, NULL);
+        sim_job_wait(job, &wait_for_store, NULL);
         store = bulk->first; /* others may have completed meanwhile */
     }
 }

@@ -1,7 +1,12 @@
 /*
  * warp.c: what the lanes of a warp do with one another: __syncwarp, shuffles, elections.
  */
-#include "sim/core/core.h"
+#include "hopper/thread.h"
+#include "sim/core/collective.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
+#include "sim/order/clock.h"
 
 static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     (void)operand;

@@ -7,8 +7,16 @@
  */
 #include <string.h>
 
-#include "sim/core/core.h"
-#include "sim/models/tensor_core.h"
+#include "hopper/mma.h"
+#include "sim/core/collective.h"
+#include "sim/core/events.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/shared_memory.h"
+#include "sim/cost/warp_timing.h"
+#include "sim/models/element_values.h"
+#include "sim/order/shadow.h"
+#include "sim/units/accumulators.h"
 
 enum { ROW_BYTES = 16, MATRIX_ROWS = 8 };
 
@@ -22,7 +30,6 @@ struct rows {
     struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
     uint32_t *r;
     int matrices;
-    bool transpose;
 };
 
 /* The rows are accesses of the lanes that give their addresses. */
@@ -55,7 +62,7 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 
 void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
     require_whole_warp("ldmatrix");
-    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4, false};
+    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4};
     sim_warp_collective("ldmatrix", &o, ldmatrix);
 }
 
@@ -65,32 +72,23 @@ static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct rows *o = operand[lane];
         for (int i = 0; i < o->matrices; ++i) {
-            if (!o->transpose) {
-                const struct rows *row = operand[i * MATRIX_ROWS + lane / 4];
-                memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
-                continue;
-            }
-            /* Elements (l / 4, 2 * (l % 4)) and its right neighbour go to (column, row). */
-            for (int half = 0; half < 2; ++half) {
-                const struct rows *row = operand[i * MATRIX_ROWS + lane % 4 * 2 + half];
-                uint16_t element = (uint16_t)(o->r[i] >> 16 * half);
-                memcpy(row->row.host + lane / 4 * sizeof element, &element, sizeof element);
-            }
+            const struct rows *row = operand[i * MATRIX_ROWS + lane / 4];
+            memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
         }
     }
     return true;
 }
 
-void sim_stmatrix(void *row, const uint32_t *r, int matrices, int transpose) {
+void sim_stmatrix(void *row, const uint32_t *r, int matrices) {
     require_whole_warp("stmatrix");
     uint32_t copy[4];
     memcpy(copy, r, (size_t)matrices * sizeof *copy);
-    struct rows o = {.r = copy, .matrices = matrices, .transpose = transpose != 0};
+    struct rows o = {.r = copy, .matrices = matrices};
     if (sim_thread()->lane < matrices * MATRIX_ROWS)
         o.row = sim_shared_at(row, ROW_BYTES, ROW_BYTES);
     for (int i = 0; i < matrices; ++i)
         sim_check_register(copy[i]);
-    sim_warp_collective(transpose ? "stmatrix.trans" : "stmatrix", &o, stmatrix);
+    sim_warp_collective("stmatrix", &o, stmatrix);
     sim_progress();
 }
 

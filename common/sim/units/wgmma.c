@@ -15,8 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/core/core.h"
+#include "hopper/wgmma.h"
+#include "sim/core/collective.h"
+#include "sim/core/events.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
+#include "sim/order/clock.h"
 #include "sim/units/wgmma_state.h"
 
 static void at_cta_exit(struct sim_exit_call *call) {
@@ -202,9 +208,11 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
                           size_t size) {
     const struct wgmma_operation *const op = object;
     (void)thread;
-    snprintf(text, size, "wgmma group %u, issued at %s:%d", op->group, report_file(op->file),
+    snprintf(text, size, "wgmma group %u, issued at %s:%d", op->group, source_name(op->file),
              op->line);
 }
+
+static const struct sim_wait wait_for_group = {describe_wait, NULL, false};
 
 /* A in registers must stay what it was until the wait. The array may be out of scope in the C
  * program by now, which is why the sanitizer may not look. */
@@ -232,9 +240,9 @@ void sim_wgmma_wait_group(int pending) {
         sim_hazard("fragment-in-flight", thread,
                    "A registers of the wgmma at %s:%d were changed before the wait for it\n"
                    "    wait first, or load the next fragments into other registers",
-                   report_file(op->file), op->line);
+                   source_name(op->file), op->line);
     }
-    if (newest) sim_job_wait(&newest->job, describe_wait, newest);
+    if (newest) sim_job_wait(&newest->job, &wait_for_group, newest);
     for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
         if (wgmma_in_flight(state, state->tile[i], me) && state->tile[i]->epoch <= target)
             wgmma_deliver(state, state->tile[i], me);

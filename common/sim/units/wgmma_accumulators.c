@@ -4,7 +4,10 @@
  */
 #include <string.h>
 
+#include "sim/core/hazards.h"
+#include "sim/core/storage.h"
 #include "sim/models/fragments.h"
+#include "sim/units/accumulators.h"
 #include "sim/units/wgmma_state.h"
 
 static bool any_in_flight(const struct wgmma_state *state, const struct wgmma_tile *tile) {

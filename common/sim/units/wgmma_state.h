@@ -5,7 +5,8 @@
 #ifndef SIM_UNITS_WGMMA_STATE_H
 #define SIM_UNITS_WGMMA_STATE_H
 
-#include "sim/core/internal.h"
+#include "sim/core/jobs.h"
+#include "sim/core/threads.h"
 #include "sim/cost/timing_async.h"
 #include "sim/models/descriptor.h"
 #include "sim/models/tensor_core.h"

@@ -292,9 +292,9 @@ static void open_gpu(struct gpu *gpu) {
     for (int index = 0; index < PRODUCTS; ++index) {
         const struct shape *s = shape_of(index);
         gpu->product[index] = (struct product){.index = index,
-                                                .a = on_device(bytes_of(s->m, s->lda)),
-                                                .b = on_device(bytes_of(s->n, s->ldb)),
-                                                .d = on_device(bytes_of(s->m, s->ldd))};
+                                               .a = on_device(bytes_of(s->m, s->lda)),
+                                               .b = on_device(bytes_of(s->n, s->ldb)),
+                                               .d = on_device(bytes_of(s->m, s->ldd))};
     }
 }
 
@@ -341,8 +341,8 @@ static void check_together(const struct gpu *gpus, int count) {
         status[i % count][p->index] = multiply(p, true, gpu->stream[0]);
     }
     for (int i = 0; i < count * PRODUCTS; ++i)
-        check(&gpus[i % count], &gpus[i % count].product[i / count], 0,
-              gpus[i % count].stream[0], status[i % count][i / count], "devices in turn");
+        check(&gpus[i % count], &gpus[i % count].product[i / count], 0, gpus[i % count].stream[0],
+              status[i % count][i / count], "devices in turn");
     struct caller callers[MOST_GPUS];
     for (int i = 0; i < count; ++i)
         callers[i] = (struct caller){.gpu = &gpus[i], .first = 0, .count = PRODUCTS, .stream = 1};

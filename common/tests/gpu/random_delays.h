@@ -67,7 +67,5 @@ DEVICE void random_delay(void) {
     (random_delay(), mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \
     (random_delay(), mbarrier_arrive_remote_release(barrier, rank))
-#define st_async_b32(word, value, barrier, rank)                                                   \
-    (random_delay(), st_async_b32(word, value, barrier, rank))
 
 #endif

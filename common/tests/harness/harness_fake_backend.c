@@ -34,8 +34,9 @@ const char *backend_lacks(const char *option) {
     if (FAKE_GPU && (!strncmp(option, "--sms", 5) || !strncmp(option, "--schedule", 10) ||
                      !strcmp(option, "--explain")))
         return "only the simulator's programs (build/sim) have this option";
-    return !FAKE_GPU && !strcmp(option, "--csv") ? "the simulator takes no times to write; leave it out"
-                                                 : NULL;
+    return !FAKE_GPU && !strcmp(option, "--csv")
+               ? "the simulator takes no times to write; leave it out"
+               : NULL;
 }
 
 enum exit_code backend_open(const struct backend_options *options, struct backend_info *info) {
@@ -97,7 +98,7 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
 }
 
 static enum gemm_status enqueue_kernel(const struct contender *self,
-                                      const struct gemm_problem *problem, void *stream) {
+                                       const struct gemm_problem *problem, void *stream) {
     return self->kernel->launch(problem, stream);
 }
 
@@ -160,10 +161,13 @@ size_t trace_buffer_bytes(void) { return 4096; }
 
 size_t trace_memory_bytes(void) { return 4096; }
 
-struct trace_record *trace_buffer_in(void *memory) { return memory; }
+struct trace_record *trace_buffer_in(void *memory) {
+    return memory;
+}
 
-bool timeline_add_device_records(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
-                                 const void *buffer, size_t bytes, double clock_mhz) {
+bool timeline_add_device_records(const struct gemm_kernel *kernel,
+                                 const struct gemm_problem *problem, const void *buffer,
+                                 size_t bytes, double clock_mhz) {
     (void)kernel, (void)problem, (void)buffer, (void)bytes, (void)clock_mhz;
     return true;
 }

@@ -181,9 +181,9 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 #define LAUNCH_NAME(type, number) LAUNCH_NAME_(type, number)
 #define LAUNCH_NAME_(type, number) launch_##type##_##number
 
-#define KERNEL(chapter, variant_name, type, number)                                             \
-    {.name = chapter,                                                                           \
-     .variant = variant_name,                                                                     \
+#define KERNEL(chapter, variant_name, type, number)                                                \
+    {.name = chapter,                                                                              \
+     .variant = variant_name,                                                                      \
      .technique = "a \"fake\" kernel",                                                             \
      .tile_m = TILE_M,                                                                             \
      .tile_n = TILE_N,                                                                             \
@@ -206,26 +206,34 @@ const int kernel_registry_count = 4;
 const bool program_is_tour = true;
 #else
 /* The names stand in defect_names, too; a test compares them. */
-#define VARIANTS(type)                                                                             \
-    KERNEL("01_fake", NULL, type, 0)                                                                \
-    KERNEL("01_fake", "truncating", type, 1)                                                        \
-    KERNEL("01_fake", "unwritten-tile", type,                                                       \
-          2) KERNEL("01_fake", "nan-output", type, 3) KERNEL("01_fake", "past-last-column", type, 4) \
-        KERNEL("01_fake", "guard-before", type, 5) KERNEL("01_fake", "guard-after", type, 6) KERNEL(  \
-            "01_fake", "k-tail-unmasked", type, 7) KERNEL("01_fake", "k-tail-dropped", type, 8)     \
-            KERNEL("01_fake", "swapped", type, 9) KERNEL("01_fake", "only-zeros", type, 10) KERNEL(   \
-                "01_fake", "only-square", type, 11) KERNEL("01_fake", "one-element", type, 12)      \
-                KERNEL("01_fake", "one-ulp", type, 13) KERNEL("01_fake", "hidden-element", type, 14) \
-                    KERNEL("01_fake", "timed-wrong", type, 15)                                      \
-                        KERNEL("01_fake", "timed-silent", type, 16)                                 \
-                            KERNEL("01_fake", "transposed", type, 17)                               \
-                                KERNEL("01_fake", "wrong-type", type, 18)                           \
-                                    KERNEL("01_fake", "fp16-sum", type, 19)                         \
-                                        KERNEL("01_fake", "infinite", type, 20)                     \
-                                            KERNEL("01_fake", "counter", type, 21)                  \
-                                                KERNEL("01_fake", "launch-fails", type, 22)         \
-                                                    KERNEL("01_fake", "hazard", type, 23)           \
-                                                        KERNEL("01_fake", "cut-output", type, 24)
+// clang-format off
+#define VARIANTS(type) \
+    KERNEL("01_fake", NULL, type, 0) \
+    KERNEL("01_fake", "truncating", type, 1) \
+    KERNEL("01_fake", "unwritten-tile", type, 2) \
+    KERNEL("01_fake", "nan-output", type, 3) \
+    KERNEL("01_fake", "past-last-column", type, 4) \
+    KERNEL("01_fake", "guard-before", type, 5) \
+    KERNEL("01_fake", "guard-after", type, 6) \
+    KERNEL("01_fake", "k-tail-unmasked", type, 7) \
+    KERNEL("01_fake", "k-tail-dropped", type, 8) \
+    KERNEL("01_fake", "swapped", type, 9) \
+    KERNEL("01_fake", "only-zeros", type, 10) \
+    KERNEL("01_fake", "only-square", type, 11) \
+    KERNEL("01_fake", "one-element", type, 12) \
+    KERNEL("01_fake", "one-ulp", type, 13) \
+    KERNEL("01_fake", "hidden-element", type, 14) \
+    KERNEL("01_fake", "timed-wrong", type, 15) \
+    KERNEL("01_fake", "timed-silent", type, 16) \
+    KERNEL("01_fake", "transposed", type, 17) \
+    KERNEL("01_fake", "wrong-type", type, 18) \
+    KERNEL("01_fake", "fp16-sum", type, 19) \
+    KERNEL("01_fake", "infinite", type, 20) \
+    KERNEL("01_fake", "counter", type, 21) \
+    KERNEL("01_fake", "launch-fails", type, 22) \
+    KERNEL("01_fake", "hazard", type, 23) \
+    KERNEL("01_fake", "cut-output", type, 24)
+// clang-format on
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
 #define ENTRIES(each) ALL(each)

@@ -174,7 +174,7 @@ static void check_json(int program, const char *arguments, int lines, const char
 
 static void check_outputs(void) {
     static const char *const simulated[] = {
-        "\"chapter\": \"0",       "\"variant\": null",
+        "\"chapter\": \"0",     "\"variant\": null",
         "\"backend\": \"sim\"", "\"m\": 16, \"n\": 16, \"k\": 16",
         "\"dtype\": \"fp16\"",  "\"verified\": true",
         "\"mismatches\": 0",    "\"max_error\": ",

@@ -9,7 +9,7 @@
 
 #include "backend.h"
 #include "element_codec.h"
-#include "sim/simulation.h"
+#include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 
 extern const struct gemm_kernel kernel_09_cluster_multicast_fp16, kernel_09_cluster_multicast_bf16;
@@ -31,9 +31,8 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                 void *stream) {
     const struct call *c = self->state;
     (void)problem;
-    status_of_call =
-        hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb, c->d, c->ldd,
-                    c->workspace);
+    status_of_call = hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb,
+                                 c->d, c->ldd, c->workspace);
     return status_of_call == HOPPER_GEMM_OK ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
@@ -170,8 +169,8 @@ static const struct gemm_kernel *pick(int m, int n, int k, int sms) {
     EXPECT(kernel != NULL, "%d x %d x %d on %d SMs: nothing was picked", m, n, k, sms);
     if (kernel == NULL) exit(expect_result());
     EXPECT(kernel->variant && kernel->launch, "%d x %d x %d on %d SMs: no variant", m, n, k, sms);
-    EXPECT(kernel->cluster <= sms, "%d x %d x %d: clusters of %d on %d SMs", m, n, k, kernel->cluster,
-           sms);
+    EXPECT(kernel->cluster <= sms, "%d x %d x %d: clusters of %d on %d SMs", m, n, k,
+           kernel->cluster, sms);
     backend_close();
     return kernel;
 }

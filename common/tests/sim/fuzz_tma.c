@@ -141,7 +141,7 @@ static void launch(void (*kernel)(const struct gemm_args), bool aligned, int num
     const enum run_status status = test_run(&one, NULL);
     const char *kind = "nothing", *file;
     int line;
-    report_get(0, &kind, &file, &line);
+    hazards_get(0, &kind, &file, &line);
     EXPECT(aligned ? status == RUN_OK : status == RUN_HAZARD && !strcmp(kind, "misaligned-swizzle"),
            "case %d: status %d, reported: %s", number, status, kind);
 }
@@ -347,7 +347,7 @@ static void check_arguments(int number) {
 }
 
 int main(void) {
-    report_quiet(true);
+    hazards_quiet(true);
     test_open(SCHEDULE_TIME, 1, 1);
     for (int i = 0; i < MAPS; ++i)
         check_arguments(i);

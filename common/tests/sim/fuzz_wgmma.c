@@ -154,7 +154,7 @@ static const char *run(int shape) {
     int line;
     test_open((enum sim_schedule)fuzz_between(SCHEDULE_TIME, SCHEDULE_RANDOM), fuzz_bits(), 1);
     test_run(&launch, NULL);
-    report_get(0, &kind, &file, &line);
+    hazards_get(0, &kind, &file, &line);
     return kind;
 }
 
@@ -239,7 +239,7 @@ static void test_words(void) {
 }
 
 int main(void) {
-    report_quiet(true);
+    hazards_quiet(true);
     test_words();
     test_products();
     test_refused();

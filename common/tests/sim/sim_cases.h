@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "sim/simulation.h"
+#include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 
 struct sim_case {

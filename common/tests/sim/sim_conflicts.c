@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "backend.h"
-#include "sim/core/internal.h"
-#include "sim/simulation.h"
+#include "sim/core/events.h"
+#include "sim/core/simulation.h"
 
 extern const struct gemm_kernel kernel_02_smem_tiled_bf16, kernel_03_cp_async_multistage_bf16,
-    kernel_04_rf_double_buffer_bf16, kernel_05_tma_mbarrier_bf16, kernel_08_persistent_pingpong_bf16,
-    kernel_09_cluster_multicast_coop256_bf16, kernel_09_cluster_multicast_coop224_bf16,
-    kernel_09_cluster_multicast_coop200_four_bf16;
+    kernel_04_rf_double_buffer_bf16, kernel_05_tma_mbarrier_bf16,
+    kernel_08_persistent_pingpong_bf16, kernel_09_cluster_multicast_coop256_bf16,
+    kernel_09_cluster_multicast_coop224_bf16, kernel_09_cluster_multicast_coop200_four_bf16;
 
 int main(void) {
     const struct gemm_kernel *const kernels[] = {
@@ -27,8 +27,8 @@ int main(void) {
     sim_configure(4, SCHEDULE_TIME, 1);
     struct backend_info device;
     if (backend_open(&options, &device) != EXIT_VERIFIED) return 1;
-    struct gemm_problem problem = {.m = SIZE, .n = SIZE, .k = SIZE,
-                                   .lda = SIZE, .ldb = SIZE, .ldd = SIZE};
+    struct gemm_problem problem = {
+        .m = SIZE, .n = SIZE, .k = SIZE, .lda = SIZE, .ldb = SIZE, .ldd = SIZE};
     void *const a = backend_alloc(BYTES, "A", false), *const b = backend_alloc(BYTES, "B", false);
     problem.a = a;
     problem.b = b;

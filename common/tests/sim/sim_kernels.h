@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "backend.h"
-#include "sim/core/core.h"
-#include "sim/simulation.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 
 /* The line whose hazard is expected: MARK stands on it, in front of the statement. */
@@ -79,7 +80,7 @@ static inline void expect_run_(const char *name, const struct test_launch *launc
         const enum run_status status = test_run(launch, NULL);
         const char *got = "nothing", *file;
         int line = 0;
-        report_get(0, &got, &file, &line);
+        hazards_get(0, &got, &file, &line);
         if (!kind) {
             EXPECT(status == RUN_OK, "%s, %s: got %s at line %d", name, schedule_names[schedule],
                    got, line);

@@ -7,6 +7,10 @@
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
+#include "sim/units/accumulators.h"
+
+/* Reports name lines: what belongs to one report stays on one. */
+// clang-format off
 
 struct smem {
     uint32_t word[256];
@@ -153,7 +157,7 @@ KERNEL(32, 1) write_in_front(KERNEL_ARGS args) {
 
 KERNEL(32, 1) null_pointer(KERNEL_ARGS args) {
     (void)args;
-    MARK (void)ld_global_float(NULL);
+    MARK (void)ld_global_b128(NULL);
 }
 
 KERNEL(32, 1) odd_address(KERNEL_ARGS args) {

@@ -17,7 +17,7 @@
 #include "harness/options.h"
 #include "harness/output_file.h"
 #include "harness/registry.h"
-#include "sim/simulation.h"
+#include "sim/core/simulation.h"
 
 enum { FAILURES = 4 };
 
@@ -54,7 +54,8 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     const uint64_t seed = input_hash(soak->seed, i);
     const enum gemm_type type = draw(seed, 0, 2) ? GEMM_FP16 : GEMM_BF16;
     uint64_t turn = i % (uint64_t)kernel_registry_count;
-    while (kernel_of_any_type(&kernel_registry[turn])->select) /* it chooses among kernels that come on their own */
+    while (kernel_of_any_type(&kernel_registry[turn])
+               ->select) /* it chooses among kernels that come on their own */
         turn = (turn + 1) % (uint64_t)kernel_registry_count;
     const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[turn], type);
     /* Small problems find as much as large ones, and more of them fit into the time. Once in a
@@ -81,8 +82,8 @@ static enum exit_code run_trial(const struct trial *t) {
     sim_configure(t->sms, t->schedule, t->schedule_seed);
     enum exit_code code = backend_open(&(struct backend_options){.type = t->type}, &device);
     if (code != EXIT_VERIFIED) return code;
-    code = experiment_open(&experiment, &device, t->size, t->type, t->input, 1, &t->kernel,
-                           1, false);
+    code =
+        experiment_open(&experiment, &device, t->size, t->type, t->input, 1, &t->kernel, 1, false);
     if (code == EXIT_VERIFIED) {
         struct kernel_result result;
         experiment_verify(&experiment, t->kernel, &result);
@@ -97,9 +98,9 @@ static void print_command(const struct trial *t) {
     const struct gemm_kernel *kernel = t->kernel;
     printf("    build/sim/%s%s%s --m %d --n %d --k %d --input %s --seed 1 --dtype %s --sms %d "
            "--schedule %s --schedule-seed %llu\n",
-           kernel->name, kernel->variant ? " --variant " : "", kernel->variant ? kernel->variant : "",
-           t->size.m, t->size.n, t->size.k, input_names[t->input], type_names[t->type],
-           t->sms, schedule_names[t->schedule],
+           kernel->name, kernel->variant ? " --variant " : "",
+           kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
+           input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed);
     fflush(stdout);
 }

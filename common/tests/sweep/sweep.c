@@ -67,7 +67,8 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
         printf(" --timing none\n");
     else
         printf(" --sms %d --schedule %s --schedule-seed %llu\n", t->sms,
-               find_setting("--schedule")->names[t->schedule], (unsigned long long)t->schedule_seed);
+               find_setting("--schedule")->names[t->schedule],
+               (unsigned long long)t->schedule_seed);
     fflush(stdout);
 }
 

@@ -31,7 +31,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct trial *co
 
 /* The kernels selected, in one type, and SMs for the largest cluster at least. */
 static int find_kernels(const struct sweep *sweep, enum gemm_type type,
-                       const struct gemm_kernel **kernels, int *sms) {
+                        const struct gemm_kernel **kernels, int *sms) {
     int count = 0;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], type);
@@ -44,8 +44,8 @@ static int find_kernels(const struct sweep *sweep, enum gemm_type type,
 
 /* Those of the kernels that compute this shape: the chapters' own, and the variants whose turn it
  * is. */
-static int take_turns(const struct sweep *sweep, const struct gemm_kernel *const *kernels, int count,
-                      int shape, const struct gemm_kernel **found) {
+static int take_turns(const struct sweep *sweep, const struct gemm_kernel *const *kernels,
+                      int count, int shape, const struct gemm_kernel **found) {
     int taken = 0;
     for (int s = 0; s < count; ++s)
         if (!kernels[s]->variant || (s + shape) % sweep->rotate == 0) found[taken++] = kernels[s];
@@ -63,8 +63,8 @@ static enum exit_code run_shape(const struct backend_info *device, struct trial 
         chosen[s] = kernel_for_size(kernels[s], t->size);
         if (!chosen[s]) return EXIT_WRONG;
     }
-    enum exit_code code = experiment_open(&e, device, t->size, t->type, t->input, t->seed,
-                                          chosen, count, false);
+    enum exit_code code =
+        experiment_open(&e, device, t->size, t->type, t->input, t->seed, chosen, count, false);
     if (code == EXIT_VERIFIED && backend_can_time()) {
         code = experiment_add_baselines(&e, 1);
         /* cuBLAS rounds partial sums to 16 bits at some shapes. Then it is no reference, and not
@@ -88,11 +88,11 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
     for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
         const int step = sweep->type == SWEEP_ALL ? 2 : 1;
-        struct trial common = {
-            .type = (enum gemm_type)type,
-            .sms = sweep->sms,
-            .schedule = sweep->schedule == SWEEP_ALL ? sweep_random_schedule() : sweep->schedule,
-            .schedule_seed = sweep->seed};
+        struct trial common = {.type = (enum gemm_type)type,
+                               .sms = sweep->sms,
+                               .schedule = sweep->schedule == SWEEP_ALL ? sweep_random_schedule()
+                                                                        : sweep->schedule,
+                               .schedule_seed = sweep->seed};
         const int count = find_kernels(sweep, common.type, kernels, &common.sms);
         struct backend_info device = {0};
         code = sweep_open(&common, &device);

@@ -18,8 +18,8 @@ static enum run_status run_again(struct experiment *e, const struct contender *c
 
 /* All runs of one kernel. The first is verified, the others have to have the same bits. */
 static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm_kernel *kernel,
-                                   const struct backend_info *device, const struct trial *t,
-                                   struct sweep_counts *counts) {
+                                    const struct backend_info *device, const struct trial *t,
+                                    struct sweep_counts *counts) {
     struct experiment e;
     struct kernel_result result;
     char label[96];
@@ -70,13 +70,12 @@ static const struct gemm_kernel *selected_kernel(const struct sweep *sweep, int 
 enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts) {
     const struct problem_size small = {130, 140, 150}, moderate = {1024, 1152, 640};
     const struct problem_size usual = backend_can_time() ? moderate : small;
-    struct trial trial = {
-        .size = sweep->size.m ? sweep->size : usual,
-        .input = INPUT_NORMAL,
-        .seed = sweep->seed,
-        .sms = sweep->sms,
-        .schedule = sweep_random_schedule(),
-        .schedule_seed = sweep->seed};
+    struct trial trial = {.size = sweep->size.m ? sweep->size : usual,
+                          .input = INPUT_NORMAL,
+                          .seed = sweep->seed,
+                          .sms = sweep->sms,
+                          .schedule = sweep_random_schedule(),
+                          .schedule_seed = sweep->seed};
     enum exit_code code = EXIT_VERIFIED;
     for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
         struct backend_info device = {0};

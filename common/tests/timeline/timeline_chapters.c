@@ -12,7 +12,7 @@
 
 #include "backend.h"
 #include "harness/registry.h"
-#include "sim/simulation.h"
+#include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 #include "timeline/model.h"
 

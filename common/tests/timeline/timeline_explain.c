@@ -47,12 +47,12 @@ static void phase(uint64_t begin) {
 
 int main(void) {
     const struct gemm_kernel stage = {.name = "synthetic",
-                                     .technique = "for tests",
-                                     .tile_m = 64,
-                                     .tile_n = 64,
-                                     .tile_k = 64,
-                                     .stages = 1,
-                                     .cluster = 1};
+                                      .technique = "for tests",
+                                      .tile_m = 64,
+                                      .tile_n = 64,
+                                      .tile_k = 64,
+                                      .stages = 1,
+                                      .cluster = 1};
     const struct gemm_problem problem = {.m = 64, .n = 64, .k = 64};
     timeline = timeline_begin(&stage, &problem);
     event(0, BARRIER_INIT, 0, ARRIVALS);

@@ -249,12 +249,12 @@ void synthetic_timelines(int k_tiles) {
     for (int i = 0; i < count; ++i) {
         const struct shape *shape = &shapes[i];
         const struct gemm_kernel stage = {.name = shape->name,
-                                         .technique = shape->technique,
-                                         .tile_m = shape->tile_m,
-                                         .tile_n = shape->tile_n,
-                                         .tile_k = 64,
-                                         .stages = shape->stages,
-                                         .cluster = shape->cluster};
+                                          .technique = shape->technique,
+                                          .tile_m = shape->tile_m,
+                                          .tile_n = shape->tile_n,
+                                          .tile_k = 64,
+                                          .stages = shape->stages,
+                                          .cluster = shape->cluster};
         const struct gemm_problem problem = {.m = 512, .n = 512, .k = 64 * k_tiles};
         struct timeline *timeline = timeline_begin(&stage, &problem);
         for (int cta = 0; cta < 2; ++cta) {

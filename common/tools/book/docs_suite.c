@@ -38,8 +38,8 @@ static void add_ratios(struct mean *mean, double to_cublas, double to_best) {
 }
 
 static void add_shape(struct text *out, const struct json *value) {
-    tables_add_shape(out, json_number(value, "m"), json_number(value, "n"),
-                     json_number(value, "k"), "×");
+    tables_add_shape(out, json_number(value, "m"), json_number(value, "n"), json_number(value, "k"),
+                     "×");
 }
 
 /* False if the row lacks a number. */

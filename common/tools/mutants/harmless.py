@@ -18,11 +18,11 @@ EITHER_ORDER = "Wait and barrier both come after the fence and before the readin
 REGISTERS_ONLY = "The fence orders registers, which the wait for bytes does not touch."
 BOTH_BEFORE = ("The fence is about what ldmatrix has read, the wait about what wgmma reads; the "
                "barrier behind both hands the two on.")
-TURN = ("The turn comes a little later or the wait a little earlier; the turn hands over the "
-        "Tensor Core, not data.")
-EARLY_TURN = ("The turn decides who has the Tensor Core, not who has data: consumer 1 learns its "
-              "tile's number only when the ring has passed the phase that it could take for its "
-              "own.")
+ORDER_BARRIER = ("The order barrier flips a little later or the wait comes a little earlier; the "
+                 "barrier hands over the Tensor Core, not data.")
+EARLY_ORDER = ("The order barrier decides which consumer has the Tensor Core, not which has data: "
+               "consumer 1 learns its tile's number only when the ring has passed the phase that it "
+               "could take for its own.")
 ONE_OF_TWO = "Of the two barriers that stand side by side, every configuration has one."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
@@ -58,10 +58,10 @@ RULES = (
      REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("0[89].*kernel", r"mbarrier_arrive\(&shared->turn", "after the next", TURN),
-    ("0[89].*kernel", r"^wgmma_wait_group\(0\)", "before the previous", TURN),
-    ("08_.*kernel", r"mbarrier_arrive\(&shared->turn", "before the previous", EARLY_TURN),
-    ("08_.*kernel", r"^mbarrier_wait\(&shared->turn", "looks once|by one thread", EARLY_TURN),
+    ("0[89].*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
+    ("0[89].*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
+    ("08_.*kernel", r"mbarrier_arrive\(&shared->order", "before the previous", EARLY_ORDER),
+    ("08_.*kernel", r"^mbarrier_wait\(&shared->order", "looks once|by one thread", EARLY_ORDER),
     ("0[89].*", r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, and no less safely."),
     ("08_", r"^tile_put\(&shared->scheduler, &slot, number", "after the next",

@@ -24,7 +24,7 @@
 #include "harness/message.h"
 #include "harness/options.h"
 #include "harness/registry.h"
-#include "sim/simulation.h"
+#include "sim/core/simulation.h"
 
 /* Kernels come from shared objects only. */
 const struct kernel_entry kernel_registry[] = {{{NULL}, 0}};
@@ -125,8 +125,8 @@ static enum exit_code run(const struct gemm_kernel *kernel, const struct trial *
 }
 
 /* Runs the trials up to one with `enough` to tell; beyond the first only if those were right. */
-static void search(const struct gemm_kernel *kernel, const struct trial *trials, int first, int count,
-                   enum exit_code enough) {
+static void search(const struct gemm_kernel *kernel, const struct trial *trials, int first,
+                   int count, enum exit_code enough) {
     enum exit_code worst = EXIT_VERIFIED;
     for (int i = 0; i < count && worst < enough; ++i) {
         if (i == first && worst != EXIT_VERIFIED) return;

@@ -145,9 +145,8 @@ static double wgmma(const struct probe_kernel *kernel, int group, int warpgroups
 
 static void multiply(void) {
     struct probe_call call = {.threads = 32, .k = FEW, .items = 1};
-    probe_report("mma.sync m16n8k16, dependent",
-                 (double)*probe_run(&probe_mma, call) / FEW / 8, "cycles", "MMA_LATENCY",
-                 MMA_LATENCY);
+    probe_report("mma.sync m16n8k16, dependent", (double)*probe_run(&probe_mma, call) / FEW / 8,
+                 "cycles", "MMA_LATENCY", MMA_LATENCY);
     static const int warps[] = {1, 4, 8, 16};
     for (int i = 0; i < 4; ++i) {
         char what[64];
@@ -251,15 +250,15 @@ static void launching(void) {
             gap[gaps++] = cta[i].begin - cta[i - 1].end;
     qsort(gap, (size_t)gaps, sizeof *gap, by_value);
     if (gaps)
-        probe_report("from a CTA's end to the next one's first instruction",
-                     (double)gap[gaps / 2], "cycles", "CTA_LAUNCH_CYCLES", CTA_LAUNCH_CYCLES);
+        probe_report("from a CTA's end to the next one's first instruction", (double)gap[gaps / 2],
+                     "cycles", "CTA_LAUNCH_CYCLES", CTA_LAUNCH_CYCLES);
     else
         fprintf(stderr, "probe: no SM has run two CTAs\n");
     free(gap);
     free(cta);
 }
 
-const struct probe_family probe_families[] = {{"memory", memory},     {"barriers", barriers},
-                                              {"copies", copies},     {"multiply", multiply},
-                                              {"sharing", sharing},   {"launching", launching}};
+const struct probe_family probe_families[] = {{"memory", memory},   {"barriers", barriers},
+                                              {"copies", copies},   {"multiply", multiply},
+                                              {"sharing", sharing}, {"launching", launching}};
 const int probe_family_count = sizeof probe_families / sizeof *probe_families;

@@ -48,7 +48,8 @@ struct line_up {
 };
 
 /* The same kernel with the recorder in it. NULL after a message. */
-static const struct gemm_kernel *traced_kernel(const struct gemm_kernel *kernel, enum gemm_type type) {
+static const struct gemm_kernel *traced_kernel(const struct gemm_kernel *kernel,
+                                               enum gemm_type type) {
     char label[96];
     for (int i = 0; i < kernel_registry_count; ++i)
         if (kernel_of_type(&kernel_registry[i], type) == kernel &&
@@ -160,9 +161,10 @@ static bool add_kernels(struct comparison *c, const char *item) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
         if (!every && chapter_of_kernel(kernel) != (int)chapter) continue;
-        const bool wanted = !variant ? !kernel->variant
-                                     : !strcmp(variant + 1, "all") ||
-                                           (kernel->variant && !strcmp(variant + 1, kernel->variant));
+        const bool wanted = !variant
+                                ? !kernel->variant
+                                : !strcmp(variant + 1, "all") ||
+                                      (kernel->variant && !strcmp(variant + 1, kernel->variant));
         if (!wanted) continue;
         if (c->kernels == KERNELS) return false;
         c->traced[c->kernels] = traced;

@@ -198,10 +198,10 @@ static void test_endurance(void) {
                    "run %d", i);
             continue;
         }
-        report_quiet(true);
+        hazards_quiet(true);
         EXPECT(test_run(&(struct test_launch){hangs, 2, 1, 64, 1024}, NULL) == RUN_HAZARD, "run %d",
                i);
-        report_quiet(false);
+        hazards_quiet(false);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/models/element_values.h"
 #include "sim/models/fragments.h"
 #include "sim/models/tensor_core.h"
 #include "tests/support/expect.h"

@@ -10,6 +10,9 @@
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
+/* Reports name lines: what belongs to one report stays on one. */
+// clang-format off
+
 struct smem {
     uint32_t word[256] __attribute__((aligned(1024)));
     union {

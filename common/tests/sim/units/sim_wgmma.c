@@ -5,6 +5,7 @@
 #include "hopper/element.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
+#include "sim/models/element_values.h"
 #include "sim/models/tensor_core.h"
 #include "tests/sim/sim_cases.h"
 

@@ -1,10 +1,13 @@
 /*
- * async.h: what the asynchronous units (mbarrier, tma, wgmma, cluster, registers) share.
+ * mbarrier_table.h: the mbarriers of a cluster, and what units do with them: remote arrivals, copies
+ * whose bytes they count.
  */
-#ifndef SIM_UNITS_ASYNC_H
-#define SIM_UNITS_ASYNC_H
+#ifndef SIM_UNITS_MBARRIER_TABLE_H
+#define SIM_UNITS_MBARRIER_TABLE_H
 
-#include "sim/core/internal.h"
+#include "sim/core/jobs.h"
+#include "sim/core/shared_memory.h"
+#include "sim/core/threads.h"
 #include "sim/models/mbarrier_state.h"
 
 struct async_copy;
@@ -27,7 +30,6 @@ struct mbarrier_record {
     size_t offset;
     int slot; /* of the TMA loads that complete on it; epoch: the number of completed phases that
                  covers them */
-    int word_slot; /* of the st.asyncs, which are no operations of the async proxy; -1: none yet */
     struct sim_sync current;   /* released by all arrivals so far */
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
     struct sim_wait_queue waiters;
@@ -91,6 +93,11 @@ void mbarrier_copy_cancelled(struct async_copy *copy);
 
 /* One arrival, after the arriving side has joined its clocks into `record->current`. */
 void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread);
+
+/* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival at
+ * `place`, which carries nothing but (slot, epoch). May be called from a job. */
+void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
+                                uint32_t epoch, uint64_t time);
 
 /* Is any thread of the CTA ordered after this epoch of the slot? */
 bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);

@@ -1,0 +1,59 @@
+/*
+ * events.h: what happens in a run, for the timeline and for statistics.
+ */
+#ifndef SIM_CORE_EVENTS_H
+#define SIM_CORE_EVENTS_H
+
+#include "sim/core/threads.h"
+
+enum sim_event_kind {
+    SIM_EVENT_MARK,         /* trace(): event, argument */
+    SIM_EVENT_TMA_LOAD,     /* begin..end: issue to landed; argument: bytes; offset: destination */
+    SIM_EVENT_TMA_STORE,    /* begin..end: issue to complete; offset: source */
+    SIM_EVENT_WGMMA,        /* begin..end: Tensor Core busy; argument: n */
+    SIM_EVENT_MMA,          /* begin..end: Tensor Core busy, mma.sync */
+    SIM_EVENT_BARRIER_INIT, /* mbarrier at `offset`, state after the event in phase, pending, tx */
+    SIM_EVENT_BARRIER_ARRIVE,
+    SIM_EVENT_BARRIER_EXPECT_TX,
+    SIM_EVENT_BARRIER_COMPLETE_TX,
+    SIM_EVENT_BARRIER_FLIP,
+    SIM_EVENT_BARRIER_WAIT, /* a thread begins to wait */
+    SIM_EVENT_BARRIER_PASS, /* a thread passes */
+};
+
+struct sim_event {
+    enum sim_event_kind kind;
+    uint64_t begin, end;
+    const struct sim_cta *cta;
+    int thread; /* in the CTA; -1: an async unit */
+    int event;  /* enum trace_event, for SIM_EVENT_MARK */
+    int role;   /* enum trace_role, for SIM_EVENT_MARK */
+    int64_t argument;
+    size_t offset;
+    int by_cta; /* of an event at a barrier: index of the CTA that `thread` belongs to */
+    unsigned phase, pending, expected;
+    int tx;
+    const char *file;
+    int line;
+    const char *name; /* of an mbarrier: the argument of its mbarrier_init(); NULL: not at one */
+};
+
+/* NULL: not recording. Called in the order of simulation, which is not quite the order of time. */
+extern void (*sim_event_hook)(const struct sim_event *event);
+static inline bool sim_recording(void) { return sim_event_hook != NULL; }
+
+/* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of
+ * ld.shared, st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of
+ * ld.global and st.global; ldmatrix and stmatrix are counted under every schedule. */
+struct sim_statistics {
+    uint64_t ld_shared, ld_shared_conflicts;
+    uint64_t st_shared, st_shared_conflicts;
+    uint64_t ldmatrix, ldmatrix_conflicts;
+    uint64_t stmatrix, stmatrix_conflicts;
+    uint64_t cp_async, cp_async_conflicts;
+    uint64_t mma, wgmma, tma_load_bytes, tma_store_bytes;
+    uint64_t global_sectors; /* of 32 bytes, that ld.global and st.global touched */
+};
+extern struct sim_statistics sim_statistics;
+
+#endif

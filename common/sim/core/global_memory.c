@@ -1,0 +1,191 @@
+/*
+ * global_memory.c: global memory's allocations: bounds, and who has written each element of D.
+ *
+ * 01_naive makes some hundred million scalar loads, so the way of a load that is in order is short:
+ * one comparison with the allocation that was hit last.
+ */
+#include "sim/core/global_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/shared_memory.h"
+
+struct allocation {
+    uintptr_t base;
+    size_t bytes;
+    uint64_t device; /* its address in the simulated memory: the same in every run of the program */
+    const char *label;
+    bool writable;
+    uint32_t *writer; /* per 2 bytes: who stored there in this launch; NULL: not followed */
+};
+
+enum { MOST_ALLOCATIONS = 1024 };
+/* Bytes in front of and behind every allocation that belong to none: who misses one by less does not
+ * hit another, wherever the host has put them. */
+enum { GAP = 1 << 20 };
+static struct allocation *allocations; /* ascending */
+static int allocation_count;
+static uint64_t next_device;
+static struct allocation none;                              /* of 0 bytes */
+static struct allocation *hit = &none, *hit_before = &none; /* the last two */
+
+/* The launch, in the upper bits of a writer's mark. */
+enum { MARK_THREAD_BITS = 24, MARK_LAUNCHES = 255 };
+static uint32_t launch_mark;
+
+void *global_alloc(size_t bytes, const char *label, bool writable) {
+    if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
+    if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
+        return NULL;
+    unsigned char *const block = aligned_alloc(256, GAP + ((bytes + 255) & ~(size_t)255) + GAP);
+    if (!block) return NULL;
+    unsigned char *const memory = block + GAP;
+    int i = allocation_count++;
+    for (; i > 0 && allocations[i - 1].base > (uintptr_t)memory; --i)
+        allocations[i] = allocations[i - 1];
+    allocations[i] =
+        (struct allocation){(uintptr_t)memory, bytes, next_device, label, writable, NULL};
+    next_device += (bytes + 511) & ~(uint64_t)255;
+    hit = hit_before = &none;
+    return memory;
+}
+
+void global_free(void *memory) {
+    for (int i = 0; i < allocation_count; ++i) {
+        if (allocations[i].base != (uintptr_t)memory) continue;
+        free(allocations[i].writer);
+        free((unsigned char *)memory - GAP);
+        for (--allocation_count; i < allocation_count; ++i)
+            allocations[i] = allocations[i + 1];
+        hit = hit_before = &none;
+        return;
+    }
+}
+
+void global_free_all(void) {
+    while (allocation_count)
+        global_free((void *)allocations[0].base);
+    free(allocations);
+    allocations = NULL;
+    next_device = 0;
+}
+
+static struct allocation *find(uintptr_t address) {
+    int low = 0, high = allocation_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (allocations[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &allocations[low - 1] : NULL;
+}
+
+/* Finds the allocation and reports what is wrong with the access. */
+static __attribute__((noinline)) bool check_slowly(uintptr_t address, size_t bytes,
+                                                   enum sim_access access) {
+    struct allocation *found = find(address);
+    if (!found || address - found->base > found->bytes ||
+        bytes > found->bytes - (address - found->base)) {
+        if (found && address - found->base < found->bytes + GAP)
+            sim_hazard("global-bounds", NULL,
+                       "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
+                       "    Check rows against m or n and columns against the matrix's width "
+                       "before the access.",
+                       access == SIM_READ ? "read" : "write", bytes, found->label,
+                       (size_t)(address - found->base), found->bytes);
+        else
+            sim_hazard(
+                "global-bounds", NULL,
+                "%s of %zu bytes at %p, which lies in no allocation\n"
+                "    Check the pointer and what is added to it: is an index negative, or too "
+                "narrow for its product?",
+                access == SIM_READ ? "read" : "write", bytes, (void *)address);
+        return false;
+    }
+    if (access == SIM_WRITE && !found->writable) {
+        sim_hazard("global-read-only", NULL,
+                   "write of %zu bytes to %s + %zu, an input\n"
+                   "    Results go to D or the workspace: is it the right pointer?",
+                   bytes, found->label, (size_t)(address - found->base));
+        return false;
+    }
+    if (found != hit) {
+        hit_before = hit;
+        hit = found;
+    }
+    return true;
+}
+
+static inline bool inside(const struct allocation *a, uintptr_t address, size_t bytes) {
+    return address - a->base < a->bytes && bytes <= a->bytes - (address - a->base);
+}
+
+bool sim_global_check(const void *pointer, size_t bytes, enum sim_access access) {
+    uintptr_t address = (uintptr_t)pointer;
+    if (access == SIM_READ && (inside(hit, address, bytes) || inside(hit_before, address, bytes)))
+        return true;
+    return check_slowly(address, bytes, access);
+}
+
+/* ---- two writers of one element ---- */
+
+void global_launch_begin(void) {
+    if (launch_mark == MARK_LAUNCHES) {
+        launch_mark = 0;
+        for (int i = 0; i < allocation_count; ++i)
+            if (allocations[i].writer)
+                memset(allocations[i].writer, 0, (allocations[i].bytes / 2 + 1) * sizeof(uint32_t));
+    }
+    ++launch_mark;
+    /* Only D: a workspace may be written again, after an atomic says so. */
+    enum { MOST_BYTES = 64 << 20 };
+    struct allocation *d = find((uintptr_t)sim.args->d);
+    if (d && d->writable && !d->writer && d->bytes <= MOST_BYTES)
+        d->writer = calloc(d->bytes / 2 + 1, sizeof *d->writer);
+}
+
+void sim_global_wrote(struct sim_thread *thread, const void *pointer, size_t bytes) {
+    uintptr_t address = (uintptr_t)pointer;
+    if (!inside(hit, address, bytes)) return;
+    struct allocation *a = hit;
+    if (!a->writer) return;
+    uint32_t id = (uint32_t)(thread->cta->index * thread->cta->threads + thread->index);
+    uint32_t mark = launch_mark << MARK_THREAD_BITS | (id & ((1u << MARK_THREAD_BITS) - 1));
+    for (size_t i = (address - a->base) / 2; i < (address - a->base + bytes + 1) / 2; ++i) {
+        uint32_t before = a->writer[i];
+        if (before >> MARK_THREAD_BITS == launch_mark && before != mark) {
+            uint32_t other = before & ((1u << MARK_THREAD_BITS) - 1);
+            sim_hazard(
+                "global-write-write", thread,
+                "stores to %s + %zu, where thread %u of CTA %u has stored in the same launch\n"
+                "    Each element has one writer: do two tiles overlap, or does a row run into the "
+                "next?",
+                a->label, 2 * i, other % (unsigned)thread->cta->threads,
+                other / (unsigned)thread->cta->threads);
+        }
+        a->writer[i] = mark;
+    }
+}
+
+/* ---- places ---- */
+
+uint64_t global_device_address(const void *pointer) {
+    const uintptr_t address = (uintptr_t)pointer;
+    const struct allocation *a = inside(hit, address, 1)          ? hit
+                                 : inside(hit_before, address, 1) ? hit_before
+                                                                  : find(address);
+    return a ? a->device + (address - a->base) : address;
+}
+
+const char *global_where(const void *pointer, char *text, size_t size) {
+    const struct allocation *a = find((uintptr_t)pointer);
+    snprintf(text, size, "%s + %zu", a ? a->label : "?",
+             a ? (size_t)((uintptr_t)pointer - a->base) : 0);
+    return text;
+}

@@ -1,0 +1,29 @@
+/*
+ * grid.h: which CTAs of a launch are resident, and where.
+ */
+#ifndef SIM_CORE_GRID_H
+#define SIM_CORE_GRID_H
+
+#include "gemm.h"
+#include "sim/core/threads.h"
+
+/* Runs a grid to its end. False if it was refused (said why). *abandoned: a fatal hazard ended it.
+ */
+bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
+/* Could a grid of these CTAs be launched? False after a message. */
+bool grid_acceptable(const struct gemm_launch *launch);
+/* CTAs of this launch that fit an SM. */
+int grid_ctas_per_sm(const struct gemm_launch *launch);
+/* The second number of the kernel's launch bounds, KERNEL(threads, ctas). */
+int grid_launch_bounds_ctas(const void *kernel);
+
+/* Makes CTAs resident while there is room; false when the grid is used up and nothing is resident.
+ */
+bool grid_admit(void);
+/* After its last thread has ended: frees the cluster's places. From the scheduler. */
+void grid_retire(struct sim_cluster *cluster);
+/* Resident warps, in the order of launch. */
+extern struct sim_warp **resident_warps;
+extern int resident_warp_count;
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * hazards.h: what the simulator tells about a kernel's mistakes.
+ */
+#ifndef SIM_CORE_HAZARDS_H
+#define SIM_CORE_HAZARDS_H
+
+#include "sim/core/threads.h"
+
+/* Reports a hazard of the running (or the given) thread and goes on. `kind` is a stable word for
+ * machines, such as "data-race". The line printed is hazard: <kind>: <file>:<line>: <who>:
+ * <message> and the message may have further lines, each indented by four spaces. The same kind at
+ * the same line is reported once. */
+void sim_hazard(const char *kind, const struct sim_thread *thread, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a place in the source that the thread has left, such as where an async operation was
+ * issued. */
+void sim_hazard_at(const char *kind, const char *file, int line, const struct sim_thread *thread,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Reports and ends the launch; the run's status is RUN_HAZARD. From a fiber or from a job. */
+void sim_fatal(const char *kind, const struct sim_thread *thread, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noreturn));
+/* "thread 129 (warp 4, warpgroup 1) of CTA 3". Returns text. */
+const char *sim_who(const struct sim_thread *thread, char *text, size_t size);
+/* "shared memory +0x4010 (16 bytes)" of CTA so and so. Returns text. */
+const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size_t size);
+
+/* A file's name as reports show it: with the directory it is in. */
+const char *source_name(const char *file);
+/* An id for a line of a file, and back. */
+uint16_t source_site(const char *file, int line);
+void source_site_of(uint16_t site, const char **file, int *line);
+
+/* Reports that the resident threads wait for each other: deadlock.c. */
+void report_deadlock(void);
+
+/* ---- the run's hazards ---- */
+
+void hazards_begin(void); /* a run begins: forget what was reported */
+void hazards_end(void);   /* says how much was not shown */
+/* Counts hazards without printing them, for tests that expect thousands. */
+void hazards_quiet(bool quiet);
+/* The i-th distinct hazard of the run; false if there are not so many. */
+bool hazards_get(int i, const char **kind, const char **file, int *line);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * run.h: the run: its schedule and its state, blocking and waking threads, and what time it is.
+ */
+#ifndef SIM_CORE_RUN_H
+#define SIM_CORE_RUN_H
+
+#include "gemm.h"
+#include "sim/core/simulation.h"
+#include "sim/core/threads.h"
+
+struct sim_run {
+    enum sim_schedule schedule;
+    int sms;
+    const struct gemm_launch *launch;
+    const struct gemm_args *args;
+    struct sim_cluster *clusters; /* resident */
+    uint64_t cycles;              /* the end of the latest launch, SCHEDULE_TIME */
+    uint64_t steps;               /* scheduling steps so far */
+    uint64_t progress;            /* changes of state that a spinning thread may be waiting for */
+    unsigned hazards;             /* found since the run began */
+};
+extern struct sim_run sim;
+
+static inline bool sim_timed(void) { return sim.schedule == SCHEDULE_TIME; }
+
+/* Random choices of SCHEDULE_RANDOM. sim_chance is false under any other schedule. */
+uint64_t sim_random(void);
+bool sim_chance(unsigned one_in);
+
+/* Blocks the running thread until sim_wake_all(). Whoever wakes it has made its condition true, or
+ * it must check in a loop. */
+void sim_block(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object);
+/* Parks the running thread after a poll that failed (try_wait, test_wait, a word of memory): comes
+ * back with true when woken, with false when the time is up: when nothing else could run, or at
+ * random. */
+bool sim_park(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object);
+/* Wakes all threads in the queue; their clocks are raised to `time` (pass sim_now() or the job's
+ * time). */
+void sim_wake_all(struct sim_wait_queue *queue, uint64_t time);
+/* Says that shared state changed (an arrival, a landed copy) although nobody was woken. */
+static inline void sim_progress(void) { ++sim.progress; }
+/* A point where SCHEDULE_RANDOM may run another thread. After every synchronizing instruction that
+ * does not block. */
+void sim_maybe_yield(void);
+
+/* Simulated cycles: of the running thread's warp, or of the job being completed. Under other
+ * schedules than SCHEDULE_TIME: the number of the scheduling step, so that it still orders events.
+ */
+uint64_t sim_now(void);
+/* Charges the running thread. Its warp is charged what its slowest lane was: they run at the
+ * same time. No effect except under SCHEDULE_TIME. */
+void sim_advance(uint64_t cycles);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * hooks.c: who answers what the core asks of the folders above it.
+ */
+#include "sim/core/hooks.h"
+
+#include "sim/cost/warp_timing.h"
+#include "sim/order/shadow.h"
+#include "sim/units/thread_copies.h"
+#include "sim/units/global.h"
+#include "sim/units/named_barrier.h"
+
+static void cta_begins(struct sim_cta *cta) {
+    shadow_clear(cta);
+    named_barriers_begin(cta);
+}
+
+static void launch_begins(void) {
+    global_pollers_begin();
+    cp_async_launch_begin();
+}
+
+const struct sim_hooks sim_hooks = {
+    .cta_made = shadow_new,
+    .cta_freed = shadow_free,
+    .cta_begins = cta_begins,
+    .warp_begins = timing_warp_begin,
+    .thread_ends = cp_async_thread_exit,
+    .launch_begins = launch_begins,
+    .settle = timing_settle,
+    .drain = timing_drain,
+};

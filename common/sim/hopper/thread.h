@@ -1,0 +1,73 @@
+/*
+ * thread.h: the simulator's half of hopper/thread.h.
+ */
+#ifndef SIM_HOPPER_THREAD_H
+#define SIM_HOPPER_THREAD_H
+
+#include "gemm.h"
+#include "sim/hopper/call.h"
+
+struct b128;
+
+void *sim_shared_memory(size_t bytes);
+uint32_t sim_shared_address(const void *pointer);
+bool sim_elect_one(void);
+void sim_sync_threads(void);
+void sim_sync_warp(void);
+int sim_shuffle(uint32_t mask, int value, int lane);
+void sim_named_barrier_sync(int id, int threads);
+void sim_named_barrier_arrive(int id, int threads);
+element_t sim_ld_global_element(const element_t *pointer);
+struct b128 sim_ld_global_b128(const void *pointer);
+void sim_st_global_element(element_t *pointer, element_t value);
+void sim_st_global_b32(void *pointer, uint32_t value);
+void sim_st_global_b128(void *pointer, struct b128 value);
+uint32_t sim_atomic_add_global(uint32_t *pointer, uint32_t value);
+uint32_t sim_ld_shared_b32(const void *pointer);
+struct b128 sim_ld_shared_b128(const void *pointer);
+void sim_st_shared_b32(void *pointer, uint32_t value);
+void sim_st_shared_b128(void *pointer, struct b128 value);
+
+/* ---- the language ---- */
+
+#define DEVICE static inline __attribute__((always_inline, unused))
+/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads *
+ * ctas). */
+#ifdef __ELF__
+#define KERNEL_IN_SECTION(ctas) __attribute__((section("sim_kernels_" #ctas))) static void
+#define KERNEL(threads, ctas) KERNEL_IN_SECTION(ctas)
+#else
+#define KERNEL(threads, ctas) static void
+#endif
+#define KERNEL_ARGS const struct gemm_args
+#define UNROLL
+#define NO_UNROLL
+#define SHARED_MEMORY(type) type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)))
+
+#define threadIdx (sim_self->thread_index)
+#define blockIdx (sim_self->block_index)
+#define blockDim (sim_self->block_dim)
+#define gridDim (sim_self->grid_dim)
+#define __syncthreads() SIM(sim_sync_threads())
+#define __syncwarp() SIM(sim_sync_warp())
+#define __shfl_sync(mask, value, lane) SIM(sim_shuffle(mask, value, lane))
+
+/* ---- the wrappers ---- */
+
+#define shared_address(pointer) sim_shared_address(pointer)
+#define elect_one() SIM(sim_elect_one())
+#define warp_index() ((int)sim_self->thread_index.x / 32)
+#define ld_global_element(pointer) SIM(sim_ld_global_element(pointer))
+#define ld_global_b128(pointer) SIM(sim_ld_global_b128(pointer))
+#define st_global_element(pointer, value) SIM(sim_st_global_element(pointer, value))
+#define st_global_b32(pointer, value) SIM(sim_st_global_b32(pointer, value))
+#define st_global_b128(pointer, value) SIM(sim_st_global_b128(pointer, value))
+#define atomic_add_global(pointer, value) SIM(sim_atomic_add_global(pointer, value))
+#define ld_shared_b32(pointer) SIM(sim_ld_shared_b32(pointer))
+#define ld_shared_b128(pointer) SIM(sim_ld_shared_b128(pointer))
+#define st_shared_b32(pointer, value) SIM(sim_st_shared_b32(pointer, value))
+#define st_shared_b128(pointer, value) SIM(sim_st_shared_b128(pointer, value))
+#define named_barrier_sync(id, threads) SIM(sim_named_barrier_sync(id, threads))
+#define named_barrier_arrive(id, threads) SIM(sim_named_barrier_arrive(id, threads))
+
+#endif

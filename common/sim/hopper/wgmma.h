@@ -1,0 +1,29 @@
+/*
+ * wgmma.h: the simulator's half of hopper/wgmma.h.
+ */
+#ifndef SIM_HOPPER_WGMMA_H
+#define SIM_HOPPER_WGMMA_H
+
+#include "gemm.h"
+#include "sim/hopper/call.h"
+
+void sim_wgmma_fence(void);
+void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16);
+void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int bf16);
+void sim_wgmma_commit_group(void);
+void sim_wgmma_wait_group(int pending);
+
+/* ---- the wrappers ---- */
+
+#define wgmma_fence() SIM(sim_wgmma_fence())
+#define wgmma_commit_group() SIM(sim_wgmma_commit_group())
+#define wgmma_wait_group(pending) SIM(sim_wgmma_wait_group(pending))
+#define wgmma_use_registers(acc, count) ((void)(acc))
+#define wgmma_m64nNk16(n, acc, a, b, accumulate)                                                   \
+    SIM(sim_wgmma(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))
+#define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate)                                          \
+    SIM(sim_wgmma(n, acc, a, b, accumulate, 1, GEMM_BF16_ELEMENTS))
+#define wgmma_m64nNk16_rs(n, acc, a, b, accumulate)                                                \
+    SIM(sim_wgmma_rs(n, acc, a, b, accumulate, GEMM_BF16_ELEMENTS))
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * shadow.h: who touched each 16 bytes of shared memory last.
+ */
+#ifndef SIM_ORDER_SHADOW_H
+#define SIM_ORDER_SHADOW_H
+
+#include "sim/core/global_memory.h"
+#include "sim/core/threads.h"
+
+/* The shadow of a CTA's shared memory, 64 bytes for 16: made with the CTA's memory, cleared when a
+ * CTA begins in it, freed with it. */
+void shadow_new(struct sim_cta *cta);
+void shadow_clear(struct sim_cta *cta);
+void shadow_free(struct sim_cta *cta);
+
+/* A generic access by T, now: checked and recorded. `offset` counts from the CTA's shared base
+ * pointer (not the 32-bit address). */
+void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                        enum sim_access access);
+/* An access that an async unit makes some time after T issues it here: checked against what T has
+ * ordered, recorded as (slot, epoch), ordered for nobody until someone's clock reaches the epoch.
+ * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each
+ * contiguous piece; any alignment down to 4 bytes. */
+void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                      enum sim_access access, int slot, uint32_t epoch);
+
+#endif

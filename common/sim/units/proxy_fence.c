@@ -1,0 +1,21 @@
+/*
+ * proxy_fence.c: fence.proxy.async: what a thread has accessed through the generic proxy comes before
+ * what the async proxy does later.
+ */
+#include "hopper/tma.h"
+#include "sim/core/run.h"
+#include "sim/cost/timing_model.h"
+#include "sim/order/clock.h"
+#include "sim/units/thread_copies.h"
+
+void sim_fence_proxy_async(void) {
+    struct sim_thread *thread = sim_thread();
+    struct sim_cluster *cluster = thread->cta->cluster;
+    sim_clock_raise(cluster, &thread->p, thread->slot, thread->epoch++);
+    /* What its own cp.async has landed went through the generic proxy, too. */
+    int copies = cp_async_slot(thread);
+    if (copies >= 0)
+        sim_clock_raise(cluster, &thread->p, copies, sim_clock_get(&thread->c, copies));
+    sim_advance(FENCE_CYCLES);
+    sim_maybe_yield();
+}

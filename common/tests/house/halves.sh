@@ -1,0 +1,48 @@
+#!/bin/sh
+# halves.sh FOLDER-OF-COMMON: what the headers of hopper/ and timeline/trace.h define for nvcc and
+# what their halves in sim/hopper/ define for a C compiler are the same names.
+set -u
+cd "$1" || exit 2
+failed=0
+# What a kernel may use: functions and macros of lower-case names, and the words of the language.
+# Names that only build others (WGMMA_DEFINE, sim_...) are the halves' own.
+words='DEVICE|KERNEL|KERNEL_ARGS|UNROLL|NO_UNROLL|SHARED_MEMORY|VERB|VERB_VALUE'
+names() {
+    sed -nE \
+        -e 's/^#define ([a-z_][A-Za-z0-9_]*)\(.*/\1/p' \
+        -e "s/^#define ($words)([ (].*|)\$/\1/p" \
+        -e 's/^DEVICE [^(]*[ *]([a-z_][A-Za-z0-9_]*)\(.*/\1/p' "$@" |
+        grep -vE '^(sim_|trace_clock$|trace_time$|__|wgmma_descriptor$)' | sort -u
+}
+for theirs in hopper/*.h timeline/trace.h; do
+    ours=sim/hopper/$(basename "$theirs")
+    [ -f "$ours" ] || { echo "$theirs has no half in sim/hopper"; failed=1; continue; }
+    # The part under __CUDACC__, to where the other half is included.
+    work=$(mktemp) || exit 2
+    if [ "$theirs" = timeline/trace.h ]; then
+        sed -n '/^#elif TRACE/,/^#else/p' "$theirs" >"$work"
+        halves='sim/hopper/trace.h'
+    else
+        sed -n '/^#ifdef __CUDACC__$/,/^#include "sim/p' "$theirs" >"$work"
+        halves=$ours
+        [ "$ours" = sim/hopper/thread.h ] && halves="$ours sim/hopper/call.h"
+    fi
+    nvcc_names=$(names "$work")
+    # shellcheck disable=SC2086 # a list of files
+    c_names=$(names $halves)
+    rm -f "$work"
+    [ -n "$nvcc_names" ] || { echo "$theirs defines nothing"; failed=1; }
+    [ "$nvcc_names" = "$c_names" ] && continue
+    echo "$theirs and $ours differ (< only nvcc, > only C):"
+    printf '%s\n' "$nvcc_names" >"/tmp/halves.$$.a"
+    printf '%s\n' "$c_names" >"/tmp/halves.$$.b"
+    diff "/tmp/halves.$$.a" "/tmp/halves.$$.b" | grep '^[<>]'
+    rm -f "/tmp/halves.$$.a" "/tmp/halves.$$.b"
+    failed=1
+done
+for ours in sim/hopper/*.h; do
+    name=$(basename "$ours")
+    [ "$name" = call.h ] || [ -f "hopper/$name" ] || [ -f "timeline/$name" ] ||
+        { echo "$ours is the half of nothing"; failed=1; }
+done
+exit "$failed"
