@@ -1,0 +1,135 @@
+/*
+ * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
+ * pipeline, the election of a thread, an arrival at a named barrier, operands that are contiguous
+ * along m and n. nvcc assembles a wrapper only where one is used.
+ */
+#include "building_blocks/pipeline.h"
+#include "gemm.h"
+#include "hopper/element.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "tests/hopper/wrappers.h"
+
+enum {
+    EXTENT = WRAPPER_EXTENT,
+    BOX = EXTENT * EXTENT, /* elements */
+    BOX_BYTES = BOX * sizeof(element_t),
+    STAGES = 2,
+    HANDED = 8 * 32, /* elements that one warp hands to the other at a time */
+};
+
+/* The elected thread of warp 0 fills a ring that one thread of warp 1 empties, and each looks before
+ * it waits. The producer stays until all has been read. */
+struct ring_smem {
+    element_t box[STAGES][BOX]; /* [stage][row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES];
+};
+
+KERNEL(64, 1) polled_ring(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct ring_smem);
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 1);
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    if (warp_index() == 0) {
+        struct pipeline_state state = {0, 1};
+        if (elect_one()) {
+            for (int i = 0; i < WRAPPER_BOXES; ++i) {
+                mbarrier_t *full = &shared->ring[state.index].full;
+                while (!producer_try_acquire(shared->ring, state)) {
+                }
+                producer_acquire(shared->ring, state, BOX_BYTES);
+                tma_load(shared->box[state.index], &args.map_a, i * EXTENT, 0, full);
+                pipeline_advance(&state, STAGES);
+            }
+            producer_tail(shared->ring, state, STAGES);
+        }
+    } else if (threadIdx.x == 32) {
+        struct pipeline_state state = {0, 0};
+        for (int i = 0; i < WRAPPER_BOXES; ++i) {
+            if (i % 2 == 0)
+                while (!consumer_test_wait(shared->ring, state)) {
+                }
+            else
+                while (!consumer_try_wait(shared->ring, state)) {
+                }
+            tma_store(&args.map_d, i * EXTENT, 0, shared->box[state.index]);
+            bulk_commit_group();
+            bulk_wait_group_read(0);
+            consumer_release(shared->ring, state);
+            pipeline_advance(&state, STAGES);
+        }
+        bulk_wait_group(0);
+    }
+}
+
+/* Warp 0 writes and arrives, warp 1 waits and reads; on the way back it is the other way round. */
+struct handed_smem {
+    struct b128 chunk[32];
+};
+
+KERNEL(64, 1) handed_over(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct handed_smem);
+    enum { WRITTEN = 1, READ = 2, BOTH_WARPS = 64 };
+    const int lane = threadIdx.x % 32;
+    NO_UNROLL for (int i = 0; i < WRAPPER_BOXES * BOX / HANDED; ++i) {
+        const int at = i * HANDED + lane * 8;
+        if (warp_index() == 0) {
+            if (i > 0) named_barrier_sync(READ, BOTH_WARPS);
+            st_shared_b128(&shared->chunk[lane], ld_global_b128(&args.a[at]));
+            named_barrier_arrive(WRITTEN, BOTH_WARPS);
+        } else {
+            named_barrier_sync(WRITTEN, BOTH_WARPS);
+            st_global_b128(&args.d[at], ld_shared_b128(&shared->chunk[lane]));
+            if (i + 1 < WRAPPER_BOXES * BOX / HANDED) named_barrier_arrive(READ, BOTH_WARPS);
+        }
+    }
+}
+
+/* D = A' * B, where both lie with k outside: A's rows are k, and contiguous along m; B's rows are k,
+ * and contiguous along n. One warpgroup. */
+struct major_smem {
+    element_t a[BOX], b[BOX]; /* [k][m], [k][n], 128 B swizzle */
+    mbarrier_t full;
+};
+
+KERNEL(128, 1) mn_major(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct major_smem);
+    if (threadIdx.x == 0) {
+        mbarrier_init(&shared->full, 1);
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect_tx(&shared->full, 2 * BOX_BYTES);
+        tma_load(shared->a, &args.map_a, 0, 0, &shared->full);
+        tma_load(shared->b, &args.map_b, 0, 0, &shared->full);
+    }
+    mbarrier_wait(&shared->full, 0);
+    float acc[EXTENT / 2] = {0};
+    /* Eight rows of 128 bytes make the swizzle's pattern: SBO leads to the next eight k. The width
+     * of the swizzle is all of m, or n: LBO is not used. */
+    const uint64_t a = wgmma_descriptor(shared_address(shared->a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b = wgmma_descriptor(shared_address(shared->b), 0, 1024, SWIZZLE_128B);
+    wgmma_fence();
+    UNROLL for (int step = 0; step < EXTENT / 16; ++step) {
+        const uint64_t along_k = step * 16 * EXTENT * sizeof(element_t) >> 4;
+        wgmma_m64nNk16_mn_major(64, acc, a + along_k, b + along_k, step > 0);
+    }
+    wgmma_commit_group();
+    wgmma_wait_group(0);
+    UNROLL for (int i = 0; i < EXTENT / 2; i += 2) {
+        const int row = threadIdx.x / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+        const int column = i / 4 * 8 + threadIdx.x % 4 * 2;
+        st_global_b32(&args.d[row * EXTENT + column], pack_elements(acc[i], acc[i + 1]));
+    }
+}
+
+const struct wrapper_kernel wrapper_kernels[] = {
+    {"polled_ring", (const void *)polled_ring, 64, sizeof(struct ring_smem), false},
+    {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), false},
+    {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), true},
+};
+const int wrapper_kernel_count = sizeof wrapper_kernels / sizeof *wrapper_kernels;
