@@ -99,7 +99,7 @@ def check_words():
 
 def check_sample(root, work, kernels):
     """All cells of one chapter's programs."""
-    gpu_sample.PLAIN_S = GPU.HUNG_S = 1
+    gpu_sample.PLAIN_S = gpu_sample.HUNG_S = 1
     sys.argv = ["gpu_sample.py", f"--root={root}", f"--work={work}", f"--kernels={kernels}",
                 f"--nvcc={script(work, 'nvcc', NVCC)}", "--library_directory=/",
                 "--seconds=60", f"--sanitizer={script(work, 'sanitizer', SANITIZER)}",

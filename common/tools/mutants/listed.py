@@ -203,9 +203,9 @@ EDITS = [
     (EPILOGUE_STORE, "row < args->m && column < args->n", "row < args->m", "columns not checked",
      VALUE),
 
-    (TILE_ORDER, "in_band % rows", "in_band % RASTER_GROUP", "a last band as high as the others",
+    (TILE_ORDER, "in_group % rows", "in_group % RASTER_GROUP", "a last band as high as the others",
      VALUE),
-    (TILE_ORDER, "tile.n = in_band / rows", "tile.n = in_band / RASTER_GROUP",
+    (TILE_ORDER, "tile.n = in_group / rows", "tile.n = in_group / RASTER_GROUP",
      "columns of a full band in the last one", VALUE),
 ]
 
