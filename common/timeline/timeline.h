@@ -38,14 +38,16 @@ struct trace_record *trace_buffer_in(void *memory);
 /* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the
  * SM clock if it is known, or 0: then it is taken from the records. False, with a line on stderr,
  * if the buffer holds no usable record. */
-bool timeline_add_device_records(const struct gemm_kernel *stage, const struct gemm_problem *problem,
-                                 const void *buffer, size_t bytes, double clock_mhz);
+bool timeline_add_device_records(const struct gemm_kernel *stage,
+                                 const struct gemm_problem *problem, const void *buffer,
+                                 size_t bytes, double clock_mhz);
 
 /* ---- recording: the simulator ---- */
 
 /* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL.
  */
-struct timeline *timeline_begin(const struct gemm_kernel *stage, const struct gemm_problem *problem);
+struct timeline *timeline_begin(const struct gemm_kernel *stage,
+                                const struct gemm_problem *problem);
 
 /* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
  * role's trace. */
@@ -72,7 +74,6 @@ enum barrier_event_kind {
     BARRIER_FLIP,        /* the phase completed; the state is that of the phase that begins */
     BARRIER_WAIT_BEGIN,  /* a thread begins to wait; amount: the parity it waits for */
     BARRIER_WAIT_END,
-    BARRIER_EVENT_KINDS
 };
 
 /* One step of an mbarrier's life, and its state after that step. */
