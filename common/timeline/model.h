@@ -64,7 +64,6 @@ enum track_kind {
     TRACK_FRAGMENTS,   /* fragment loads of a role */
     TRACK_MMA,         /* multiplications of a role */
     TRACK_TENSOR_CORE, /* the SM's Tensor Core: for this CTA, and for others (SPAN_OTHER) */
-    TRACK_KINDS
 };
 
 struct span {
@@ -116,7 +115,6 @@ void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t e
 void timeline_build(struct timeline *timeline);
 const char *timeline_role_name(int role);
 const char *timeline_span_name(int kind);
-const char *timeline_barrier_name(int kind);
 
 /* Makes room for one more element of an array; ends the program if there is no memory. */
 void timeline_grow(void **array, int count, int *capacity, size_t size);

@@ -189,16 +189,6 @@ const char *timeline_span_name(int kind) {
     return names[kind];
 }
 
-const char *timeline_barrier_name(int kind) {
-    static const char *const names[BARRIER_EVENT_KINDS] = {
-        [BARRIER_INIT] = "init",           [BARRIER_ARRIVE] = "arrive",
-        [BARRIER_EXPECT_TX] = "expect_tx", [BARRIER_COMPLETE_TX] = "complete_tx",
-        [BARRIER_FLIP] = "flip",           [BARRIER_WAIT_BEGIN] = "wait",
-        [BARRIER_WAIT_END] = "pass",
-    };
-    return names[kind];
-}
-
 bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
     int seen[16], count = 0;
     if (sms > 16) sms = 16;

@@ -74,7 +74,6 @@ enum barrier_event_kind {
     BARRIER_FLIP,        /* the phase completed; the state is that of the phase that begins */
     BARRIER_WAIT_BEGIN,  /* a thread begins to wait; amount: the parity it waits for */
     BARRIER_WAIT_END,
-    BARRIER_EVENT_KINDS
 };
 
 /* One step of an mbarrier's life, and its state after that step. */

@@ -1,46 +1,39 @@
 /*
- * harness_usage.c: bad input is answered by one clear line on stderr and exit code 2, before
- * anything was written; good input gives what --help promises.
+ * harness_usage.c: what a user may type. Bad input is answered by one clear line on stderr and exit
+ * code 2, before anything was written. Good options verify in any order. An output that cannot be
+ * written is an error, and no cut or temporary file is left.
  *
- *     harness_usage GPU SIM TOUR DIRECTORY      the programs made of the fake kernels; an empty
- * place for files
+ *     harness_usage GPU SIM TOUR CHAPTER DIRECTORY
+ *
+ * GPU, SIM and TOUR are made of the fake kernels, CHAPTER is one in the simulator; DIRECTORY is an
+ * empty place for files.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/harness/harness_command.h"
+#include "tests/support/fuzz.h"
 #include "tools/json/json.h"
 
 struct usage {
-    int program; /* 0 GPU, 1 SIM, 2 TOUR (a simulator's) */
+    int program;
     const char *arguments;
     int code;
     const char *says; /* on stderr, which must be one line */
 };
 
-enum { GPU, SIM, TOUR };
+enum { GPU, SIM, TOUR /* a simulator's */, CHAPTER, PROGRAMS };
 
 #define SMALL "--size 16 "
+enum { ORDERS = 40 }; /* of good options, tried with each program */
 
 static const struct usage usages[] = {
     {SIM, "--nonsense", 2, "unknown option '--nonsense'"},
     {SIM, "nonsense", 2, "unknown option 'nonsense'"},
-    {SIM, "--m", 2, "--m: needs a value"},
     {SIM, "--m 0", 2, "--m: '0' is not a whole number from 1 to"},
-    {SIM, "--m -3", 2, "--m: '-3'"},
-    {SIM, "--m abc", 2, "--m: 'abc'"},
-    {SIM, "--m ''", 2, "--m: ''"},
     {SIM, "--m=", 2, "--m: ''"},
-    {SIM, "--n 12x", 2, "--n: '12x'"},
-    {SIM, "--n ' 12'", 2, "--n: ' 12'"},
-    {SIM, "--n +12", 2, "--n: '+12'"},
-    {SIM, "--n 1e3", 2, "--n: '1e3'"},
-    {SIM, "--k 2147483648", 2, "--k: '2147483648'"},
-    {SIM, "--k 99999999999999999999999", 2, "--k: '99999999999999999999999'"},
-    {SIM, "--size 0x10", 2, "--size: '0x10'"},
-    {SIM, "--seed 18446744073709551616", 2, "--seed"},
-    {SIM, "--seed -1", 2, "--seed: '-1'"},
     {SIM, "--size 2000000000", 2, "more than can be addressed"},
     {SIM, "--m 2000000000 --k 2000000000", 2, "--m, --n, --k"},
     {SIM, "--m 2000000 --n 8 --k 2000000", 3, "memory"},
@@ -50,21 +43,16 @@ static const struct usage usages[] = {
     {SIM, "--input integer --m 1 --n 1 --k 16777217", 2, "--input: integer needs --k"},
     {SIM, "--dtype fp32", 2, "--dtype: 'fp32' is not known; choose fp16 or bf16"},
     {SIM, "--dtype FP16", 2, "--dtype"},
-    {SIM, "--schedule never", 2, "--schedule: 'never'"},
-    {SIM, "--sms 0", 2, "--sms: '0'"},
     {SIM, "--sms 1025", 2, "--sms: '1025'"},
     {SIM, "--timing burst", 2, "--timing: the simulator has cycles"},
-    {SIM, "--timing fast", 2, "--timing: 'fast'"},
     {SIM, "--csv x.csv", 2, "--csv: the simulator takes no times"},
     {GPU, "--sms 4", 2, "--sms: only the simulator's programs"},
     {GPU, "--schedule late", 2, "--schedule: only the simulator's programs"},
     {GPU, "--schedule-seed 1", 2, "--schedule-seed: only the simulator's programs"},
-    {GPU, "--iters 0", 2, "--iters: '0'"},
     {GPU, "--csv x.csv --timing none", 2, "--csv: with --timing none"},
     {GPU, "--csv DIR/absent/x.csv", 2, "--csv: cannot write"},
     {GPU, "--csv ''", 2, "--csv: the name is empty"},
     {GPU, "--csv /dev/full", 2, "--csv: '/dev/full' is not a regular file"},
-    {SIM, "--trace DIR/absent/x.json", 2, "--trace: cannot write"},
     {SIM, "--trace DIR", 2, "--trace: "},
     {SIM, "--variant none-such", 2,
      "--variant: there is no 'none-such' here; choose from: truncating"},
@@ -84,29 +72,62 @@ static const struct usage usages[] = {
     {TOUR, "--chapters 2-1", 2, "--chapters: '2-1' is not a list"},
     {TOUR, "--chapters 1,", 2, "--chapters: '1,' is not a list"},
     {TOUR, "--chapters 1-", 2, "--chapters: '1-' is not a list"},
-    {TOUR, "--chapters ''", 2, "--chapters: '' is not a list"},
-    {TOUR, "--chapters 1;2", 127, NULL}, /* the shell's own business */
-    {TOUR, "--chapters '1;2'", 2, "--chapters: '1;2' is not a list"},
-    {TOUR, "--chapters all", 2, "--chapters: 'all' is not a list"},
-    {TOUR, "--report DIR/absent/deeper", 2, "--report: cannot write into"},
-    {TOUR, "--report ''", 2, "--report: the name is empty"},
     {TOUR, "--report /proc", 2, "--report: cannot write into"},
     {TOUR, "--report DIR/new --m 0", 2, "--m: '0'"},
     {SIM, SMALL "> /dev/full", 2, "standard output"},
     {SIM, SMALL "--json > /dev/full", 2, "standard output"},
     {SIM, SMALL ">&-", 2, "standard output is closed"},
+    {GPU, SMALL "> /dev/full", 2, "standard output"},
+    {GPU, SMALL ">&-", 2, "standard output is closed"},
+    {TOUR, SMALL "> /dev/full", 2, "standard output"},
+    {TOUR, SMALL "--json > /dev/full", 2, "standard output"},
+    {TOUR, SMALL ">&-", 2, "standard output is closed"},
+    {CHAPTER, SMALL "> /dev/full", 2, "standard output"},
     {SIM, "--help > /dev/full", 2, "standard output"},
     /* good ones */
-    {SIM, SMALL "--m=5 --n 1 --k 3", 0, NULL},
-    {SIM, SMALL "--schedule random --schedule-seed 18446744073709551615 --sms 1", 0, NULL},
-    {SIM, SMALL "--timing none --seed 0", 0, NULL},
     {SIM, SMALL "<&- 2>&-", 0, NULL},
     {SIM, SMALL "--explain mbarrier:1", 0, NULL},
-    {TOUR, SMALL "--chapters 2,4", 0, NULL},
-    {GPU, SMALL "--timing both --iters 2", 0, NULL},
 };
 
-static const char *programs[3];
+/* Values that are refused. */
+static const char *const bad_counts[] = {
+    "",  "0", "-1", "+12", " 12", "12x", "1e3", "1.5", "0x10", "2147483648", "99999999999999999999",
+    NULL};
+static const char *const bad_seeds[] = {"", "-1", "1e3", "1.5", "x", "18446744073709551616", NULL};
+static const char *const bad_words[] = {"", "never", "all", NULL};
+static const char *const bad_files[] = {"", "DIR/absent/deeper", NULL};
+
+/* An option, the programs that have it, and good values, of which any go together. */
+static const struct option {
+    const char *name;
+    int programs; /* a bit each */
+    const char *const *bad;
+    const char *good[4];
+} options[] = {
+#define SIMULATED (1 << SIM | 1 << TOUR | 1 << CHAPTER)
+#define ALL (SIMULATED | 1 << GPU)
+    {"--size", ALL, bad_counts, {"8", "24"}}, /* first: always given */
+    {"--m", ALL, bad_counts, {"1", "33"}},
+    {"--n", ALL, bad_counts, {"1", "17"}},
+    {"--k", ALL, bad_counts, {"1", "40"}},
+    {"--dtype", ALL, bad_words, {"fp16", "bf16"}},
+    {"--input", ALL, bad_words, {"uniform", "normal", "zeros", "integer"}},
+    {"--seed", ALL, bad_seeds, {"0", "18446744073709551615"}},
+    {"--sms", SIMULATED, bad_counts, {"1", "1024"}},
+    {"--schedule", SIMULATED, bad_words, {"time", "early", "late", "random"}},
+    {"--schedule-seed", SIMULATED, bad_seeds, {"0", "18446744073709551615"}},
+    {"--timing", SIMULATED, bad_words, {"none"}},
+    {"--timing", 1 << GPU, bad_words, {"burst", "sustained", "both"}},
+    {"--iters", 1 << GPU, bad_counts, {"1", "2"}},
+    {"--csv", 1 << GPU, bad_files, {"DIR/samples.csv"}},
+    {"--chapters", 1 << TOUR, bad_words, {"1", "1,2", "1-3"}},
+    {"--trace", SIMULATED, bad_files, {"DIR/trace.json"}},
+    {"--report", SIMULATED, bad_files, {"DIR/page"}},
+    {"--json", ALL, NULL, {NULL}},
+};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+static const char *programs[PROGRAMS];
 static const char *directory;
 static struct outcome outcome;
 
@@ -154,11 +175,11 @@ static void check_usage(const struct usage *u) {
     expect(directory_is_empty(), "%s: left something behind", u->arguments);
 }
 
-/* Every line is JSON, with these fields, and says null where nothing is known. */
+/* Every line is JSON, with these fields, and says null where nothing is known. lines < 0: any. */
 static void check_json(int program, const char *arguments, int lines, const char *const *fields) {
     run(program, arguments);
     expect(outcome.code == 0, "%s: exit code %d: %s", arguments, outcome.code, outcome.err);
-    expect(count_lines(outcome.out) == lines, "%s: %d lines, expected %d", arguments,
+    expect(lines < 0 || count_lines(outcome.out) == lines, "%s: %d lines, expected %d", arguments,
            count_lines(outcome.out), lines);
     for (char *line = strtok(outcome.out, "\n"); line; line = strtok(NULL, "\n")) {
         char error[256];
@@ -231,14 +252,113 @@ static void check_outputs(void) {
     expect(outcome.code == 0 && directory_is_empty(), "files nobody asked for in %s", directory);
 }
 
+/* Every option without a value, and with each of its bad ones. */
+static void check_refusals(int program) {
+    for (const struct option *option = options; option < options + OPTIONS; ++option) {
+        if (!(option->programs >> program & 1) || !option->bad) continue;
+        char arguments[128], says[128];
+        snprintf(says, sizeof says, "%s: needs a value", option->name);
+        check_usage(&(struct usage){program, option->name, 2, says});
+        for (const char *const *bad = option->bad; *bad; ++bad) {
+            snprintf(arguments, sizeof arguments, SMALL "%s '%s'", option->name, *bad);
+            const char *format = option->bad == bad_files ? "%s: " : "%s: '%s'";
+            snprintf(says, sizeof says, format, option->name, *bad);
+            check_usage(&(struct usage){program, arguments, 2, says});
+        }
+    }
+}
+
+static bool ends_well(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    const bool sought = fseek(file, -1, SEEK_END) == 0;
+    const int last = sought ? fgetc(file) : EOF;
+    fclose(file);
+    return last == '\n' || last == '}' || last == '>';
+}
+
+/* Takes away the files of a run, each of which must be whole; returns how many there were. */
+static int take_files(const char *arguments) {
+    static struct outcome listing;
+    char command[1024];
+    int files = 0;
+    snprintf(command, sizeof command, "find '%s' -type f", directory);
+    run_command(command, &listing);
+    for (char *path = strtok(listing.out, "\n"); path; path = strtok(NULL, "\n"), ++files) {
+        expect(!strstr(path, ".tmp"), "%s: left a temporary file %s", arguments, path);
+        expect(ends_well(path), "%s: %s is cut off", arguments, path);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", directory, directory);
+    run_command(command, &listing);
+    return files;
+}
+
+static void add_option(char *arguments, size_t room, const struct option *option) {
+    int values = 0;
+    while (values < 4 && option->good[values])
+        ++values;
+    const size_t used = strlen(arguments);
+    snprintf(arguments + used, room - used, " %s", option->name);
+    if (values > 0)
+        snprintf(arguments + strlen(arguments), room - strlen(arguments), "%c%s",
+                 fuzz_once_in(4) ? '=' : ' ', option->good[fuzz_between(0, values - 1)]);
+}
+
+/* Good options in a random order. */
+static void check_order(int program) {
+    const struct option *chosen[OPTIONS] = {0};
+    int count = 0, files = 0;
+    for (int i = 0; i < OPTIONS; ++i) {
+        if (!(options[i].programs >> program & 1) || (i > 0 && fuzz_once_in(2))) continue;
+        const int at = fuzz_between(0, count);
+        chosen[count++] = chosen[at];
+        chosen[at] = &options[i];
+        files += options[i].bad == bad_files;
+    }
+    char arguments[1024] = "";
+    for (int i = 0; i < count; ++i)
+        add_option(arguments, sizeof arguments, chosen[i]);
+    if (strstr(arguments, "--json"))
+        check_json(program, arguments, -1, (const char *[]){"\"verified\": true", NULL});
+    else
+        run(program, arguments);
+    expect(outcome.code == 0 && !*outcome.err, "%s: exit code %d: %s", arguments, outcome.code,
+           outcome.err);
+    expect(take_files(arguments) >= files, "%s: a file is missing", arguments);
+}
+
+/* A reader that has gone away, as in `| true`: standard output is a pipe that nobody reads. */
+static void check_pipe(int program) {
+    char command[2048];
+    snprintf(command, sizeof command,
+             "mkfifo '%s/pipe'; true <'%s/pipe' & exec 3>'%s/pipe'; wait; rm '%s/pipe'; "
+             "exec '%s' " SMALL ">&3",
+             directory, directory, directory, directory, programs[program]);
+    run_command(command, &outcome);
+    expect(outcome.code == 2 && strstr(outcome.err, "standard output: ") &&
+               count_lines(outcome.err) == 1,
+           "a reader that has gone away: exit code %d: %s", outcome.code, outcome.err);
+}
+
+/* A file that becomes too large, as on a full disk. */
+static void check_limit(const char *option) {
+    char command[2048];
+    snprintf(command, sizeof command, "trap '' XFSZ; ulimit -f 2; exec '%s' " SMALL "%s '%s/made'",
+             programs[CHAPTER], option, directory);
+    run_command(command, &outcome);
+    expect(outcome.code == 2 && count_lines(outcome.err) == 1 && strstr(outcome.err, "/made"),
+           "%s: too large a file: exit code %d: %s", option, outcome.code, outcome.err);
+    expect(take_files(option) == 0, "%s: too large a file: left something behind", option);
+}
+
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: harness_usage GPU SIM TOUR DIRECTORY\n");
+    if (argc != PROGRAMS + 2) {
+        fprintf(stderr, "usage: harness_usage GPU SIM TOUR CHAPTER DIRECTORY\n");
         return 2;
     }
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < PROGRAMS; ++i)
         programs[i] = argv[i + 1];
-    directory = argv[4];
+    directory = argv[PROGRAMS + 1];
     char command[1024];
     snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", directory, directory);
     run_command(command, &outcome);
@@ -246,5 +366,13 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof usages / sizeof *usages; ++i)
         check_usage(&usages[i]);
     check_outputs();
+    for (int program = 0; program < PROGRAMS; ++program) {
+        check_refusals(program);
+        for (int i = 0; i < ORDERS; ++i)
+            check_order(program);
+        check_pipe(program);
+    }
+    check_limit("--trace");
+    check_limit("--report");
     return expectations_met();
 }

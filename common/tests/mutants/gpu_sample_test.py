@@ -99,7 +99,7 @@ def check_words():
 
 def check_sample(root, work, kernels):
     """All cells of one chapter's programs."""
-    gpu_sample.PLAIN_S = GPU.HUNG_S = 1
+    gpu_sample.PLAIN_S = gpu_sample.HUNG_S = 1
     sys.argv = ["gpu_sample.py", f"--root={root}", f"--work={work}", f"--kernels={kernels}",
                 f"--nvcc={script(work, 'nvcc', NVCC)}", "--library_directory=/",
                 "--seconds=60", f"--sanitizer={script(work, 'sanitizer', SANITIZER)}",
@@ -124,19 +124,18 @@ def check_sample(root, work, kernels):
         row = gpu_list.one(rows, line, gpu_page.key_of)
         if line[4] == "removed":
             expect("a removed call", "wrong in 3 of 20 runs", row["plain"])
-            expect("new", "Error: Race reported between Read access a.h:1 and Write access a.h:3",
-                   gpu_page.shown("racecheck", row["racecheck"]))
+            expect("new", "2 reported, 1 new: Error: Race reported between Read access a.h:1 and "
+                   "Write access a.h:3", row["racecheck"])
         elif line[4] == "rows not checked":
             expect("a hang", "hangs after 20 runs, 0 of them wrong", row["plain"])
             expect("a hang under a tool", "hangs", row["memcheck"])
-            expect("hang cut off", "hangs", gpu_page.shown("racecheck", row["racecheck"]))
+            expect("hang cut off", "hangs", row["racecheck"])
         else:
-            expect("an edit that does nothing here", "as unbroken",
-                   gpu_page.shown("racecheck", row["racecheck"]))
+            expect("an edit that does nothing here", "1 reported, none new", row["racecheck"])
 
 
 def check_page(root):
-    """The page of a complete record: every mutant in its place, the sums right."""
+    """The page of a complete record: the sums right, and who is missed."""
     _, verdicts = gpu_page.read_table(os.path.join(root, gpu_page.VERDICTS))
     rows = []
     for i, line in enumerate(gpu_list.CHOSEN):
@@ -145,17 +144,26 @@ def check_page(root):
                      "plain": "hangs" if i == 0 else "correct", "synccheck": "nothing",
                      "racecheck": "2 reported, 1 new: race" if i < 2 else "2 reported, none new",
                      "initcheck": "nothing"})
-    lines = gpu_page.recorded({"gpu": "none"}, rows, verdicts)
-    said = [sum(line.endswith(f" | racecheck: {words} |") for line in lines)
-            for words in ("race", "as unbroken")]
-    expect("rows of mutants, by what racecheck says", [2, len(rows) - 2], said)
-    total = next(line for line in lines if line.startswith("| mutants"))
-    expect("sums", ["0", "1", "0", "0", "2", "0", "0"], total.strip("| ").split(" | ")[2:])
+    unbroken = {**rows[0], "kernel": "original", "edit": "none", "plain": "correct",
+                "memcheck": "1 reported: a", "racecheck": "1 reported: a"}
+    lines = gpu_page.recorded({"gpu": "none"}, [*rows, unbroken], verdicts)
+
+    def sums_of(what):
+        row = next(line for line in lines if line.startswith(f"| {what} | "))
+        return [int(cell) for cell in row.strip("| ").split(" | ")[1:]]
+    first, count = gpu_list.KINDS[0], len(rows)
+    of_first = sum(line[0] == first for line in gpu_list.CHOSEN)
+    expect("sums of a kind", [of_first, of_first, 0, 1, 0, 0, 2, 0, 0], sums_of(first))
+    expect("sums", [count, count, 0, 1, 0, 0, 2, 0, 0], sums_of("all"))
+    expect("sums of all kinds", sums_of("all"),
+           [sum(column) for column in zip(*(sums_of(kind) for kind in gpu_list.KINDS))])
+    expect("an unbroken kernel", "| original | correct | correct | memcheck, racecheck: 1 reported: "
+           "a |", lines[-1])
     expect("missing runs", False, any("runs are missing" in line for line in lines))
     rows[5]["initcheck"] = "not run"
     expect("a missing run", True, "1 runs are missing." in
            gpu_page.recorded({"gpu": "none"}, rows, verdicts))
-    expect("missed", f"Nothing on the GPU noticed {len(rows) - 2}:",
+    expect("missed", f"Nothing on the GPU noticed {count - 2}:",
            next(line for line in lines if line.startswith("Nothing")))
 
 

@@ -38,6 +38,24 @@ expect 'the headers' '1 2 3 4 ' \
         tr '\n' ' ')"
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
+# The section order prints how much a kernel differs between its two places, and fails if that is
+# too much. This kernel is slower in the second place by $SLOWER %.
+cat >build/gpu/compare <<'END'
+#!/bin/bash
+for kernel in 09_cluster_multicast 02_smem_tiled; do
+    [ "$2" = 9,8,7,6,2 ] && ms=1 || ms=1.0$SLOWER
+    echo "{\"chapter\": \"$kernel\", \"burst\": {\"ms\": $ms}, \"sustained\": null, \"baselines\": []}"
+done
+END
+chmod +x build/gpu/compare
+for SLOWER in 1 3; do
+    export SLOWER
+    "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" order >log 2>&1
+    expect "exit code of $SLOWER % between places" $((SLOWER > 2)) $?
+    expect "differences printed for $SLOWER %" 2 "$(grep -c "at the other 1.0${SLOWER}00 ms" log)"
+done
+expect 'the record of the order' 'order.jsonl sweep.txt' "$(cd results && echo *)"
+
 # Another GPU's files have names of their own.
 printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi
 printf '#!/bin/sh\necho "{}"\n' >build/gpu/tour

@@ -1,15 +1,16 @@
 /*
- * docs_check.c: holds the book to its sources. docs_check [--write] ROOT
+ * docs_check.c: holds the book to its sources. docs_check [--write | --lengths] ROOT
  *
  * Tables are those of the recorded runs (docs_tables.h). A fenced block behind
  *     <!-- excerpt: 05_tma_mbarrier/kernel.cu -->
  * stands in that file, line by line, apart from the marks of the timeline's recorder. Links to
- * files and headings lead somewhere. Every chapter has the same sections and is read in one
- * sitting. With --write, tables are made anew, and an excerpt whose first and last line still exist
- * becomes what is between them now.
+ * files and headings lead somewhere. Every chapter has the same sections. With --write, tables are
+ * made anew, and an excerpt whose first and last line still exist becomes what is between them now.
+ * With --lengths, nothing is checked: the length of each chapter is printed.
  * Exit code: 0 all is well, 1 complaints on stderr, 2 something could not be read or written.
  */
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,14 +46,13 @@ static void check_sections(const struct page *page) {
 
 /* ---- length ---- */
 
-/* A chapter is read in one sitting. What a reader takes for it who follows every line once, in
- * seconds. Prose goes at about the slowest of Carver's rates (Reading Rate, 1990), at which one
- * reads to remember: 138 words a minute, after 200 for learning. */
+/* A reader's pace, in seconds if not said otherwise, if every line is read once. Prose goes at about
+ * the slowest of Carver's rates (Reading Rate, 1990), at which one reads to remember: 138 words a
+ * minute, after 200 for learning. */
 enum {
-    MOST_SECONDS = 20 * 60,
     PROSE_WORDS = 140, /* a minute, cells of tables included */
     CODE_LINE = 6,     /* excerpts and edits */
-    OTHER_LINE = 4,    /* reports, and what stands indented: diagrams, commands */
+    OTHER_LINE = 4,    /* reports, and indented lines: diagrams, commands */
     FIGURE = 30,
 };
 
@@ -70,8 +70,10 @@ static int count_words(const char *line) {
     return words;
 }
 
-static void check_length(const struct page *page) {
-    int words = 0, code = 0, other = 0, figures = 0;
+/* How long the page takes to read. words[0]: its words of prose. */
+static int reading_seconds(const struct page *page, int *words) {
+    int code = 0, other = 0, figures = 0;
+    *words = 0;
     for (int i = 0; i < page->lines; ++i) {
         const char *line = page->line[i];
         if (strncmp(line, "```", 3) == 0) {
@@ -84,16 +86,50 @@ static void check_length(const struct page *page) {
         } else if (strncmp(line, "    ", 4) == 0) {
             ++other;
         } else if (strncmp(line, "<!--", 4) && strncmp(line, "Measured: ", 10)) {
-            words += count_words(line);
+            *words += count_words(line);
         }
     }
-    const int seconds =
-        words * 60 / PROSE_WORDS + code * CODE_LINE + other * OTHER_LINE + figures * FIGURE;
-    if (seconds > MOST_SECONDS)
-        complain(page, page->lines - 1,
-                 "the chapter takes %d s to read, at most %d are allowed: %d words, %d lines of "
-                 "code, %d of reports and diagrams, %d figures",
-                 seconds, MOST_SECONDS, words, code, other, figures);
+    return *words * 60 / PROSE_WORDS + code * CODE_LINE + other * OTHER_LINE + figures * FIGURE;
+}
+
+static int is_kernel(const struct dirent *entry) {
+    const size_t length = strlen(entry->d_name);
+    return length > 3 && strcmp(entry->d_name + length - 3, ".cu") == 0;
+}
+
+/* ", kernel.cu 193 lines" for each kernel of the chapter. */
+static void print_kernels(const char *root, const char *chapter) {
+    struct text folder = {0};
+    text_add(&folder, "%s/%s", root, chapter);
+    struct dirent **kernel;
+    const int kernels = scandir(folder.data, &kernel, is_kernel, alphasort);
+    for (int i = 0; i < kernels; ++i) {
+        struct text path = {0};
+        text_add(&path, "%s/%s", folder.data, kernel[i]->d_name);
+        char *data = json_read_file(path.data);
+        int lines = 0;
+        for (const char *c = data; c && *c; ++c)
+            lines += *c == '\n';
+        printf(", %s %d lines", kernel[i]->d_name, lines);
+        free(data);
+        free(path.data);
+        free(kernel[i]);
+    }
+    if (kernels >= 0) free(kernel);
+    free(folder.data);
+}
+
+static void print_lengths(const char *root, const struct page *pages, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (!page_is_chapter(pages[i].path)) continue;
+        char chapter[256];
+        snprintf(chapter, sizeof chapter, "%.*s", (int)strcspn(pages[i].path, "/"), pages[i].path);
+        int words;
+        const int seconds = reading_seconds(&pages[i], &words);
+        printf("%s: %d words, README.md %d lines", chapter, words, pages[i].lines);
+        print_kernels(root, chapter);
+        printf(", %.1f minutes\n", seconds / 60.0);
+    }
 }
 
 /* ---- excerpts ---- */
@@ -280,18 +316,21 @@ static void check_links(const char *root, const struct page *pages, int count, i
 
 int main(int argc, char **argv) {
     const bool rewrite = argc == 3 && strcmp(argv[1], "--write") == 0;
-    if (argc != 2 + rewrite) {
-        fputs("usage: docs_check [--write] ROOT\n", stderr);
+    const bool lengths = argc == 3 && strcmp(argv[1], "--lengths") == 0;
+    if (argc != 2 + (rewrite || lengths)) {
+        fputs("usage: docs_check [--write | --lengths] ROOT\n", stderr);
         return 2;
     }
-    const char *root = argv[1 + rewrite];
+    const char *root = argv[argc - 1];
     int count;
     struct page *pages = pages_read(root, &count);
+    if (lengths) {
+        print_lengths(root, pages, count);
+        pages_free(pages, count);
+        return 0;
+    }
     for (int i = 0; i < count; ++i) {
-        if (page_is_chapter(pages[i].path)) {
-            check_sections(&pages[i]);
-            check_length(&pages[i]);
-        }
+        if (page_is_chapter(pages[i].path)) check_sections(&pages[i]);
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);

@@ -15,7 +15,7 @@
 #include "sim/models/tensor_map.h"
 #include "tools/inspect/inspect_grid.h"
 
-enum { USAGE = 2, CHUNK = 16, BANKS = 32, BANK_BYTES = 4, LINE = 128, LANES = 32 };
+enum { USAGE = 2, CHUNK = 16, LINE = 128, LANES = 32 };
 
 static const char help[] =
     "usage: inspect COMMAND [options] [--svg FILE]\n"

@@ -1,8 +1,9 @@
-"""gpu_page.py ROOT [--write]: the tables of docs/mutants-on-the-gpu.md.
+"""gpu_page.py ROOT [--write]: the sums in docs/mutants-on-the-gpu.md.
 
-Made from docs/results/mutants-card.tsv, which gpu_sample.py has recorded on the GPU, and verdicts.tsv,
-the simulator's. Where there is no recording the page says so. Without --write fails if the page is
-not what these files say. Exit code: 0 it is, 1 it is not, 2 something does not fit together.
+Made from docs/results/mutants-card.tsv, which gpu_sample.py has recorded on the GPU, and
+verdicts.tsv, the simulator's. Where there is no recording the page says so. Without --write fails
+if the page is not what these files say. Exit code: 0 it is, 1 it is not, 2 something does not fit
+together.
 """
 
 import collections
@@ -70,26 +71,12 @@ def found_by_tool(cell):
     return " new: " in cell
 
 
-def shown(column, cell):
-    if column == "compiler":
-        return NOTHING if cell == "nothing" else cell
-    hangs = "hangs; " if cell.startswith("hangs") else ""
-    if found_by_tool(cell):
-        return hangs + cell.split(" new: ", 1)[1]
-    if "none new" in cell:
-        return hangs + "as unbroken"
-    if "reported: " in cell:
-        return hangs + cell.split("; ")[-1]
-    return NOTHING if cell == "nothing" else cell
-
-
 def tools_said(row):
     """What ptxas and the sanitizer's tools have to say, in one cell."""
-    said = {HEADINGS.get(tool, tool): shown(tool, row[tool]) for tool in ("compiler", *TOOLS)}
     by_words = collections.defaultdict(list)
-    for tool, words in said.items():
-        if words != NOTHING:
-            by_words[words].append(tool)
+    for tool in ("compiler", *TOOLS):
+        if row[tool] != "nothing":
+            by_words[row[tool]].append(HEADINGS.get(tool, tool))
     return "; ".join(f"{', '.join(tools)}: {words}" for words, tools in by_words.items()) or NOTHING
 
 
@@ -106,39 +93,43 @@ def verdict_of(verdicts, line):
     return gpu_list.one(verdicts, line, key_of)["verdict"]
 
 
-def not_recorded(verdicts):
-    lines = [NOT_RECORDED, "", *heading("what is broken", ("simulator",))]
-    for line in gpu_list.CHOSEN:
-        row = gpu_list.one(verdicts, line, key_of)
-        lines.append(table_row((name_of(row), row["verdict"])))
-    return lines
-
-
 def how_made(made):
     said = [made.get("gpu", ""), *(f"{name} {made[key]}" for name, key in
             (("driver", "driver"), ("CUDA", "toolkit")) if made.get(key)), made.get("date", "")]
     return [f"Measured: {', '.join(said)}, commit {made.get('commit', '?')}; "
-            f"`{made.get('command', '?')}` ([record](results/{os.path.basename(RECORD)})).", ""]
+            f"`{made.get('command', '?')}` ([record](results/{os.path.basename(RECORD)})).", "",
+            "The record has a row for each mutant and each unbroken kernel: how many of its runs "
+            "were wrong,", "and what each tool reported first.", ""]
+
+
+def noticed_by(row, verdict):
+    """The columns of the sums that this mutant belongs to."""
+    seen = {column for column in RUNS if found_by_run(row[column])}
+    seen |= {tool for tool in TOOLS if found_by_tool(row[tool])}
+    if row["compiler"] != "nothing":
+        seen.add("compiler")
+    if verdict != "survived":
+        seen.add("simulator")
+    return seen
 
 
 def sums(rows, verdicts):
     """Who saw how many."""
-    counts, missed, left_out = collections.Counter(), [], 0
+    counts, missed, left_out = collections.defaultdict(collections.Counter), [], 0
     for line in gpu_list.CHOSEN:
         row = gpu_list.one(rows, line, key_of)
-        seen = {column for column in RUNS if found_by_run(row[column])}
-        seen |= {tool for tool in TOOLS if found_by_tool(row[tool])}
-        if row["compiler"] != "nothing":
-            seen.add("compiler")
-        if verdict_of(verdicts, line) != "survived":
-            counts["simulator"] += 1
-        counts.update(seen)
+        seen = noticed_by(row, verdict_of(verdicts, line))
+        for kind in (line[0], "all"):
+            counts[kind].update(["mutants", *seen])
         left_out += sum(row[column] == "not run" for column in (*RUNS, *TOOLS))
-        if not seen:
+        if not seen - {"simulator"}:
             missed.append(name_of(row))
-    columns = ("simulator", "compiler", *RUNS, *TOOLS)
-    lines = [f"Of {len(gpu_list.CHOSEN)} mutants, noticed by:", "",
-             *heading("", columns), table_row(["mutants", *(str(counts[c]) for c in columns)]), ""]
+    columns = ("mutants", "simulator", "compiler", *RUNS, *TOOLS)
+    lines = ["How many mutants of each kind were noticed, and by what:", "",
+             *heading("kind", columns)]
+    lines += [table_row([kind, *(str(counts[kind][column]) for column in columns)])
+              for kind in (*gpu_list.KINDS, "all")]
+    lines.append("")
     if left_out:
         lines += [f"{left_out} runs are missing.", ""]
     lines += [f"Nothing on the GPU noticed {len(missed)}" + (":" if missed else "."), ""]
@@ -148,15 +139,6 @@ def sums(rows, verdicts):
 def recorded(made, rows, verdicts):
     columns = (*RUNS, "tools")
     lines = how_made(made or {}) + sums(rows, verdicts)
-    for kind in gpu_list.KINDS:
-        lines += [f"### {kind}", "", *heading("what is broken", ("simulator", *columns))]
-        for line in gpu_list.CHOSEN:
-            if line[0] != kind:
-                continue
-            row = gpu_list.one(rows, line, key_of)
-            lines.append(table_row([name_of(row), verdict_of(verdicts, line),
-                                    *(row[run] for run in RUNS), tools_said(row)]))
-        lines.append("")
     lines += ["### The kernels unbroken", "", *heading("kernel", columns)]
     lines += [table_row([row["kernel"], *(row[run] for run in RUNS), tools_said(row)])
               for row in rows if row["edit"] == "none"]
@@ -164,10 +146,11 @@ def recorded(made, rows, verdicts):
 
 
 def made_of(root):
-    _, verdicts = read_table(os.path.join(root, VERDICTS))
     path = os.path.join(root, RECORD)
-    lines = recorded(*read_table(path), verdicts) if os.path.exists(path) else \
-        not_recorded(verdicts)
+    lines = [NOT_RECORDED]
+    if os.path.exists(path):
+        _, verdicts = read_table(os.path.join(root, VERDICTS))
+        lines = recorded(*read_table(path), verdicts)
     return "\n".join(["", *lines, "", ""])
 
 

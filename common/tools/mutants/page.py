@@ -5,27 +5,30 @@ import os
 import re
 
 import harmless
-import listed
 
 BEGINNING = """# Broken kernels
 
 Every place where a kernel waits, arrives, fences or commits is broken in every way that means
-something, and the simulator has to notice. `common/tests/mutants` makes the mutants from the
-sources, so they follow the kernels; this page is made from its record, `verdicts.tsv`, which has
-all of them.
+something, and the simulator has to notice. The mutants are made from the sources, so they follow
+the kernels. A mutant whose order is broken must be reported as a hazard or a deadlock, whatever its
+result. For a wrong address, size or number a wrong result is enough.
+
+This page is a summary. Every mutant is in
+[verdicts.tsv](../common/tests/mutants/verdicts.tsv), with its verdict, the line that the report
+begins with (`at`) and the line on the other side (`against`). To see reports, choose mutants by a
+part of their file, function, line or edit:
+
+    MUTANTS=09_cluster_multicast/split_k cmake --build build --target mutants
+
+The other commands:
 
     ctest --test-dir build -L mutants -V          # all, against the record
     cmake --build build --target mutants_record   # writes the record and this page anew
-    MUTANTS=08_ cmake --build build --target mutants          # those of 08, with their reports
     MUTANTS=08_ cmake --build build --target mutants_record   # the record of those alone
-
-A mutant whose order is broken must be reported as a hazard or a deadlock, whatever its result. For
-a wrong address, size or number a wrong result is enough.
 
 """
 PARTICULARS = (r"is not ordered after|mbarrier [\w.\[\]]+ at|CTA \d|thread \d|^it completes|"
                r"[+] 0?x?\d|\d{3,}")
-SHOWN = "\nLines named: the one that the report begins with, *against* the other side.\n"
 
 
 def advice_of(_kind, message):
@@ -36,11 +39,6 @@ def advice_of(_kind, message):
 
 def quoted(code):
     return f"`{code.replace('|', chr(92) + '|')}`" if code else ""
-
-
-def named(outcome):
-    """The lines of a report, in one column: two of code beside that of the edit are too wide."""
-    return " *against* ".join(quoted(code) for code in (outcome.at, outcome.against) if code)
 
 
 def totals(results):
@@ -56,25 +54,6 @@ def totals(results):
         kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
         lines.append(f"| {file} | {total} | {total + survived} | {kinds} |")
     lines.append(f"| all | {killed} | {len(results)} | |")
-    return lines
-
-
-def details(results):
-    """What a learner breaks first: the calls removed, and the mutants made by hand."""
-    by_hand = {(file, what) for file, _, _, what, _ in listed.EDITS}
-    files = collections.defaultdict(list)
-    for edit, outcome in results:
-        if harmless.reason_of(edit):
-            continue
-        if edit.what == "removed" or (edit.file, edit.what) in by_hand:
-            files[edit.file].append((edit, outcome))
-    lines = []
-    for file, mutants in sorted(files.items()):
-        lines += ["", f"## {file}", "", "| Line | What is done | Verdict | Lines named |",
-                  "|---|---|---|---|"]
-        for edit, outcome in mutants:
-            lines.append(f"| {quoted(edit.code)} | {edit.what} | {outcome.verdict} | "
-                         f"{named(outcome)} |")
     return lines
 
 
@@ -95,8 +74,7 @@ def survivors(results):
 
 
 def text_of(results):
-    return BEGINNING + "\n".join(totals(results) + [SHOWN.rstrip()] + details(results) +
-                                 survivors(results)) + "\n"
+    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n"
 
 
 def page_path(root):

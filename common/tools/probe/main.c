@@ -1,10 +1,10 @@
 /*
- * main.c: build/gpu/probe [--json] [FAMILY...]: measures the constants of the timing model on the
- * GPU, and prints beside each what common/sim/cost/timing_model.h has.
+ * main.c: build/gpu/probe [FAMILY...]: measures the constants of the timing model on the GPU, and
+ * prints beside each what common/sim/cost/timing_model.h has.
  *
  * Each family of probes runs in a process of its own, so that one that hangs or fails takes no
  * other along; it is given TIME_LIMIT seconds. Exit codes as everywhere: 1 if a family failed, 2
- * for a wrong option, 3 without a GPU.
+ * for an unknown one, 3 without a GPU.
  */
 #define _GNU_SOURCE /* program_invocation_name */
 #include <errno.h>
@@ -27,8 +27,7 @@ static const struct probe_family *find_family(const char *name) {
 }
 
 static int usage(const char *wrong) {
-    fprintf(stderr, "probe: %s: no such option or family\nusage: probe [--json] [FAMILY...]\n",
-            wrong);
+    fprintf(stderr, "probe: %s: no such family\nusage: probe [FAMILY...]\n", wrong);
     for (int i = 0; i < probe_family_count; ++i)
         fprintf(stderr, "  %s\n", probe_families[i].name);
     return EXIT_USAGE;
@@ -74,21 +73,12 @@ static enum exit_code run_family(const struct probe_family *family) {
 
 int main(int argc, char **argv) {
     enum exit_code worst = EXIT_VERIFIED;
-    bool json = false, named = false;
-    for (int i = 1; i < argc; ++i) {
-        if (!strcmp(argv[i], "--json"))
-            json = true;
-        else if (find_family(argv[i]))
-            named = true;
-        else
-            return usage(argv[i]);
-    }
-    probe_report_as_json(json);
-    if (!json)
-        printf("%-58s %9s %-16s %-26s %7s\n", "probe", "measured", "", "timing_model.h", "has");
+    for (int i = 1; i < argc; ++i)
+        if (!find_family(argv[i])) return usage(argv[i]);
+    printf("%-58s %9s %-16s %-26s %7s\n", "probe", "measured", "", "timing_model.h", "has");
     for (int i = 0; i < probe_family_count; ++i) {
         const struct probe_family *family = &probe_families[i];
-        bool wanted = !named;
+        bool wanted = argc == 1;
         for (int j = 1; j < argc; ++j)
             wanted |= !strcmp(argv[j], family->name);
         if (!wanted) continue;

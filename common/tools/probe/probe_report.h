@@ -9,6 +9,5 @@
 
 /* Opens the GPU and allocates what the probes use; EXIT_VERIFIED, or the code to leave with. */
 enum exit_code probe_open(void);
-void probe_report_as_json(bool json);
 
 #endif

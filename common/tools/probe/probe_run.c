@@ -97,22 +97,10 @@ const uint64_t *probe_run(const struct probe_kernel *kernel, struct probe_call c
 
 /* ---- reporting ---- */
 
-static bool as_json;
-
-void probe_report_as_json(bool json) { as_json = json; }
-
 void probe_report(const char *what, double value, const char *unit, const char *constant,
                   double model) {
-    if (as_json) {
-        printf("{\"probe\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", ", what, value, unit);
-        if (constant)
-            printf("\"constant\": \"%s\", \"model\": %.6g}\n", constant, model);
-        else
-            printf("\"constant\": null, \"model\": null}\n");
-    } else {
-        printf("%-58s %9.1f %-16s", what, value, unit);
-        if (constant) printf(" %-26s %7.1f", constant, model);
-        putchar('\n');
-    }
+    printf("%-58s %9.1f %-16s", what, value, unit);
+    if (constant) printf(" %-26s %7.1f", constant, model);
+    putchar('\n');
     fflush(stdout); /* what is found stays, whatever comes after */
 }

@@ -254,10 +254,8 @@ median_ms() {
 }
 
 section_order() {
-    local stage file
-    file=$(place order.txt)
+    local stage
     begin order.jsonl
-    begin order.txt
     # Listed order, then the same backwards: another neighbour, the other end of every round.
     rows order.jsonl "$gpu/compare" --kernels 9,8,7,6,2 --shapes 8192 --order listed --iters 9 \
         --baselines none
@@ -273,10 +271,9 @@ section_order() {
                 printf "%s at one end of the rotation %.4f ms, at the other %.4f ms: %+.2f %%\n",
                     stage, ms[1], ms[2], gap
                 exit gap > 2 || gap < -2
-            }' >>"$file"
+            }'
         note $? "order: $stage differs by 2 % or more"
     done
-    cat "$file"
 }
 
 section_big() {
