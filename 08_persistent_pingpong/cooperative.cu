@@ -36,7 +36,7 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
     struct tile_scheduler scheduler;    /* both consumers take every tile */
 };
@@ -159,8 +159,8 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, EPILOGUE_M, EPILOGUE_N,
-                        SWIZZLE_128B))
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, EPILOGUE_M,
+                        EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
     const struct gemm_launch launch = {.kernel = (const void *)kernel,

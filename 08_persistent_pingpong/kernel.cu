@@ -37,7 +37,7 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
     struct tile_scheduler scheduler;    /* slot c holds consumer c's next tile */
     mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
@@ -181,7 +181,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N, SWIZZLE_128B))
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
     const struct gemm_launch launch = {

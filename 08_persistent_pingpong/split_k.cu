@@ -27,8 +27,8 @@ enum {
     CONSUMERS = 2,               /* warpgroups, on 64 rows of it each */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    ROWS = 64, COLUMNS = 32, /* of the block that one reduction adds; 128 bytes wide */
-    BUFFERS = 2,             /* blocks of staging per consumer */
+    ROWS = 64, COLUMNS = 32, /* of the epilogue tile that one reduction adds; 128 bytes wide */
+    BUFFERS = 2,             /* epilogue tiles of staging per consumer */
     LEAST_K_TILES = 4,       /* of a part: fewer are not worth a reduction */
 };
 
@@ -50,9 +50,10 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Writes a block of sums to staging memory. Two lanes whose chunks the swizzle brings to the same
- * banks write their two words in opposite order, so no bank is asked twice at once. A warpgroup. */
-DEVICE void stage_block(float *staging, const float acc[COLUMNS / 2]) {
+/* Writes an epilogue tile of sums to staging memory. Two lanes whose chunks the swizzle brings to
+ * the same banks write their two words in opposite order, so that no bank serves two words at once.
+ * A warpgroup. */
+DEVICE void stage_epilogue_tile(float *staging, const float acc[COLUMNS / 2]) {
     const int lane = threadIdx.x % 32, odd = lane % 4 / 2;
     UNROLL for (int i = 0; i < COLUMNS / 2; i += 2) {
         const int row = threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + lane / 4;
@@ -65,8 +66,8 @@ DEVICE void stage_block(float *staging, const float acc[COLUMNS / 2]) {
     }
 }
 
-/* Adds a warpgroup's accumulators to the workspace, block by block: one is staged while the TMA
- * adds the ones before. One warpgroup. */
+/* Adds a warpgroup's accumulators to the workspace, epilogue tile by epilogue tile: one is staged
+ * while the TMA adds the ones before. One warpgroup. */
 DEVICE void add_tile(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int consumer, float acc[BN / 2]) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -76,7 +77,7 @@ DEVICE void add_tile(struct smem *shared, const struct gemm_args *args, struct t
          * cp.async.bulk.wait_group.read, bar.sync */
         if (elected) bulk_wait_group_read(BUFFERS - 1);
         named_barrier_sync(1 + consumer, 128);
-        stage_block(staging, &acc[block * COLUMNS / 2]);
+        stage_epilogue_tile(staging, &acc[block * COLUMNS / 2]);
         /* What each thread has written comes before the TMA's reading of it.
          * fence.proxy.async, bar.sync */
         fence_proxy_async();

@@ -175,12 +175,12 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    enum { COLUMNS = EPILOGUE_N };
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, COLUMNS, EPILOGUE_SWIZZLE))
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = {
         .kernel = (const void *)kernel, .name = "09_cluster_multicast", .grid = 0,

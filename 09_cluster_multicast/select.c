@@ -29,20 +29,14 @@
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep balanced k-tile overhead */                                        \
-    f(coop256,          0,    0,       0,   1087,   1800)                                          \
-    f(coop200_four,     0,    0,       0,    850,   1800)                                          \
-    f(coop224,          0,    0,       0,    955,   2500)                                          \
-    f(coop256x160,      0,    0,       0,   1260,   3300)                                          \
-    f(pp192,            0,    0,       0,    778,    700)                                          \
-    f(pp192_cluster,    0,    0,       0,    778,    900)                                          \
-    f(pp128,            0,    0,       0,    549,    700)                                          \
-    f(split1_64x64,     1,    0,       0,    278,    570)                                          \
-    f(split1_64x128,    1,    0,       0,    311,   2000)                                          \
-    f(rows_64x128,      1,    0,       1,    311,    200)                                          \
-    f(split2_128x64,    2,    0,       0,    422,   2400)                                          \
-    f(split8_64x64,     8,    0,       0,    278,   5300)                                          \
-    f(deep_64x128,      1,    1,       0,    311,   9000)                                          \
-    f(deep_128x128,     1,    1,       0,    560,  13000)
+    f(coop256, 0, 0, 0, 1087, 1800) f(coop200_four, 0, 0, 0, 850, 1800)                            \
+        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1260, 3300)                         \
+            f(pp192, 0, 0, 0, 778, 700) f(pp192_cluster, 0, 0, 0, 778, 900)                        \
+                f(pp128, 0, 0, 0, 549, 700) f(split1_64x64, 1, 0, 0, 278, 570)                     \
+                    f(split1_64x128, 1, 0, 0, 311, 2000) f(rows_64x128, 1, 0, 1, 311, 200)         \
+                        f(split2_128x64, 2, 0, 0, 422, 2400) f(split8_64x64, 8, 0, 0, 278, 5300)   \
+                            f(deep_64x128, 1, 1, 0, 311, 9000)                                     \
+                                f(deep_128x128, 1, 1, 0, 560, 13000)
 
 /* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a
  * row of a box is one line of the cache, and if they do not, so that it is two; and what all of
@@ -57,10 +51,10 @@ struct configuration {
 };
 
 #define DECLARE(name, ...)                                                                         \
-    extern const struct gemm_kernel kernel_09_cluster_multicast_##name##_fp16,                       \
+    extern const struct gemm_kernel kernel_09_cluster_multicast_##name##_fp16,                     \
         kernel_09_cluster_multicast_##name##_bf16;
 #define ENTRY(name, ...)                                                                           \
-    {{&kernel_09_cluster_multicast_##name##_fp16, &kernel_09_cluster_multicast_##name##_bf16},       \
+    {{&kernel_09_cluster_multicast_##name##_fp16, &kernel_09_cluster_multicast_##name##_bf16},     \
      __VA_ARGS__},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
@@ -114,7 +108,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
 
 /* The best configuration; of those that need no workspace, unless there is one. */
 static const struct gemm_kernel *selected(enum gemm_type type, const struct gemm_problem *problem,
-                                         bool workspace) {
+                                          bool workspace) {
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* no device; said already */
@@ -145,8 +139,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
 
 /* The chapter's own kernel for one type. Tile and kernel are those of the configuration that
  * select() gives. */
-#define CHAPTER_KERNEL(suffix, type)                                                                \
-    static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {          \
+#define CHAPTER_KERNEL(suffix, type)                                                               \
+    static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
         return selected(type, problem, true);                                                      \
     }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
@@ -155,8 +149,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
         return workspace_selected(type, problem);                                                  \
     }                                                                                              \
-    extern const struct gemm_kernel kernel_09_cluster_multicast_##suffix;                            \
-    const struct gemm_kernel kernel_09_cluster_multicast_##suffix = {                                \
+    extern const struct gemm_kernel kernel_09_cluster_multicast_##suffix;                          \
+    const struct gemm_kernel kernel_09_cluster_multicast_##suffix = {                              \
         .name = "09_cluster_multicast",                                                            \
         .technique = "TMA multicast in clusters; one of several kernels",                          \
         .tile_m = 128,                                                                             \
@@ -220,8 +214,16 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
         !check_matrix((const char *[]){"b", "ldb"}, b, ldb, k) ||
         !check_matrix((const char *[]){"d", "ldd"}, d, ldd, n) || !check_workspace(workspace))
         return HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd,
-                                         .a = a, .b = b, .d = d, .workspace = workspace};
+    const struct gemm_problem problem = {.m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .lda = lda,
+                                         .ldb = ldb,
+                                         .ldd = ldd,
+                                         .a = a,
+                                         .b = b,
+                                         .d = d,
+                                         .workspace = workspace};
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
     return launch_selected(element, &problem, stream) == GEMM_OK ? HOPPER_GEMM_OK
                                                                  : HOPPER_GEMM_FAILED;

@@ -83,8 +83,8 @@ enum gemm_status {
     GEMM_LAUNCH_FAILED /* the backend refused; says why on stderr */
 };
 
-/* What a chapter, or one variant of it, gives the harness: a kernel, how it is launched, and what is
- * to be known of it. */
+/* What a chapter, or one variant of it, gives the harness: a kernel, how it is launched, and what
+ * is to be known of it. */
 struct gemm_kernel {
     const char *name;      /* "06_wgmma": the chapter's directory */
     const char *variant;   /* "wait0"; NULL for the chapter's own kernel */

@@ -1,10 +1,10 @@
 /*
  * epilogue_store.h: an epilogue tile, 64 x 64 of a warpgroup's accumulators, on its way to D.
  *
- * The TMA stores an epilogue tile from shared memory, where it lies row by row, 128 bytes each, in the 128
- * B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no multiple of 8,
- * the epilogue tile at the right edge of D would spill into the row's padding, and is stored from
- * registers instead.
+ * The TMA stores an epilogue tile from shared memory, where it lies row by row, 128 bytes each, in
+ * the 128 B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no
+ * multiple of 8, the epilogue tile at the right edge of D would spill into the row's padding, and
+ * is stored from registers instead.
  *
  * Other widths are for tiles whose width is no multiple of 64. An odd number of chunks needs no
  * swizzle: eight rows one below the other begin in different banks anyway.
@@ -42,8 +42,7 @@ static_assert(EPILOGUE_CHUNKS % 2 == 1 || 64 % EPILOGUE_N == 0, "rows would shar
  * fragments at once; the swizzle keeps it free of bank conflicts. One warpgroup. */
 DEVICE void epilogue_stage_elements(element_t *staging, const float acc[EPILOGUE_N / 2]) {
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
-    UNROLL
-    for (int i = 0; i < EPILOGUE_CHUNKS / 2; ++i) {
+    UNROLL for (int i = 0; i < EPILOGUE_CHUNKS / 2; ++i) {
         const float *f = &acc[8 * i];
         const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
@@ -67,8 +66,7 @@ DEVICE bool epilogue_at_edge(const struct gemm_args *args, int first_column) {
  * warpgroup. */
 DEVICE void epilogue_store_elements(const struct gemm_args *args, int first_row, int first_column,
                                     const float acc[EPILOGUE_N / 2]) {
-    UNROLL
-    for (int i = 0; i < EPILOGUE_N / 2; ++i) {
+    UNROLL for (int i = 0; i < EPILOGUE_N / 2; ++i) {
         const int row =
             first_row + threadIdx.x % 128 / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
         const int column = first_column + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
@@ -77,10 +75,10 @@ DEVICE void epilogue_store_elements(const struct gemm_args *args, int first_row,
     }
 }
 
-/* Sends an epilogue tile to D: through `staging`, one of BUFFERS that a warpgroup uses in turn, and the TMA;
- * or directly at the edge. The one before it may still be on its way. `barrier`: a named barrier
- * that nobody else uses. One warpgroup; its first thread issues, and waits for all stores with
- * bulk_wait_group(0) before it ends. */
+/* Sends an epilogue tile to D: through `staging`, one of BUFFERS that a warpgroup uses in turn, and
+ * the TMA; or directly at the edge. The one before it may still be on its way. `barrier`: a named
+ * barrier that nobody else uses. One warpgroup; its first thread issues, and waits for all stores
+ * with bulk_wait_group(0) before it ends. */
 DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *args, int first_row,
                                   int first_column, const float acc[EPILOGUE_N / 2], int barrier) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -102,18 +100,16 @@ DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *ar
     if (elected) bulk_commit_group();
 }
 
-/* Sends a warpgroup's rows x columns of accumulators (constants) to D, one epilogue tile after the other. One
- * warpgroup. */
+/* Sends a warpgroup's rows x columns of accumulators (constants) to D, one epilogue tile after the
+ * other. One warpgroup. */
 DEVICE void epilogue_store_all(element_t staging[BUFFERS][EPILOGUE_M * EPILOGUE_N],
                                const struct gemm_args *args, int first_row, int first_column,
                                int rows, int columns, const float *acc, int barrier) {
-    UNROLL
-    for (int i = 0; i < rows / EPILOGUE_M; ++i)
-        UNROLL
-    for (int j = 0; j < columns / EPILOGUE_N; ++j)
-        epilogue_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], args,
-                              first_row + i * EPILOGUE_M, first_column + j * EPILOGUE_N,
-                              &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
+    UNROLL for (int i = 0; i < rows / EPILOGUE_M; ++i)
+        UNROLL for (int j = 0; j < columns / EPILOGUE_N; ++j)
+            epilogue_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], args,
+                                  first_row + i * EPILOGUE_M, first_column + j * EPILOGUE_N,
+                                  &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
 }
 
 #define epilogue_store(staging, args, first_row, first_column, rows, columns, acc, barrier)        \

@@ -1,7 +1,7 @@
 /*
- * cuda_call.h: how a failed call of the CUDA runtime is reported, and functions of the driver. Needs
- * nothing but the runtime, so that the services a chapter calls (launch.c, encode_tensor_map.c) can
- * be linked without the harness's backend.
+ * cuda_call.h: how a failed call of the CUDA runtime is reported, and functions of the driver.
+ * Needs nothing but the runtime, so that the services a chapter calls (launch.c,
+ * encode_tensor_map.c) can be linked without the harness's backend.
  */
 #ifndef GPU_CUDA_CALL_H
 #define GPU_CUDA_CALL_H

@@ -68,7 +68,8 @@ bool experiment_time(struct experiment *experiment, const struct timing_options 
  * to be given, if not NULL. */
 struct trace_record *experiment_trace_buffer(void **memory);
 
-/* Runs a kernel that was compiled with the recorder in it, and gives its records to the timeline. */
+/* Runs a kernel that was compiled with the recorder in it, and gives its records to the timeline.
+ */
 bool experiment_record(struct experiment *experiment, const struct gemm_kernel *traced);
 
 /* What computes a problem of this size: the kernel itself, or the variant that its select() picks.

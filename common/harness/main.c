@@ -41,8 +41,8 @@ static struct selection select_kernels(const struct options *options) {
     return s;
 }
 
-/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, with a
- * line for each. EXIT_NO_DEVICE if none is left. */
+/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, with
+ * a line for each. EXIT_NO_DEVICE if none is left. */
 static enum exit_code leave_out(struct selection *s, const struct backend_info *device,
                                 enum gemm_type type) {
     int count = 0;

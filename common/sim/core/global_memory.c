@@ -24,8 +24,8 @@ struct allocation {
 };
 
 enum { MOST_ALLOCATIONS = 1024 };
-/* Bytes in front of and behind every allocation that belong to none: who misses one by less does not
- * hit another, wherever the host has put them. */
+/* Bytes in front of and behind every allocation that belong to none: who misses one by less does
+ * not hit another, wherever the host has put them. */
 enum { GAP = 1 << 20 };
 static struct allocation *allocations; /* ascending */
 static int allocation_count;

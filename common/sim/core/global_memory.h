@@ -14,7 +14,8 @@ void global_free_all(void);
 /* A launch begins: each element of its D has no writer yet. */
 void global_launch_begin(void);
 
-/* Where the byte lies in the simulated memory, for caches that must behave the same in every run. */
+/* Where the byte lies in the simulated memory, for caches that must behave the same in every run.
+ */
 uint64_t global_device_address(const void *pointer);
 /* "D + 128". Returns text. */
 const char *global_where(const void *pointer, char *text, size_t size);

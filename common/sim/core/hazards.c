@@ -1,6 +1,6 @@
 /*
- * hazards.c: what the simulator tells about a kernel's mistakes, and the end of a launch that cannot
- * go on.
+ * hazards.c: what the simulator tells about a kernel's mistakes, and the end of a launch that
+ * cannot go on.
  */
 #include "sim/core/hazards.h"
 

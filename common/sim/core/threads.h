@@ -1,5 +1,6 @@
 /*
- * threads.h: a simulated thread, and what threads are grouped in: warps, warpgroups, CTAs, clusters.
+ * threads.h: a simulated thread, and what threads are grouped in: warps, warpgroups, CTAs,
+ * clusters.
  *
  * Everything runs on one OS thread. `sim_thread()` is the simulated thread whose fiber is running;
  * in a job's complete() there may be none, so a job keeps what it needs. The units hang their own
@@ -52,8 +53,8 @@ struct sim_wait_queue {
 struct sim_wait {
     /* Writes what the thread waits for: "mbarrier full[2] (offset 0x18000), phase 3: ...". */
     void (*describe)(const struct sim_thread *thread, const void *object, char *text, size_t size);
-    /* Does `waiter`, which waits in this way, wait for something that `other` owes, as far as can be
-     * known? NULL: nobody is known to owe it. */
+    /* Does `waiter`, which waits in this way, wait for something that `other` owes, as far as that
+     * can be known? NULL: no thread is known to owe it. */
     bool (*awaits)(const struct sim_thread *waiter, const struct sim_thread *other);
     bool root; /* a report begins with a thread that waits in this way, if there is one */
 };

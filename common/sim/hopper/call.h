@@ -1,10 +1,11 @@
 /*
- * call.h: how a kernel compiled as C calls the simulator, with the line of the chapter it calls from.
+ * call.h: how a kernel compiled as C calls the simulator, with the line of the chapter it calls
+ * from.
  *
- * The headers beside this one are the simulator's half of those in hopper/: what a wrapper becomes in
- * a C build. Each function stands for the one instruction of the wrapper of the same name (see there
- * for shapes and rules). It is called by one simulated thread, on that thread's fiber; warp-wide
- * instructions are called by all 32 lanes.
+ * The headers beside this one are the simulator's half of those in hopper/: what a wrapper becomes
+ * in a C build. Each function stands for the one instruction of the wrapper of the same name (see
+ * there for shapes and rules). It is called by one simulated thread, on that thread's fiber;
+ * warp-wide instructions are called by all 32 lanes.
  */
 #ifndef SIM_HOPPER_CALL_H
 #define SIM_HOPPER_CALL_H

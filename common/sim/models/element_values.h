@@ -13,9 +13,9 @@ static inline float element_bits_as_float(uint32_t bits) {
     return f;
 }
 
-/* The exact value of 16 bits as fp16 or bf16. An fp16 read as fp32 exponent and mantissa is too small
- * by 2^112; multiplying by that is exact, subnormals included. The largest exponent means infinity
- * or NaN in either format. */
+/* The exact value of 16 bits as fp16 or bf16. An fp16 read as fp32 exponent and mantissa is too
+ * small by 2^112; multiplying by that is exact, subnormals included. The largest exponent means
+ * infinity or NaN in either format. */
 static inline float element_value(uint16_t bits, bool bf16) {
     if (bf16) return element_bits_as_float((uint32_t)bits << 16);
     const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;

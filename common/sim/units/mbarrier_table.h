@@ -1,6 +1,6 @@
 /*
- * mbarrier_table.h: the mbarriers of a cluster, and what units do with them: remote arrivals, copies
- * whose bytes they count.
+ * mbarrier_table.h: the mbarriers of a cluster, and what units do with them: remote arrivals,
+ * copies whose bytes they count.
  */
 #ifndef SIM_UNITS_MBARRIER_TABLE_H
 #define SIM_UNITS_MBARRIER_TABLE_H
@@ -94,8 +94,8 @@ void mbarrier_copy_cancelled(struct async_copy *copy);
 /* One arrival, after the arriving side has joined its clocks into `record->current`. */
 void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread);
 
-/* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival at
- * `place`, which carries nothing but (slot, epoch). May be called from a job. */
+/* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival
+ * at `place`, which carries nothing but (slot, epoch). May be called from a job. */
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
                                 uint32_t epoch, uint64_t time);
 

@@ -1,6 +1,6 @@
 /*
- * proxy_fence.c: fence.proxy.async: what a thread has accessed through the generic proxy comes before
- * what the async proxy does later.
+ * proxy_fence.c: fence.proxy.async: what a thread has accessed through the generic proxy comes
+ * before what the async proxy does later.
  */
 #include "hopper/tma.h"
 #include "sim/core/run.h"

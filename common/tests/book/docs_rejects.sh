@@ -142,6 +142,23 @@ expect 1 'README.md:4: the table is stale'
 "$check" --write "$dir" >/dev/null
 grep -qF '| cublas | 400 | 100 % |' "$dir/README.md" || { echo 'of equal runs not the last'; failed=1; }
 grep -qF 'run again' "$dir/README.md" || { echo 'a run is not named'; failed=1; }
+# A chapter of part two has the same sections; its tables and figures find their way to docs.
+book
+mkdir -p "$dir/beyond/10_ten"
+printf '.technique = "shares"\n' >"$dir/beyond/10_ten/kernel.cu"
+sed 's|01_one/kernel.cu|beyond/10_ten/kernel.cu|; s|int a;|.technique = "shares"|; /^int [bc];/d' \
+    "$dir/01_one/README.md" >"$dir/beyond/10_ten/README.md"
+sed 's/01_one/10_ten/; s/"stage"/"chapter"/' "$dir/docs/results/gpu.jsonl" >"$dir/docs/results/gpu2.jsonl"
+printf '<!-- table: results=gpu kernels=10 shapes=64 columns=burst link=yes -->\n<!-- end -->\n' \
+    >>"$dir/beyond/10_ten/README.md"
+expect 1 'beyond/10_ten/README.md'
+"$check" --write "$dir" >/dev/null
+expect 0 '3 pages'
+grep -qF '| shares | 100 |' "$dir/beyond/10_ten/README.md" || { echo 'no technique of part two'; failed=1; }
+grep -qF '](../../docs/results/gpu2.jsonl)' "$dir/beyond/10_ten/README.md" ||
+    { echo 'no way to the record from part two'; failed=1; }
+sed -i '/^## Prediction/d' "$dir/beyond/10_ten/README.md"
+expect 1 'beyond/10_ten/README.md'
 book
 rm -f "$dir"/docs/results/gpu*.jsonl
 "$check" --write "$dir" >/dev/null

@@ -8,8 +8,8 @@
  * stream of the caller's, with the workspace and without; two threads and two streams at once. Then
  * on all devices in turn, without waiting in between, and on all of them at once, a thread each.
  *
- * Operands are whole numbers from -3 to 3, so that all sums are exact in fp32 and there is one right
- * result, rounded once. Whatever a call must not use or write is NaN.
+ * Operands are whole numbers from -3 to 3, so that all sums are exact in fp32 and there is one
+ * right result, rounded once. Whatever a call must not use or write is NaN.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 2 usage, 3 no device.
  */

@@ -195,14 +195,23 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
      .workspace_bytes = workspace_bytes},
 
 #if FAKE_TOUR
-static const struct gemm_kernel kernels_fp16[] = {
-    KERNEL("01_first", NULL, FP16, 0) KERNEL("02_second", NULL, FP16, 0)
-        KERNEL("03_third", NULL, FP16, FAKE_THIRD) KERNEL("04_fourth", NULL, FP16, FAKE_FOURTH)};
-static const struct gemm_kernel kernels_bf16[] = {
-    KERNEL("01_first", NULL, BF16, 0) KERNEL("02_second", NULL, BF16, 0)
-        KERNEL("03_third", NULL, BF16, FAKE_THIRD) KERNEL("04_fourth", NULL, BF16, FAKE_FOURTH)};
-#define ENTRIES(each) each(0) each(1) each(2) each(3)
-const int kernel_registry_count = 4;
+/* Four chapters of part one, and three of part two: one like those, one for fp16 alone, and one
+ * that needs two GPUs. */
+// clang-format off
+#define CHAPTERS(type) \
+    KERNEL("01_first", NULL, type, 0) \
+    KERNEL("02_second", NULL, type, 0) \
+    KERNEL("03_third", NULL, type, FAKE_THIRD) \
+    KERNEL("04_fourth", NULL, type, FAKE_FOURTH) \
+    KERNEL("10_tenth", NULL, type, 0) \
+    KERNEL("11_eleventh", NULL, type, 0) \
+    KERNEL("13_thirteenth", NULL, type, 0)
+// clang-format on
+static const struct gemm_kernel kernels_fp16[] = {CHAPTERS(FP16)};
+static const struct gemm_kernel kernels_bf16[] = {CHAPTERS(BF16)};
+enum { CHAPTER_OF_FP16 = 5, CHAPTER_OF_TWO_GPUS = 6 };
+#define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6)
+const int kernel_registry_count = 7;
 const bool program_is_tour = true;
 #else
 /* The names stand in defect_names, too; a test compares them. */
@@ -239,9 +248,12 @@ static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
 #define ENTRIES(each) ALL(each)
 const int kernel_registry_count = DEFECTS;
 const bool program_is_tour = false;
+enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #endif
 
-#define ENTRY(i) {{&kernels_fp16[i], &kernels_bf16[i]}, 1},
+#define ENTRY(i)                                                                                   \
+    {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i]},                         \
+     (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1},
 /* The first can record; it leaves no records. */
 #define TRACED(i) {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1},
 const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};

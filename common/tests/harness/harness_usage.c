@@ -72,6 +72,8 @@ static const struct usage usages[] = {
     {TOUR, "--chapters 2-1", 2, "--chapters: '2-1' is not a list"},
     {TOUR, "--chapters 1,", 2, "--chapters: '1,' is not a list"},
     {TOUR, "--chapters 1-", 2, "--chapters: '1-' is not a list"},
+    {TOUR, SMALL "--chapters 11", 3, "11_eleventh is left out: it is not compiled for bf16"},
+    {TOUR, SMALL "--chapters 13", 3, "13_thirteenth is left out: it needs 2 GPUs"},
     {TOUR, "--report /proc", 2, "--report: cannot write into"},
     {TOUR, "--report DIR/new --m 0", 2, "--m: '0'"},
     {SIM, SMALL "> /dev/full", 2, "standard output"},
@@ -87,6 +89,8 @@ static const struct usage usages[] = {
     /* good ones */
     {SIM, SMALL "<&- 2>&-", 0, NULL},
     {SIM, SMALL "--explain mbarrier:1", 0, NULL},
+    {TOUR, SMALL "--chapters 10", 0, NULL},
+    {TOUR, SMALL "--chapters 11 --dtype fp16", 0, NULL},
 };
 
 /* Values that are refused. */
@@ -252,6 +256,30 @@ static void check_outputs(void) {
     expect(outcome.code == 0 && directory_is_empty(), "files nobody asked for in %s", directory);
 }
 
+/* What a tour runs: chapters 1 to 9 unless told otherwise, and of those it is told, what it can. */
+static void check_parts(void) {
+    run(TOUR, SMALL);
+    expect(outcome.code == 0 && strstr(outcome.out, "04_fourth") &&
+               !strstr(outcome.out, "10_tenth"),
+           "the tour by itself: %s%s", outcome.out, outcome.err);
+    run(TOUR, SMALL "--chapters 4-13");
+    expect(outcome.code == 2, "--chapters 4-13, of which some are not there: %d", outcome.code);
+    run(TOUR, SMALL "--chapters 4,10,11,13");
+    expect(outcome.code == 0 && strstr(outcome.out, "04_fourth") &&
+               strstr(outcome.out, "10_tenth") && !strstr(outcome.out, "11_eleventh") &&
+               !strstr(outcome.out, "13_thirteenth"),
+           "a tour of both parts: %s%s", outcome.out, outcome.err);
+    const char *first = strstr(outcome.err, "11_eleventh is left out");
+    const char *second = strstr(outcome.err, "13_thirteenth is left out");
+    int lines = 0;
+    for (const char *c = outcome.err; *c; ++c)
+        lines += *c == '\n';
+    expect(first && second && lines == 2, "a line for each that is left out: %s", outcome.err);
+    run(TOUR, "--help");
+    expect(strstr(outcome.out, "fp16 only") && strstr(outcome.out, "needs 2 GPUs"),
+           "--help says what chapters need: %s", outcome.out);
+}
+
 /* Every option without a value, and with each of its bad ones. */
 static void check_refusals(int program) {
     for (const struct option *option = options; option < options + OPTIONS; ++option) {
@@ -366,6 +394,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof usages / sizeof *usages; ++i)
         check_usage(&usages[i]);
     check_outputs();
+    check_parts();
     for (int program = 0; program < PROGRAMS; ++program) {
         check_refusals(program);
         for (int i = 0; i < ORDERS; ++i)

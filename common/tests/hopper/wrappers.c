@@ -1,6 +1,6 @@
 /*
- * wrappers.c: runs the kernels of wrappers.cu and checks what they leave, on whichever backend it is
- * linked with: build/sim/wrappers, under every schedule, and build/gpu/wrappers.
+ * wrappers.c: runs the kernels of wrappers.cu and checks what they leave, on whichever backend it
+ * is linked with: build/sim/wrappers, under every schedule, and build/gpu/wrappers.
  *
  * Values are small whole numbers, so that sums are exact. Exit code: 0 all right, 1 wrong, 3 no
  * device, 4 a hazard.

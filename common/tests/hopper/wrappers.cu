@@ -19,8 +19,8 @@ enum {
     HANDED = 8 * 32, /* elements that one warp hands to the other at a time */
 };
 
-/* The elected thread of warp 0 fills a ring that one thread of warp 1 empties, and each looks before
- * it waits. The producer stays until all has been read. */
+/* The elected thread of warp 0 fills a ring that one thread of warp 1 empties, and each looks
+ * before it waits. The producer stays until all has been read. */
 struct ring_smem {
     element_t box[STAGES][BOX]; /* [stage][row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES];
@@ -88,8 +88,8 @@ KERNEL(64, 1) handed_over(KERNEL_ARGS args) {
     }
 }
 
-/* D = A' * B, where both lie with k outside: A's rows are k, and contiguous along m; B's rows are k,
- * and contiguous along n. One warpgroup. */
+/* D = A' * B, where both lie with k outside: A's rows are k, and contiguous along m; B's rows are
+ * k, and contiguous along n. One warpgroup. */
 struct major_smem {
     element_t a[BOX], b[BOX]; /* [k][m], [k][n], 128 B swizzle */
     mbarrier_t full;

@@ -12,8 +12,8 @@ enum { WRAPPER_EXTENT = 64, WRAPPER_BOXES = 4 };
 extern "C" {
 #endif
 
-/* A is WRAPPER_BOXES boxes of WRAPPER_EXTENT squared elements, one below the other, B is one box and
- * D as large as A; the tensor maps are of such boxes in the 128 B swizzle. One CTA. */
+/* A is WRAPPER_BOXES boxes of WRAPPER_EXTENT squared elements, one below the other, B is one box
+ * and D as large as A; the tensor maps are of such boxes in the 128 B swizzle. One CTA. */
 struct wrapper_kernel {
     const char *name;
     const void *function;

@@ -46,9 +46,9 @@ static void check_sections(const struct page *page) {
 
 /* ---- length ---- */
 
-/* A reader's pace, in seconds if not said otherwise, if every line is read once. Prose goes at about
- * the slowest of Carver's rates (Reading Rate, 1990), at which one reads to remember: 138 words a
- * minute, after 200 for learning. */
+/* A reader's pace, in seconds if not said otherwise, if every line is read once. Prose goes at
+ * about the slowest of Carver's rates (Reading Rate, 1990), at which one reads to remember: 138
+ * words a minute, after 200 for learning. */
 enum {
     PROSE_WORDS = 140, /* a minute, cells of tables included */
     CODE_LINE = 6,     /* excerpts and edits */
@@ -123,7 +123,8 @@ static void print_lengths(const char *root, const struct page *pages, int count)
     for (int i = 0; i < count; ++i) {
         if (!page_is_chapter(pages[i].path)) continue;
         char chapter[256];
-        snprintf(chapter, sizeof chapter, "%.*s", (int)strcspn(pages[i].path, "/"), pages[i].path);
+        snprintf(chapter, sizeof chapter, "%.*s",
+                 (int)(strlen(pages[i].path) - strlen("/README.md")), pages[i].path);
         int words;
         const int seconds = reading_seconds(&pages[i], &words);
         printf("%s: %d words, README.md %d lines", chapter, words, pages[i].lines);

@@ -1,5 +1,6 @@
 #include "tools/book/docs_page.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -152,7 +153,13 @@ static char *path_of(const char *root, const char *path) {
 }
 
 bool page_is_chapter(const char *path) {
-    return path[0] == '0' && path[1] >= '1' && path[1] <= '9' && path[2] == '_';
+    if (strncmp(path, "beyond/", 7) == 0) path += 7;
+    return isdigit((unsigned char)path[0]) && isdigit((unsigned char)path[1]) && path[2] == '_';
+}
+
+const char *page_up(const struct page *page) {
+    const char *slash = strchr(page->path, '/');
+    return !slash ? "" : !strchr(slash + 1, '/') ? "../" : "../../";
 }
 
 static void add_page(struct page **pages, int *count, const char *root, const char *path) {
@@ -180,7 +187,8 @@ static void add_directory(struct page **pages, int *count, const char *root, con
         const size_t length = strlen(entry->d_name);
         struct text path = {0};
         if (chapters && page_is_chapter(entry->d_name))
-            text_add(&path, "%s/README.md", entry->d_name);
+            text_add(&path, "%s%s%s/README.md", strcmp(name, ".") ? name : "",
+                     strcmp(name, ".") ? "/" : "", entry->d_name);
         else if (!chapters && length > 3 && strcmp(entry->d_name + length - 3, ".md") == 0)
             text_add(&path, "%s/%s", name, entry->d_name);
         if (path.data) add_page(pages, count, root, path.data);
@@ -194,6 +202,7 @@ struct page *pages_read(const char *root, int *count) {
     *count = 0;
     add_page(&pages, count, root, "README.md");
     add_directory(&pages, count, root, ".", true);
+    add_directory(&pages, count, root, "beyond", true);
     add_directory(&pages, count, root, "docs", false);
     add_directory(&pages, count, root, "docs/results", false);
     if (*count == 0) {

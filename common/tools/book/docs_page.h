@@ -32,6 +32,8 @@ void pages_free(struct page *pages, int count);
 
 /* Is there a chapter's README at this path? */
 bool page_is_chapter(const char *path);
+/* From the page to the repository's root: "", "../" or "../../". */
+const char *page_up(const struct page *page);
 
 /* Puts `with` (lines separated by newlines, "" for none) in the place of `count` lines from `first`
  * on, unless they are the same. True if they were. */

@@ -1,5 +1,6 @@
 #include "tools/book/docs_tables.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ struct found {
 };
 
 static bool is_chapter_number(const char *word) {
-    return word[0] == '0' && word[1] >= '1' && word[1] <= '9';
+    return isdigit((unsigned char)word[0]) && isdigit((unsigned char)word[1]);
 }
 
 /* What a run has of a kernel or library at this shape; of several the last. */
@@ -291,12 +292,18 @@ static int words_of(const char *marker, const char *key, char words[WORDS][WORD]
 static void chapter_of(const char *root, const char *word, char *directory, char *technique,
                        size_t size) {
     *directory = *technique = 0;
-    DIR *top = opendir(root);
-    for (struct dirent *entry; top && (entry = readdir(top));)
-        if (strncmp(entry->d_name, word, 2) == 0 && entry->d_name[2] == '_')
-            snprintf(directory, size, "%.100s", entry->d_name);
-    if (top) closedir(top);
+    static const char *const parts[] = {"", "beyond/"};
     struct text path = {0};
+    for (int part = 0; part < 2; ++part) {
+        text_add(&path, "%s/%s", root, parts[part]);
+        DIR *folder = opendir(path.data);
+        for (struct dirent *entry; folder && (entry = readdir(folder));)
+            if (strncmp(entry->d_name, word, 2) == 0 && entry->d_name[2] == '_')
+                snprintf(directory, size, "%s%.100s", parts[part], entry->d_name);
+        if (folder) closedir(folder);
+        free(path.data);
+        path = (struct text){0};
+    }
     text_add(&path, "%s/%s/kernel.cu", root, directory);
     char *source = *directory ? json_read_file(path.data) : NULL;
     const char *at = source ? strstr(source, ".technique = \"") : NULL;
@@ -362,7 +369,8 @@ static int best_run(const struct spec *spec, struct shape shape) {
 }
 
 /* Returns how many cells' records were found. */
-static int add_rows(struct text *out, const char *root, const struct spec *spec) {
+static int add_rows(struct text *out, const char *root, const struct page *page,
+                    const struct spec *spec) {
     int count = 0, run[WORDS];
     for (int s = 0; s < spec->shape_count; ++s)
         run[s] = best_run(spec, shape_of(spec->shapes[s]));
@@ -373,7 +381,7 @@ static int add_rows(struct text *out, const char *root, const struct spec *spec)
         if (!is_chapter_number(word)) snprintf(directory, sizeof directory, "%s", word);
         const char *variant = is_chapter_number(word) ? strchr(word, ':') : NULL;
         if (spec->link && is_chapter_number(word))
-            text_add(out, "| [%s](%s/README.md)%s%s | %s |", directory, directory,
+            text_add(out, "| [%s](%s%s/README.md)%s%s | %s |", directory, page_up(page), directory,
                      variant ? ", " : "", variant ? variant + 1 : "", variant ? "" : technique);
         else
             text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
@@ -398,9 +406,7 @@ static void add_word(struct text *out, const char *separator, const char *word) 
 
 void tables_add_source(struct text *out, const struct page *page, const struct json *run,
                        bool simulated, const char *dtype, const char *file) {
-    const char *up = !strchr(page->path, '/')                        ? ""
-                     : strncmp(page->path, "docs/results/", 13) == 0 ? "../../"
-                                                                     : "../";
+    const char *up = page_up(page);
     text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
     text_add(out, "%s", json_text(run, "gpu"));
     add_word(out, ", driver ", json_text(run, "driver"));
@@ -460,7 +466,7 @@ static bool make_table(struct text *out, const char *root, const struct page *pa
     text_add(out, "\n");
     if (record_count) {
         add_heading(out, &spec);
-        if (!add_rows(out, root, &spec))
+        if (!add_rows(out, root, page, &spec))
             complain(page, line, "docs/results/%s*.jsonl have no such kernel and shape", prefix);
         add_sources(out, page, spec.dtype);
         text_add(out, "\n");
@@ -468,7 +474,7 @@ static bool make_table(struct text *out, const char *root, const struct page *pa
     }
     if (spec.link) {
         add_heading(out, &spec);
-        add_rows(out, root, &spec);
+        add_rows(out, root, page, &spec);
         text_add(out, "\n");
     }
     text_add(out, "*Not yet recorded: there is no `docs/results/%s*.jsonl`.*\n\n", prefix);

@@ -11,8 +11,8 @@
  *     run NUMBER SCHEDULE SEED M N K SMS CODE
  *
  * on stdout, with the exit code that a program would have had; the reports go to stderr. Ends with
- * 0 whatever became of the kernel, with 2 if there was nothing to run, and by SIGXCPU if a run takes
- * longer than any run of a kernel that ends.
+ * 0 whatever became of the kernel, with 2 if there was nothing to run, and by SIGXCPU if a run
+ * takes longer than any run of a kernel that ends.
  */
 #include <dlfcn.h>
 #include <stdio.h>

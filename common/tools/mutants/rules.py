@@ -116,7 +116,7 @@ COUNTING = {"pipeline_advance", "pipeline_skip"}
 VALUED = {"tile_ask", "tile_answer", "tile_get"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
-                  "tma_reduce_add", "epilogue_stage_elements",
+                  "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
                   "cluster_sum_put", "mbarrier_arrive_remote_release"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.

@@ -6,8 +6,8 @@
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
  * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
- * recording. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the
- * variant's name.
+ * recording. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends
+ * the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
