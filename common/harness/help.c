@@ -73,7 +73,7 @@ static void print_run_options(void) {
         print_settings();
     printf("Which kernels, and what comes out:\n");
     if (program_is_tour)
-        printf("  --chapters LIST         chapters, such as 3,7-9 (default: 1-9)\n");
+        printf("  --chapters LIST       chapters, such as 3,7-9 (default: 1-9)\n");
     else
         printf("  --variant NAME        a variant below instead of the chapter's own kernel\n");
     if (!program_is_tour && !backend_can_time())
