@@ -10,6 +10,7 @@
 #include "gemm.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
+#include "building_blocks/wide_store.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -19,9 +20,6 @@
 
 #ifndef STAGES
 #define STAGES 6 /* depth of the ring, 2 to 7 */
-#endif
-#ifndef WIDE_STORES
-#define WIDE_STORES 1 /* 0: the epilogue of chapter 06 */
 #endif
 #ifndef WAIT
 #define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
@@ -51,49 +49,6 @@ DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool
         const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
         wgmma_m64nNk16(128, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
     }
-}
-
-/* Transposes 4 x 4 words between the four lanes of a quad: word j of lane i becomes word i of
- * lane j. A whole warp. */
-DEVICE void transpose_quad(uint32_t word[4]) {
-    const int lane = threadIdx.x % 32;
-    UNROLL for (int bit = 2; bit > 0; bit /= 2)
-        UNROLL for (int i = 0; i < 4; ++i) {
-            if (i & bit) continue;
-            const bool upper = lane & bit;
-            const uint32_t mine = upper ? word[i] : word[i | bit];
-            const uint32_t other = __shfl_sync(0xffffffffu, mine, lane ^ bit);
-            if (upper) word[i] = other;
-            else word[i | bit] = other;
-        }
-}
-
-/* Writes a warpgroup's accumulators to D. A thread holds pairs of columns; the four lanes of a quad
- * exchange them, so that each writes eight neighbouring columns at once. One warpgroup. */
-DEVICE void store_tile(const struct gemm_args *args, int first_row, int first_column,
-                       float acc[64]) {
-    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-    UNROLL for (int j = 0; j < BN / 8; j += 4)
-        UNROLL for (int half = 0; half < 2; ++half) {
-            const int row = first_row + warp * 16 + half * 8 + lane / 4;
-            struct b128 chunk;
-            UNROLL for (int i = 0; i < 4; ++i)
-                chunk.word[i] = pack_elements(acc[4 * (j + i) + 2 * half],
-                                              acc[4 * (j + i) + 2 * half + 1]);
-            if (WIDE_STORES) transpose_quad(chunk.word);
-            UNROLL for (int i = 0; i < 4; ++i) {
-                const int block = WIDE_STORES ? j + lane % 4 : j + i; /* of eight columns */
-                const int column = first_column + block * 8 + (WIDE_STORES ? i : lane % 4) * 2;
-                element_t *d = &args->d[row * args->ldd + column];
-                if (WIDE_STORES && i == 0 && row < args->m && column + 8 <= args->n) {
-                    st_global_b128(d, chunk);
-                    break;
-                }
-                if (row < args->m && column + 1 < args->n) st_global_b32(d, chunk.word[i]);
-                else if (row < args->m && column < args->n)
-                    st_global_element(d, first_of_pair(chunk.word[i]));
-            }
-        }
 }
 
 /* Fills the ring with all k-tiles of the tile. One thread. */
@@ -153,7 +108,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
-    store_tile(args, tile.m * BM + half * 64, tile.n * BN, acc);
+    wide_store(args, tile.m * BM + half * 64, tile.n * BN, BN, acc);
     trace_close(&trace);
 }
 

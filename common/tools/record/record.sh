@@ -8,6 +8,7 @@
 #   tour              95 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
 #   sustained         70 s   05 to 09, 09 without an ingredient, all baselines at 8192^3
 #   stages            60 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
+#   steps             80 s   the steps of the ladder from 06 on, and the files in between
 #   schedules         70 s   schedules of 08 and 09 over k = 256 ... 8192
 #   split_k           30 s   split-K of 08 and 09 where k is long
 #   ablation          20 s   09's configurations at 4096^3 and 8192x8192x512
@@ -195,6 +196,12 @@ section_stages() {
         --baselines all --iters 3
     rows h200-stages.jsonl "$gpu/compare" --kernels 5,6:all,7:all --shapes 4096,8192,8192x8192x512 \
         --iters 3
+}
+
+section_steps() {
+    begin h200-steps.jsonl
+    rows h200-steps.jsonl "$gpu/compare" --kernels 6,6:two_warpgroups,7,7:narrow,8:persistent,8:static,8 \
+        --shapes 2048,4096,8192,8192x8192x512 --iters 5
 }
 
 section_schedules() {

@@ -1,0 +1,160 @@
+/*
+ * 06_wgmma, two_warpgroups.cu: two warpgroups share a tile that one of them could not hold.
+ *
+ * The difference to kernel.cu: a tile is 128 x 256, and each warpgroup multiplies 64 of its rows by
+ * all of its columns. 256 columns are 128 accumulators in each thread, half of what a thread can
+ * have. What it saves: a k-tile brings 384 rows of operands for the multiplications that took two
+ * k-tiles of 256, so the L2 delivers three bytes instead of four, and the Tensor Core reads B from
+ * shared memory half as often. What it costs: a stage is 48 KB, so four fit; and the barrier at the
+ * end of each k-tile now joins eight warps.
+ */
+#include "gemm.h"
+#include "building_blocks/tile_order.h"
+#include "building_blocks/wide_store.h"
+#include "hopper/element.h"
+#include "hopper/mbarrier.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 4 */
+#endif
+#ifndef WAIT
+#define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
+#endif
+
+enum {
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
+    WARPGROUPS = 2,              /* each with BM / WARPGROUPS rows of the tile */
+    THREADS = 128 * WARPGROUPS,
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    mbarrier_t full[STAGES];      /* one arrival, and the bytes of a k-tile */
+};
+
+/* A place in the ring: which stage, and the parity of the phase its barrier is in. */
+struct pipeline_state {
+    int index;
+    uint32_t phase;
+};
+
+DEVICE void advance(struct pipeline_state *state) {
+    if (++state->index == STAGES) {
+        state->index = 0;
+        state->phase ^= 1;
+    }
+}
+
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(256, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+    }
+}
+
+/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int k_tile) {
+    const int stage = k_tile % STAGES;
+    if (k_tile >= args->tiles_k) return;
+    /* The phase completes with this arrival and the last of these bytes.
+     * mbarrier.arrive.expect_tx */
+    mbarrier_arrive_expect_tx(&shared->full[stage], STAGE_BYTES);
+    tma_load(shared->a[stage], &args->map_a, tile.m * BM, k_tile * BK, &shared->full[stage]);
+    tma_load(shared->b[stage], &args->map_b, tile.n * BN, k_tile * BK, &shared->full[stage]);
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int warpgroup,
+                         float acc[BN / 2], int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    mbarrier_wait(&shared->full[state->index], state->phase);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][warpgroup * 64 * BK], shared->b[state->index],
+             k_tile > 0);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
+    advance(state);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
+    const int warpgroup = warp_index() / 4;
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    struct pipeline_state state = {0, 0};
+    struct trace trace =
+        trace_open(args.trace, TRACE_CONSUMER_0 + warpgroup, threadIdx.x % 128 == 0);
+
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
+        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
+        fence_mbarrier_init();
+        for (int k_tile = 0; k_tile < STAGES; ++k_tile) {
+            trace_mark(&trace, TRACE_LOAD, k_tile);
+            load_stage(shared, &args, tile, k_tile);
+        }
+    }
+    /* The barriers are initialized before any other thread waits on one. bar.sync */
+    __syncthreads();
+
+    /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile)
+        issue_k_tile(shared, &state, warpgroup, acc, k_tile, &trace);
+
+    for (int k_tile = WAIT; k_tile < args.tiles_k; ++k_tile) {
+        issue_k_tile(shared, &state, warpgroup, acc, k_tile, &trace);
+        /* The group of k-tile k_tile - WAIT is complete: its stage has been read.
+         * wgmma.wait_group */
+        wgmma_wait_group(WAIT);
+        trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
+        /* For every warp, before thread 0 has the stage overwritten. bar.sync */
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            trace_mark(&trace, TRACE_LOAD, k_tile - WAIT + STAGES);
+            load_stage(shared, &args, tile, k_tile - WAIT + STAGES);
+        }
+    }
+    /* The accumulators are complete. wgmma.wait_group */
+    wgmma_wait_group(0);
+    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
+    wide_store(&args, tile.m * BM + warpgroup * 64, tile.n * BN, BN, acc);
+    trace_close(&trace);
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const struct gemm_launch launch = {
+        .kernel = (const void *)kernel, .name = "06_wgmma two_warpgroups",
+        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
+        .smem_bytes = sizeof(struct smem), .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "06_wgmma", .variant = GEMM_VARIANT,
+    .technique = "two warpgroups on a tile of 128 x 256",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};

@@ -1,0 +1,177 @@
+/*
+ * 08_persistent_pingpong, persistent.cu: CTAs stay for many tiles; the next tile's loads run under
+ * this one's epilogue.
+ *
+ * The idea: as many CTAs as SMs, and CTA c computes tiles c, c + gridDim.x, ... The producer does
+ * not stop at the end of a tile: while the consumers convert and store it, the ring fills with the
+ * next. What it hides: every prologue but the first, and the launch of every CTA but the first wave.
+ * What stays exposed: the epilogue, because both consumers store at the same time. What it costs:
+ * staging memory for the TMA store, which leaves the threads before the bytes have left the SM.
+ */
+#include "gemm.h"
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "hopper/element.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 4 */
+#endif
+
+enum {
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
+    CONSUMERS = 2,               /* warpgroups, on the same tile */
+    ROWS = BM / CONSUMERS,       /* of a consumer */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t a_step = a_tile + (step * 16 * sizeof(element_t) >> 4);
+        const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
+        wgmma_m64nNk16(256, acc, a_step, b_step, accumulate || step > 0);
+    }
+}
+
+/* Fills the ring with all k-tiles of tile after tile. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    const int tiles = args->tiles_m * args->tiles_n;
+    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
+    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        trace_mark(&trace, TRACE_TILE, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
+            /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+             * .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            trace_mark(&trace, TRACE_LOAD, k_tile);
+            tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+    trace_close(&trace);
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+                         float acc[BN / 2], int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][half * ROWS * BK], shared->b[state->index], k_tile > 0);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
+    pipeline_advance(state, STAGES);
+}
+
+/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores its half of tile after tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
+    const bool elected = threadIdx.x % 128 == 0;
+    const int tiles = args->tiles_m * args->tiles_n;
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, elected);
+    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+        trace_mark(&trace, TRACE_TILE, number);
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, half, acc, 0, &trace);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, half, acc, k_tile, &trace);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
+             * wgmma.wait_group */
+            wgmma_wait_group(1);
+            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
+            release_stage(shared, &release);
+        }
+        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
+         * mbarrier.arrive */
+        wgmma_wait_group(0);
+        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
+        release_stage(shared, &release);
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        epilogue_store(shared->d[half], args, tile.m * BM + half * ROWS, tile.n * BN, ROWS, BN, acc,
+                       1 + half);
+        trace_mark(&trace, TRACE_EPILOGUE_END, number);
+    }
+    /* The stores have read the staging memory before the CTA gives it up.
+     * cp.async.bulk.wait_group */
+    if (elected) bulk_wait_group(0);
+    trace_close(&trace);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 4 * CONSUMERS);
+        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        if (threadIdx.x == 0) producer(shared, &args);
+    } else {
+        consumer(shared, &args, warpgroup - 1);
+    }
+}
+
+static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
+    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, EPILOGUE_M,
+                        EPILOGUE_N, SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
+    const struct gemm_launch launch = {.kernel = (const void *)kernel,
+                                       .name = "08_persistent_pingpong persistent",
+                                       .grid = tiles < sms ? tiles : sms, .cluster = 1,
+                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
+    .technique = "07 on a tile of 128 x 256, persistent by a static stride",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
