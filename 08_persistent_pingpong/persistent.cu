@@ -4,9 +4,10 @@
  *
  * The idea: as many CTAs as SMs, and CTA c computes tiles c, c + gridDim.x, ... The producer does
  * not stop at the end of a tile: while the consumers convert and store it, the ring fills with the
- * next. What it hides: every prologue but the first, and the launch of every CTA but the first wave.
- * What stays exposed: the epilogue, because both consumers store at the same time. What it costs:
- * staging memory for the TMA store, which leaves the threads before the bytes have left the SM.
+ * next. What it hides: every prologue but the first, and the launch of every CTA but the first
+ * wave. What stays exposed: the epilogue, because both consumers store at the same time. What it
+ * costs: staging memory for the TMA store, which leaves the threads before the bytes have left the
+ * SM.
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
