@@ -1,9 +1,9 @@
 #!/bin/sh
-# figures.sh TOUR KIND DIR [OPTION...]: the timelines of all stages as the READMEs show them.
+# figures.sh TOUR KIND DIR [OPTION...]: the timelines of all chapters as the READMEs show them.
 #
-# Runs TOUR with OPTIONs, recording every stage, and puts DIR/<stage>-KIND.svg for each and
-# DIR/all-KIND.svg for all of them on one axis; then the program 06_wgmma beside TOUR with wait<0>,
-# as DIR/06_wgmma_wait0-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
+# Runs TOUR with OPTIONs, recording every chapter, and puts DIR/<chapter>-KIND.svg for each and
+# DIR/all-KIND.svg for all of them on one axis; then variants, by the chapters' programs beside TOUR,
+# as DIR/<chapter>_<variant>-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
 # GPU:
 #
 #   common/tools/book/figures.sh build/gpu/tour measured docs/figures --size 4096
@@ -29,8 +29,11 @@ report=$(mktemp -d)
 trap 'rm -rf "$report"' EXIT
 trap 'exit 1' HUP INT TERM
 "$tour" --timing none --report "$report" "$@"
-"$(dirname "$tour")/06_wgmma" --variant wait0 --timing none --report "$report/wait0" "$@"
-mv "$report"/wait0/timeline_*.svg "$report"
+for variant in 06_wgmma:wait0 06_wgmma:two_warpgroups 08_persistent_pingpong:persistent; do
+    "$(dirname "$tour")/${variant%:*}" --variant "${variant#*:}" --timing none \
+        --report "$report/variant" "$@"
+    mv "$report"/variant/timeline_*.svg "$report"
+done
 
 # Nothing is put into DIR unless all of it is what its name will say. The figures say themselves
 # where they come from.
@@ -43,14 +46,14 @@ for figure in "$report"/timelines.svg "$report"/timeline_*.svg; do
     [ "$is" = "$kind" ] || fail "$tour has drawn $is timelines, not $kind ones"
 done
 count=$(find "$report" -maxdepth 1 -name 'timeline_0*.svg' | wc -l)
-[ "$count" -eq 10 ] || fail "$count timelines were drawn, not those of nine stages and of wait<0>"
+[ "$count" -eq 12 ] || fail "$count timelines were drawn, not those of nine chapters and three variants"
 grep -q 'class="multicast"' "$report"/timeline_09*.svg ||
     fail "at this size 09 chooses a configuration without a cluster; try --size 4096"
 
 mkdir -p "$dir"
 cp "$report/timelines.svg" "$dir/all-$kind.svg"
 for figure in "$report"/timeline_*.svg; do
-    stage=${figure##*/timeline_}
-    cp "$figure" "$dir/${stage%.svg}-$kind.svg"
+    name=${figure##*/timeline_}
+    cp "$figure" "$dir/${name%.svg}-$kind.svg"
 done
 echo "figures: $(ls "$dir"/*-"$kind".svg | wc -l) in $dir"

@@ -7,6 +7,7 @@ searched for in the file's name, the line's code and what is done to it.
 import re
 
 ONE_CTA = r"^0[5-8]|split_k"
+ALL_BUT_RS = r"^0[6-9]_\w+/(?!rs\.cu)"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -52,10 +53,9 @@ RULES = (
     ("03_.*mbarrier", r"^mbarrier_wait\(&shared->full", "before the previous", OTHER_STAGE),
     ("05_", r"^__syncthreads\(\); #1", "after the next", EITHER_ORDER),
     ("05_", r"^mbarrier_wait\(&shared->full\[state", "before the previous", EITHER_ORDER),
-    ("0[6-9].*(kernel|cooperative|split_k)", r"^(consumer_wait|mbarrier_wait\(&shared->full)",
-     "after the next", REGISTERS_ONLY),
-    ("0[6-9].*(kernel|cooperative|split_k)", "^wgmma_fence", "before the previous",
+    (ALL_BUT_RS, r"^(consumer_wait|mbarrier_wait\(&shared->full)", "after the next",
      REGISTERS_ONLY),
+    (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("0[89].*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),

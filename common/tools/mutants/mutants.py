@@ -42,7 +42,7 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "tile_scheduler.h", "epilogue_store.h", "tile_order.h", "partial_sums.h",
-           "cluster_sum.h")
+           "cluster_sum.h", "wide_store.h")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes.
