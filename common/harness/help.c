@@ -30,17 +30,28 @@ static void print_kernels(void) {
     }
 }
 
+static const char *types_there_are(void) {
+    bool fp16 = false, bf16 = false;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        fp16 |= kernel_registry[i].of_type[GEMM_FP16] != NULL;
+        bf16 |= kernel_registry[i].of_type[GEMM_BF16] != NULL;
+    }
+    return fp16 && bf16 ? "fp16 or bf16 (default bf16)"
+           : fp16       ? "fp16, the only one"
+                        : "bf16, the only one";
+}
+
 static void print_problem_options(void) {
     const int size = backend_can_time() ? 8192 : 512;
     printf(
         "The problem: D = A * B, A is m x k, B is n x k (both contiguous along k), D is m x n.\n"
         "  --m M  --n N  --k K   its extents, each from 1 to 2000000000 (default %d)\n"
         "  --size S              all three; a later option wins\n"
-        "  --dtype TYPE          fp16 or bf16 (default bf16); sums are fp32\n"
+        "  --dtype TYPE          %s; sums are fp32\n"
         "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
         "                        numbers so small that D must be exact\n"
         "  --seed SEED           of the input (default 1)\n\n",
-        size);
+        size, types_there_are());
 }
 
 /* The backend's own options; further lines of a text begin under its first. */

@@ -52,10 +52,10 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
         if (!s->kernels[i]) {
             complain("%s is left out: it is not compiled for %s", name, type_names[type]);
         } else if (entry->gpus > device->gpus) {
-            complain(
-                "%s is left out: it needs %d GPUs that reach each other's memory, and there %s "
-                "%d here",
-                name, entry->gpus, device->gpus == 1 ? "is" : "are", device->gpus);
+            complain("%s%sneeds %d GPUs that reach each other's memory, and there %s %d here",
+                     program_is_tour ? name : "this kernel ",
+                     program_is_tour ? " is left out: it " : "", entry->gpus,
+                     device->gpus == 1 ? "is" : "are", device->gpus);
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];

@@ -125,7 +125,7 @@ echo '[x](01_one/README.md#nothing)' >>"$dir/README.md"
 expect 1 'there is no such heading: 01_one/README.md#nothing'
 book
 sed -i 's/kernels=01,cublas/kernels=02/' "$dir/README.md"
-expect 1 'have no such kernel and shape'
+expect 1 "have no '02' at these shapes"
 book
 sed -i 's/columns=burst/columns=speed/' "$dir/README.md"
 expect 1 "there is no column 'speed'"

@@ -17,7 +17,12 @@ expect() {
 
 cp -r "$folder" "$work/common"
 echo '#include "sim/core/run.h"' >>"$work/common/harness/options.h"
-expect 'include: harness -> sim/core' "$work/common" "$objects" "$here/arrows.sh"
+expect 'include: harness -> sim/core is against arrows.txt: ./harness/options.h:' \
+    "$work/common" "$objects" "$here/arrows.sh"
+mkdir "$work/01_naive"
+echo '#include "harness/verify.h"' >"$work/01_naive/kernel.cu"
+expect 'include: chapters -> harness is against arrows.txt: ../01_naive/kernel.cu:1' \
+    "$work/common" "$objects" "$here/arrows.sh"
 
 printf 'int global_pollers_begin(void);\nint f(void) { return global_pollers_begin(); }\n' >"$work/f.c"
 mkdir -p "$work/hopper_sim.dir/core"

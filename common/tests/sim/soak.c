@@ -48,15 +48,22 @@ static int draw_extent(uint64_t seed, uint64_t n, int tile, int tiles) {
     return extent > 0 ? extent : 1 + draw(seed, n + 2, 9);
 }
 
+/* Not one that chooses among kernels that come on their own, nor one for more GPUs than the
+ * simulator has. */
+static bool takes_part(const struct kernel_entry *entry) {
+    return !kernel_of_any_type(entry)->select && entry->gpus == 1;
+}
+
 static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_UNIFORM,
                                             INPUT_NORMAL};
     const uint64_t seed = input_hash(soak->seed, i);
-    const enum gemm_type type = draw(seed, 0, 2) ? GEMM_FP16 : GEMM_BF16;
+    enum gemm_type type = draw(seed, 0, 2) ? GEMM_FP16 : GEMM_BF16;
     uint64_t turn = i % (uint64_t)kernel_registry_count;
-    while (kernel_of_any_type(&kernel_registry[turn])
-               ->select) /* it chooses among kernels that come on their own */
+    while (!takes_part(&kernel_registry[turn]))
         turn = (turn + 1) % (uint64_t)kernel_registry_count;
+    if (!kernel_of_type(&kernel_registry[turn], type))
+        type = type == GEMM_FP16 ? GEMM_BF16 : GEMM_FP16;
     const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[turn], type);
     /* Small problems find as much as large ones, and more of them fit into the time. Once in a
      * while one goes around the ring more than twice, or has several tiles for each SM. */

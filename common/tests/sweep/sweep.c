@@ -50,11 +50,48 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
     return backend_open(&(struct backend_options){.type = trial->type}, info);
 }
 
-bool sweep_selects(const struct sweep *sweep, const struct gemm_kernel *kernel) {
+bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry) {
+    const struct gemm_kernel *kernel = kernel_of_any_type(entry);
     if (sweep->chapter && strcmp(sweep->chapter, kernel->name) != 0) return false;
     if (!sweep->variant) return !kernel->variant;
     return !strcmp(sweep->variant, "all") ||
            (kernel->variant && !strcmp(sweep->variant, kernel->variant));
+}
+
+const struct gemm_kernel *sweep_kernel(const struct sweep *sweep, const struct kernel_entry *entry,
+                                       enum gemm_type type) {
+    if (!sweep_selects(sweep, entry) || entry->gpus > sweep->gpus) return NULL;
+    return kernel_of_type(entry, type);
+}
+
+/* Learns what there is; says which kernels that leaves out. EXIT_NO_DEVICE if that is all. */
+static enum exit_code look_around(struct sweep *sweep) {
+    struct backend_info info = {0};
+    int kernels = 0, selected = 0;
+    const enum exit_code code = sweep_open(&(struct trial){.sms = sweep->sms}, &info);
+    if (code != EXIT_VERIFIED) return code;
+    sweep->gpus = info.gpus;
+    backend_close();
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct kernel_entry *entry = &kernel_registry[i];
+        char label[96];
+        if (!sweep_selects(sweep, entry)) continue;
+        ++selected;
+        kernel_label(kernel_of_any_type(entry), label, sizeof label);
+        if (entry->gpus > sweep->gpus)
+            complain("%s is left out: it needs %d GPUs that reach each other's memory", label,
+                     entry->gpus);
+        else if (sweep->type != SWEEP_ALL && !kernel_of_type(entry, (enum gemm_type)sweep->type))
+            complain("%s is left out: it is not compiled for %s", label, type_names[sweep->type]);
+        else
+            ++kernels;
+    }
+    if (selected == 0) {
+        complain("no such chapter or variant: %s %s", sweep->chapter ? sweep->chapter : "all",
+                 sweep->variant ? sweep->variant : "");
+        return EXIT_USAGE;
+    }
+    return kernels ? EXIT_VERIFIED : EXIT_NO_DEVICE;
 }
 
 static void print_command(const struct gemm_kernel *kernel, const struct trial *t) {
@@ -150,17 +187,11 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     if (!sweep.random && !sweep.repeat && !sweep.triples) sweep.triples = 150;
-    int kernels = 0;
-    for (int i = 0; i < kernel_registry_count; ++i)
-        kernels += sweep_selects(&sweep, kernel_of_any_type(&kernel_registry[i]));
-    if (kernels == 0) {
-        complain("no such chapter or variant: %s %s", sweep.chapter ? sweep.chapter : "all",
-                 sweep.variant ? sweep.variant : "");
-        return EXIT_USAGE;
-    }
     struct sweep_counts counts = {0};
-    const enum exit_code code = sweep.random   ? sweep_random(&sweep, &counts)
-                                : sweep.repeat ? sweep_repeat(&sweep, &counts)
-                                               : sweep_edges(&sweep, &counts);
+    enum exit_code code = look_around(&sweep);
+    if (code == EXIT_VERIFIED)
+        code = sweep.random   ? sweep_random(&sweep, &counts)
+               : sweep.repeat ? sweep_repeat(&sweep, &counts)
+                              : sweep_edges(&sweep, &counts);
     return streams_end(counts.hazards ? EXIT_HAZARD : counts.failures ? EXIT_WRONG : code);
 }

@@ -17,6 +17,7 @@ struct sweep {
     int triples, random, repeat; /* how many; of the three modes, the one that is not 0 */
     int schedule;                /* --schedule's value; SWEEP_ALL: each in turn */
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
+    int gpus;                    /* that the backend has */
     int sms;
     int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
@@ -38,7 +39,12 @@ struct sweep_counts {
     int runs, failures, hazards;
 };
 
-bool sweep_selects(const struct sweep *sweep, const struct gemm_kernel *kernel);
+/* Is this one of the kernels asked for, whatever it needs? */
+bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry);
+/* The kernel in this type. NULL if it is not asked for, not compiled for the type, or needs more
+ * GPUs than there are. */
+const struct gemm_kernel *sweep_kernel(const struct sweep *sweep, const struct kernel_entry *entry,
+                                       enum gemm_type type);
 /* Adds the outcome of a run; prints the command that repeats a bad one alone. */
 void sweep_count(struct sweep_counts *counts, const struct gemm_kernel *kernel,
                  const struct trial *trial, enum exit_code code);

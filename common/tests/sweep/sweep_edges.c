@@ -3,7 +3,9 @@
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 
-static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kernel *kernel, int i) {
+/* `types`: those of the kernel that the sweep may use, one or two. */
+static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kernel *kernel,
+                               const enum gemm_type *types, int type_count, int i) {
     static const int edges[] = {1,  2,  7,  8,   15,  16,  17,  31, 33,
                                 63, 64, 65, 127, 128, 129, 255, 257};
     static const int several[] = {1, 17, 65, 129, 257, 385, 520};
@@ -11,12 +13,12 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                                             INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS};
     enum { EDGES = sizeof edges / sizeof *edges, SEVERAL = sizeof several / sizeof *several };
     uint64_t random = input_hash(sweep->seed, (uint64_t)i);
-    struct trial trial = {
-        .seed = sweep->seed + (uint64_t)i,
-        .type = sweep->type == SWEEP_ALL ? (enum gemm_type)(i & 1) : (enum gemm_type)sweep->type,
-        .sms = sweep->sms > kernel->cluster ? sweep->sms : kernel->cluster,
-        .schedule = sweep->schedule == SWEEP_ALL ? i / 2 % sweep_schedules() : sweep->schedule,
-        .schedule_seed = sweep->seed + (uint64_t)i};
+    struct trial trial = {.seed = sweep->seed + (uint64_t)i,
+                          .type = types[i % type_count],
+                          .sms = sweep->sms > kernel->cluster ? sweep->sms : kernel->cluster,
+                          .schedule = sweep->schedule == SWEEP_ALL ? i / 2 % sweep_schedules()
+                                                                   : sweep->schedule,
+                          .schedule_seed = sweep->seed + (uint64_t)i};
     trial.input = kinds[sweep_draw(&random, 6)];
     if (!sweep->long_k) {
         trial.size.m = edges[sweep_draw(&random, EDGES)];
@@ -56,11 +58,18 @@ enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *count
     for (int s = 0; s < kernel_registry_count; ++s) {
         const struct kernel_entry *entry = &kernel_registry[s];
         struct sweep_counts own = {0};
+        enum gemm_type types[ELEMENT_TYPES];
+        int type_count = 0;
         char label[96];
-        if (!sweep_selects(sweep, kernel_of_any_type(entry))) continue;
+        for (int type = 0; type < ELEMENT_TYPES; ++type)
+            if ((sweep->type == SWEEP_ALL || sweep->type == type) &&
+                sweep_kernel(sweep, entry, (enum gemm_type)type))
+                types[type_count++] = (enum gemm_type)type;
+        if (type_count == 0) continue;
         kernel_label(kernel_of_any_type(entry), label, sizeof label);
         for (int i = 0; i < sweep->triples; ++i) {
-            const struct trial trial = draw_trial(sweep, kernel_of_any_type(entry), i);
+            const struct trial trial =
+                draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
             progress("%s: %d/%d", label, i + 1, sweep->triples);
             const enum exit_code code = run_trial(entry, &trial);
             if (code == EXIT_NO_DEVICE) return code;

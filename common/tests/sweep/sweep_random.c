@@ -34,8 +34,8 @@ static int find_kernels(const struct sweep *sweep, enum gemm_type type,
                         const struct gemm_kernel **kernels, int *sms) {
     int count = 0;
     for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], type);
-        if (!kernel || !sweep_selects(sweep, kernel) || count == KERNELS) continue;
+        const struct gemm_kernel *kernel = sweep_kernel(sweep, &kernel_registry[i], type);
+        if (!kernel || count == KERNELS) continue;
         if (kernel->cluster > *sms) *sms = kernel->cluster;
         kernels[count++] = kernel;
     }

@@ -60,13 +60,6 @@ static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm
     return EXIT_VERIFIED;
 }
 
-/* The i-th kernel of the registry in this type, if it is there and selected; else NULL. */
-static const struct gemm_kernel *selected_kernel(const struct sweep *sweep, int i,
-                                                 enum gemm_type type) {
-    const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], type);
-    return kernel && sweep_selects(sweep, kernel) ? kernel : NULL;
-}
-
 enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts) {
     const struct problem_size small = {130, 140, 150}, moderate = {1024, 1152, 640};
     const struct problem_size usual = backend_can_time() ? moderate : small;
@@ -79,18 +72,19 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
     enum exit_code code = EXIT_VERIFIED;
     for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
         struct backend_info device = {0};
+        const struct gemm_kernel *kernel;
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
         trial.type = (enum gemm_type)type;
-        for (int i = 0; i < kernel_registry_count; ++i)
-            if (selected_kernel(sweep, i, trial.type) &&
-                selected_kernel(sweep, i, trial.type)->cluster > trial.sms)
-                trial.sms = selected_kernel(sweep, i, trial.type)->cluster;
+        for (int i = 0; i < kernel_registry_count; ++i) {
+            kernel = sweep_kernel(sweep, &kernel_registry[i], trial.type);
+            if (kernel && kernel->cluster > trial.sms) trial.sms = kernel->cluster;
+        }
         code = sweep_open(&trial, &device);
         if (code != EXIT_VERIFIED) break;
-        for (int i = 0; i < kernel_registry_count && code == EXIT_VERIFIED; ++i)
-            if (selected_kernel(sweep, i, trial.type))
-                code = repeat_kernel(sweep, selected_kernel(sweep, i, trial.type), &device, &trial,
-                                     counts);
+        for (int i = 0; i < kernel_registry_count && code == EXIT_VERIFIED; ++i) {
+            kernel = sweep_kernel(sweep, &kernel_registry[i], trial.type);
+            if (kernel) code = repeat_kernel(sweep, kernel, &device, &trial, counts);
+        }
         backend_close();
     }
     if (counts->runs)

@@ -9,7 +9,10 @@
  * What stands between the markers is made from docs/results/<results>*.jsonl: the programs' own
  * --json lines, behind one line that says where and how they were recorded
  * (docs/results/README.md). A kernel is a chapter's number, with a variant behind a colon, or a
- * baseline's name. A later record replaces an earlier one of the same kernel, shape and type.
+ * baseline's name. A later record replaces an earlier one of the same kernel, shape and type. The
+ * columns are those of columns[] in docs_tables.c. What a record has:
+ *
+ *   jq -r 'select(.chapter or .stage) | [(.chapter // .stage), .variant, .m, .n, .k] | @tsv' FILE
  */
 #ifndef TOOLS_BOOK_DOCS_TABLES_H
 #define TOOLS_BOOK_DOCS_TABLES_H
