@@ -1,0 +1,50 @@
+#!/bin/sh
+# new_chapter.sh SOURCE WORK OPTIONS...: one line declares a chapter, and what it is not for. OPTIONS
+# are cmake's.
+#
+# In a copy of the project, beyond/14_one and beyond/15_pair are chapter 01 again, the one for fp16
+# alone, the other for bf16 and two GPUs: they build, and run or are refused.
+set -u
+source=$1 work=$2
+shift 2
+
+fail() {
+    echo "new_chapter: $1" >&2
+    exit 1
+}
+rm -rf "$work"
+mkdir -p "$work/beyond" || exit 1
+cp -r "$source"/[0-9]* "$source/CMakeLists.txt" "$source/CMakePresets.json" "$source/common" \
+    "$source/docs" "$work" || exit 1
+for name in 14_one 15_pair; do
+    mkdir "$work/beyond/$name"
+    sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
+done
+declare_pair() {
+    sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one TYPES fp16)\nchapter(beyond/15_pair $1)|" \
+        "$source/CMakeLists.txt" >"$work/CMakeLists.txt"
+}
+for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2'; do
+    declare_pair "$bad"
+    cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"
+    grep -q 'chapter(beyond/15_pair' "$work/log" || fail "$bad: $(cat "$work/log")"
+done
+declare_pair 'TYPES bf16 GPUS 2'
+cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+cmake --build "$work/build" --parallel 2 --target sim_14_one sim_15_pair >"$work/log" 2>&1 ||
+    fail "$(cat "$work/log")"
+
+# expect CODE TEXT PROGRAM OPTIONS...
+expect() {
+    code=$1 text=$2 program=$work/build/sim/$3
+    shift 3
+    said=$("$program" "$@" 2>&1)
+    ended=$?
+    [ $ended -eq "$code" ] || fail "$program $*: exit code $ended, not $code: $said"
+    case $said in *"$text"*) ;; *) fail "$program $*: expected '$text', got: $said" ;; esac
+}
+expect 0 '14_one' 14_one --size 64
+expect 0 'fp16, the only one' 14_one --help
+expect 2 'not compiled for bf16; choose fp16' 14_one --size 64 --dtype bf16
+expect 3 'this kernel needs 2 GPUs' 15_pair --size 64
+expect 0 'bf16 only; needs 2 GPUs' 15_pair --help
