@@ -148,7 +148,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
-        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
         for (int k_tile = 0; k_tile < STAGES; ++k_tile) load_stage(shared, &args, tile, k_tile);
     }

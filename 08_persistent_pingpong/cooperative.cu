@@ -138,7 +138,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4 * CONSUMERS);
         pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4 * CONSUMERS);
-        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* The barriers are initialized before any other thread uses one. bar.sync */

@@ -161,7 +161,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, STAGES, 4);
         pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
-        /* A habit: it counts once a peer CTA uses the barriers (09). fence.mbarrier_init */
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* The barriers are initialized before any other thread uses one. bar.sync */

@@ -128,7 +128,7 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
-        /* A habit: no CTA uses the barriers of another. fence.mbarrier_init */
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round waits for nobody; a main loop this short waits for its data. */
         producer(shared, &args, tile, part, &state, 0, STAGES);

@@ -28,10 +28,11 @@ DEVICE void mbarrier_init(mbarrier_t *barrier, int arrivals) {
                  : "memory");
 }
 
-/* Makes the initializations so far visible to the cluster: a release of cluster scope, for
- * mbarrier.init alone. The initializing thread, followed by a cluster barrier. Needed whenever a
- * peer CTA uses the barrier; inside one CTA the barrier that follows is what counts, and kernels
- * have the fence all the same, as CUTLASS does. PTX ISA: fence.mbarrier_init. */
+/* Makes the initializations so far visible to the cluster and to the async proxy: a release of
+ * cluster scope, for mbarrier.init alone. The initializing thread, followed by a CTA or cluster
+ * barrier. Needed where the TMA signals the barrier, which it does in the async proxy, and where a
+ * peer CTA uses it. fence_proxy_async() by the same thread does for the TMA, too. PTX ISA:
+ * fence.mbarrier_init; CUDA programming guide, the first TMA example. */
 DEVICE void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

@@ -95,7 +95,7 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     record->state = state;
     record->initializer = thread;
     record->init_epoch = thread->epoch;
-    record->fence_epoch = 0;
+    record->fence_epoch = record->signal_epoch = 0;
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
 }
@@ -104,8 +104,17 @@ void sim_fence_mbarrier_init(void) {
     struct sim_thread *const thread = sim_thread();
     const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
     for (uint32_t i = 0; table && i < table->count; ++i)
-        if (table->record[i]->initializer == thread) table->record[i]->fence_epoch = thread->epoch;
+        if (table->record[i]->initializer == thread)
+            table->record[i]->fence_epoch = table->record[i]->signal_epoch = thread->epoch;
     sim_advance(FENCE_CYCLES);
+}
+
+void mbarrier_proxy_fence(void) {
+    const struct sim_thread *const thread = sim_thread();
+    const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
+    for (uint32_t i = 0; table && i < table->count; ++i)
+        if (table->record[i]->initializer == thread && !table->record[i]->signal_epoch)
+            table->record[i]->signal_epoch = thread->epoch;
 }
 
 /* ---- arriving and counting bytes ---- */
@@ -203,9 +212,27 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
     mbarrier_count_arrival(record, thread);
 }
 
+/* May the TMA, which works in the async proxy, signal the barrier on this thread's behalf? */
+static void check_signal(const struct mbarrier_record *record, const struct sim_thread *thread) {
+    if (!record->signal_epoch)
+        mbarrier_report(
+            "missing-fence-mbarrier-init", record, thread,
+            "the TMA is to signal the barrier, but its initialization was never made visible to "
+            "the async proxy\n"
+            "    the initializing thread must call fence_mbarrier_init() behind mbarrier_init()");
+    else if (thread != record->initializer &&
+             !sim_happens_before(thread, record->initializer->slot, record->signal_epoch))
+        mbarrier_report("mbarrier-init-order", record, thread,
+                        "the TMA is to signal the barrier for a thread that is not ordered after "
+                        "the fence_mbarrier_init() behind its initialization\n"
+                        "    put __syncthreads(), or cluster_sync(), between the fence and the "
+                        "first load");
+}
+
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job) {
     const struct sim_thread *const thread = sim_thread();
+    check_signal(record, thread);
     *copy = (struct async_copy){.record = record,
                                 .epoch = record->state.phase + 1,
                                 .issuer = thread,
@@ -264,10 +291,20 @@ static void check_lapped(const struct mbarrier_record *record, struct sim_thread
     mbarrier_report("lapped-waiter", record, thread, text);
 }
 
+/* A wait's operand is 0 or 1; a phase that is counted up without end, for one, is not. */
+static void check_parity(const struct mbarrier_record *record, const struct sim_thread *thread,
+                         uint32_t parity) {
+    char what[128];
+    if (parity <= 1) return;
+    snprintf(what, sizeof what, "waits for parity %u; it is 0 or 1\n    pass phase & 1", parity);
+    mbarrier_report("mbarrier-parity", record, thread, what);
+}
+
 static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
+    check_parity(record, thread, parity);
     if (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
         event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
@@ -295,6 +332,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_find(
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
+    check_parity(record, thread, parity);
     sim_maybe_yield();
     if (!mbarrier_state_passed(&record->state, parity))
         event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);

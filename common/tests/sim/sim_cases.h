@@ -139,15 +139,16 @@ static inline void run_case(const struct sim_case *c, int seeds,
             prepare_memory();
             char *const text = run_captured(c, &status);
             if (!c->hazard) {
-                EXPECT(status == RUN_OK, "%s, %s %d: status %d\n%s", c->name,
+                EXPECT(status == RUN_OK, "%s (%d), %s %d: status %d\n%s", c->name, c->argument,
                        schedule_names[schedule], seed, status, text);
                 if (status == RUN_OK && check) check(c);
             } else {
                 EXPECT(status == RUN_HAZARD && reports(text, c->hazard),
-                       "%s, %s %d: status %d, expected %s\n%s", c->name, schedule_names[schedule],
-                       seed, status, c->hazard, text);
-                EXPECT(!c->text || strstr(text, c->text), "%s, %s %d: the report lacks \"%s\"\n%s",
-                       c->name, schedule_names[schedule], seed, c->text, text);
+                       "%s (%d), %s %d: status %d, expected %s\n%s", c->name, c->argument,
+                       schedule_names[schedule], seed, status, c->hazard, text);
+                EXPECT(!c->text || strstr(text, c->text),
+                       "%s (%d), %s %d: the report lacks \"%s\"\n%s", c->name, c->argument,
+                       schedule_names[schedule], seed, c->text, text);
                 if (getenv("SHOW_REPORTS") && schedule == SCHEDULE_TIME)
                     printf("---- %s\n%s", c->name, text);
             }

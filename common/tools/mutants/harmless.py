@@ -6,14 +6,11 @@ searched for in the file's name, the line's code and what is done to it.
 
 import re
 
-ONE_CTA = r"^0[5-8]|split_k"
 ALL_BUT_RS = r"^0[6-9]_\w+/(?!rs\.cu)"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
          "negative.")
-INIT_FENCE = ("Within one CTA the barrier after the initialization is what counts; the fence is "
-              "for peers in a cluster, and kept for habit's sake.")
 OTHER_STAGE = "The wait and the load are about different stages; the copy only starts later."
 EITHER_ORDER = "Wait and barrier both come after the fence and before the reading, in either order."
 REGISTERS_ONLY = "The fence orders registers, which the wait for bytes does not touch."
@@ -42,11 +39,13 @@ RULES = (
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("", r"(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
+    (r"^(03|08)_.*(mbarrier|kernel|cooperative)|^09_.*kernel|pipeline\.h",
+     r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "The order in which one thread initializes barriers means nothing before the barrier that "
-     "follows."),
-    (ONE_CTA, "fence_mbarrier_init", "removed|before the previous|after the next", INIT_FENCE),
-    ("0[56]", r"load_stage\(shared, &?args, tile, k_tile\)", "before the previous", INIT_FENCE),
+     "follows. Those that may be initialized behind the fence are not signalled by the TMA."),
+    ("08_.*(kernel|cooperative)|09_.*kernel", "^fence_mbarrier_init", "before the previous",
+     "The barriers that are then initialized behind the fence are used by their own CTA's threads "
+     "alone, not signalled by the TMA."),
     ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
      "Still behind the barrier that says the stage is free; the copy only starts later."),
     ("03_.*mbarrier", r"^load_stage\(.*STAGES - 1", "after the next", OTHER_STAGE),

@@ -43,6 +43,7 @@ KERNEL(THREADS, 1) loads(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     if (threadIdx.x != 0) return;
     mbarrier_init(&shared->full, 1);
+    fence_mbarrier_init();
     for (int round = 0; round < args.splits; ++round) {
         mbarrier_arrive_expect_tx(&shared->full, BUFFERS * BOX_BYTES);
         for (int i = 0; i < BUFFERS; ++i)

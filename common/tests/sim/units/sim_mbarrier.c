@@ -196,6 +196,26 @@ KERNEL(THREADS, 1) too_few_bytes(KERNEL_ARGS args) {
     read_box(shared, 1);
 }
 
+/* The TMA signals a barrier in the async proxy. argument: which fence stands behind the
+ * initialization, and whose. */
+enum { INIT_FENCE, PROXY_FENCE, NO_FENCE, FENCE_BEFORE, FENCE_BY_ANOTHER, FENCE_BEHIND_BARRIER };
+KERNEL(THREADS, 1) signalled(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int fence = args.splits;
+    if (threadIdx.x == 0) {
+        if (fence == FENCE_BEFORE) fence_mbarrier_init();
+        mbarrier_init(&shared->full, 1);
+        if (fence == INIT_FENCE) fence_mbarrier_init();
+        if (fence == PROXY_FENCE) fence_proxy_async();
+    }
+    if (threadIdx.x == 32 && fence == FENCE_BY_ANOTHER) fence_mbarrier_init();
+    __syncthreads();
+    if (threadIdx.x == 0 && fence == FENCE_BEHIND_BARRIER) fence_mbarrier_init();
+    if (threadIdx.x == 32) load(shared, &args, 0, 0, 0);
+    mbarrier_wait(&shared->full, 0);
+    read_box(shared, 0);
+}
+
 KERNEL(THREADS, 1) too_many_bytes(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
@@ -204,6 +224,21 @@ KERNEL(THREADS, 1) too_many_bytes(KERNEL_ARGS args) {
         tma_load(shared->box[0], &args.map_a, 0, 0, &shared->full);
     }
     mbarrier_wait(&shared->full, 0);
+}
+
+/* A parity of 2, to the wait with this number. */
+KERNEL(THREADS, 1) parity_of_two(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, 1, 1);
+    if (threadIdx.x != 0) return;
+    load(shared, &args, 0, 0, 0);
+    if (args.splits == 0) mbarrier_wait(&shared->full, 2);
+    if (args.splits == 1)
+        while (!mbarrier_test_wait(&shared->full, 2)) {
+        }
+    if (args.splits == 2)
+        while (!mbarrier_try_wait(&shared->full, 2)) {
+        }
 }
 
 KERNEL(THREADS, 1) wrong_parity(KERNEL_ARGS args) {
@@ -468,6 +503,14 @@ int main(int argc, char **argv) {
         CASE(reduce_fp32, .fp32 = true),
         WRONG(never_initialized, "mbarrier-uninitialized"),
         WRONG(overwritten_barrier, "mbarrier-uninitialized"),
+        CASE(signalled, .argument = INIT_FENCE),
+        CASE(signalled, .argument = PROXY_FENCE),
+        WRONG(signalled, "missing-fence-mbarrier-init", .argument = NO_FENCE),
+        WRONG(signalled, "missing-fence-mbarrier-init", .argument = FENCE_BEFORE),
+        WRONG(signalled, "missing-fence-mbarrier-init", .argument = FENCE_BY_ANOTHER),
+        /* Ordered by nothing, the fence may also come after the load. */
+        WRONG(signalled, "mbarrier-init-order|missing-fence-mbarrier-init",
+              .argument = FENCE_BEHIND_BARRIER),
         /* Ordered by nothing, it may also come before the initialization. */
         WRONG(initialized_too_late, "mbarrier-init-order", .schedules = 1 << SCHEDULE_EARLY),
         WRONG(initialized_too_late, "mbarrier-uninitialized", .schedules = 1 << SCHEDULE_LATE),
@@ -481,6 +524,9 @@ int main(int argc, char **argv) {
         WRONG(too_many_bytes, "deadlock", .text = "16 bytes still missing"),
         /* Of two sides of a race, the one that comes second is accused. */
         WRONG(wrong_parity, "read-before-landed|overwritten-while-read"),
+        WRONG(parity_of_two, "mbarrier-parity", .argument = 0),
+        WRONG(parity_of_two, "mbarrier-parity", .argument = 1),
+        WRONG(parity_of_two, "mbarrier-parity", .argument = 2),
         WRONG(only_one_waits, "read-before-landed|overwritten-while-read"),
         WRONG(nobody_waits, "unwaited-copy"),
         WRONG(runaway_producer, "lapped-waiter",
