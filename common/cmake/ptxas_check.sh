@@ -1,23 +1,24 @@
 #!/bin/sh
 # ptxas_check.sh COMPILER ARGUMENTS...: compiles, and fails where ptxas only remarks.
 #
-# Three remarks mean that a kernel is not the one its source describes: registers spilled to local
-# memory; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma serialized). All
-# are errors here, and so is any warning. ptxas speaks of spills only with -Xptxas -v. An object
-# compiled with -DTRACE=1 may spill: its kernel is recorded, not timed, and the recorder takes a
-# register or two that the fullest kernels do not have.
+# Four remarks mean that a kernel is not the one its source describes: registers spilled to local
+# memory; a stack frame, which holds what should be in registers or, as a copied tensor map, where
+# the TMA cannot read it; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma
+# serialized). All are errors here, and so is any warning. ptxas speaks of the first two only with
+# -Xptxas -v. An object compiled with -DTRACE=1 may spill: its kernel is recorded, not timed, and the
+# recorder takes a register or two that the fullest kernels do not have.
 #
 #   ptxas_check.sh --judge < OUTPUT    judges the compiler's words alone (for its test)
 set -u
 
-spills='[1-9][0-9]* bytes spill (stores|loads)'
+memory='[1-9][0-9]* bytes (stack frame|spill stores|spill loads)'
 for argument in "$@"; do
-    [ "$argument" = -DTRACE=1 ] && spills=C75[0-9][0-9] # nothing beyond what is sought anyway
+    [ "$argument" = -DTRACE=1 ] && memory=C75[0-9][0-9] # nothing beyond what is sought anyway
 done
 
 # Prints the offending lines of the file $1; succeeds if there are some.
 offending() {
-    grep -E -e 'C75[0-9][0-9]' -e "$spills" \
+    grep -E -e 'C75[0-9][0-9]' -e "$memory" \
         -e '(^|[^a-z])[Ww]arning([^a-z]|$)' "$1"
 }
 
@@ -37,8 +38,8 @@ if [ "$code" -ne 0 ]; then
     exit "$code"
 fi
 if offending "$output" >&2; then
-    echo "ptxas_check.sh: the remarks above are errors: spilled registers, an ignored setmaxnreg," \
-        "serialized wgmma, or a warning. In: ${*}" >&2
+    echo "ptxas_check.sh: the remarks above are errors: spilled registers, a stack frame, an ignored" \
+        "setmaxnreg, serialized wgmma, or a warning. In: ${*}" >&2
     # No object may stay behind, or the next build would take it for a good one.
     object=
     for argument in "$@"; do

@@ -4,6 +4,7 @@
  */
 #define GEMM_BF16_ELEMENTS 1
 #include "hopper/registers.h"
+#include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
 #if IGNORED
@@ -18,6 +19,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1) kernel(volatile float *out
     float value[128];
     UNROLL for (int i = 0; i < 128; ++i) value[i] = out[i * 1024 + threadIdx.x];
     UNROLL for (int i = 0; i < 128; ++i) out[threadIdx.x * 128 + i] = value[i];
+}
+#elif STACKED
+/* The copy of the tensor map lies on the stack, where the TMA must not read it. */
+extern "C" __global__ void __launch_bounds__(128, 1)
+    kernel(const __grid_constant__ struct tensor_map map) {
+    __shared__ alignas(1024) element_t box[64 * 64];
+    __shared__ mbarrier_t full;
+    const struct tensor_map copy = map;
+    tma_load(box, &copy, 0, 0, &full);
 }
 #else
 extern "C" __global__ void __launch_bounds__(128, 1) kernel(float *out, uint64_t a, uint64_t b) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # ptxas_kernels.sh CHECK NVCC INCLUDES SOURCE: the build refuses kernels that ptxas spills,
-# serializes or strips of setmaxnreg, leaves no object of them behind, and accepts a clean one. The
+# gives a stack frame, serializes or strips of setmaxnreg, leaves no object of them behind, and accepts a clean one. The
 # same with this toolkit's own words as ptxas_words.sh with written ones.
 set -u
 check=$1 nvcc=$2 includes=$3 source=$4
@@ -30,7 +30,8 @@ compile() {
 
 compile clean ''
 compile spilled 'bytes spill stores' -DSPILLED=1
+compile stacked 'bytes stack frame' -DSTACKED=1
 compile serialized 'C751[0-9]' -DSERIALIZED=1
 compile ignored 'C750[4-8]' -DIGNORED=1
 [ "$failures" -eq 0 ] || exit 1
-echo "1 kernel accepted, 3 refused"
+echo "1 kernel accepted, 4 refused"

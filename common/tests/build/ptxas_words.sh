@@ -18,7 +18,7 @@ expect ACCEPTED ''
 expect ACCEPTED 'ptxas info    : 0 bytes gmem'
 expect ACCEPTED 'ptxas info    : Used 168 registers, used 10 barriers'
 expect ACCEPTED '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'
-expect ACCEPTED '    48 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'
+expect REJECTED '    48 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'
 expect REJECTED '    8 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads'
 expect REJECTED '    120 bytes stack frame, 0 bytes spill stores, 100 bytes spill loads'
 expect REJECTED "ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored"
