@@ -141,6 +141,25 @@ expect 'a range' '| 07_warp_specialized, burst | `kernel(gemm_args)` | 21 | 191.
     "$(grep '^| 07.*burst' table)"
 expect 'the range that is missing' 1 "$(grep -c 'nothing recorded in range 2 of 03_cp' log)"
 
+# The line that says how a run was made, with a GPU and without.
+cat >nvidia-smi <<'END'
+#!/bin/sh
+case $1 in
+--query-gpu=name) echo 'NVIDIA H100' ;;
+--query-gpu=driver_version) echo 580 ;;
+--query-gpu=power.limit) echo '700.00 W' ;;
+esac
+END
+for backend in cuda sim; do
+    printf '#!/bin/sh\necho %s\n' "'{\"chapter\": \"01_naive\", \"backend\": \"$backend\"}'" >program
+    chmod +x nvidia-smi program
+    PATH=$PWD:$PATH "$tools/../book/docs_record.sh" "$backend.jsonl" ./program --size 64
+    expect 'exit code of docs_record.sh' 0 $?
+    expect 'lines' 2 "$(wc -l <"$backend.jsonl" | tr -d ' ')"
+done
+expect 'the GPU' 1 "$(grep -c '"gpu": "NVIDIA H100", "driver": "580", .*"power_limit": "700.00 W"' cuda.jsonl)"
+expect 'no GPU' 1 "$(grep -c '"gpu": "simulator", "driver": "", .*"command": "./program --json --size 64"' sim.jsonl)"
+
 # A loop of four instructions, two of which multiply, inside one of six.
 cat >listing <<'END'
 		Function : kernel

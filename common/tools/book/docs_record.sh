@@ -1,21 +1,21 @@
 #!/bin/bash
-# docs_record.sh FILE PROGRAM [OPTION...]: runs PROGRAM --json with these options and keeps its lines in
-# FILE (docs/results/NAME.jsonl), behind a line that says where, when and how they were made.
+# docs_record.sh FILE PROGRAM [OPTION...]: runs PROGRAM --json with these options and keeps its lines
+# in FILE (docs/results/NAME.jsonl), behind a line that says where, when and how they were made.
 set -euo pipefail
 file=$1
 program=$2
 shift 2
 
 # One field of nvidia-smi; nothing without a GPU.
-card() {
+gpu_field() {
     nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1 || true
 }
 
 lines=$("$program" --json "$@")
 case $lines in
-*'"backend": "sim"'*) gpu=simulator driver= toolkit= limit= ;;
+*'"backend": "sim"'*) gpu=simulator driver="" toolkit="" limit="" ;;
 *)
-    gpu=$(GPU name) driver=$(GPU driver_version) limit=$(GPU power.limit)
+    gpu=$(gpu_field name) driver=$(gpu_field driver_version) limit=$(gpu_field power.limit)
     toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
     ;;
 esac

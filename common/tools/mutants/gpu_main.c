@@ -1,5 +1,5 @@
 /*
- * gpu_main.c: the program around one broken kernel on the GPU; mutants/card.py compiles the
+ * gpu_main.c: the program around one broken kernel on the GPU; mutants/gpu_sample.py compiles the
  * kernel, and runs this program by itself and under compute-sanitizer.
  *
  *     mutant all REPETITIONS | mutant small REPETITIONS
