@@ -95,7 +95,7 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     record->state = state;
     record->initializer = thread;
     record->init_epoch = thread->epoch;
-    record->fence_epoch = record->signal_epoch = 0;
+    record->fence_epoch = 0;
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
 }
@@ -104,17 +104,8 @@ void sim_fence_mbarrier_init(void) {
     struct sim_thread *const thread = sim_thread();
     const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
     for (uint32_t i = 0; table && i < table->count; ++i)
-        if (table->record[i]->initializer == thread)
-            table->record[i]->fence_epoch = table->record[i]->signal_epoch = thread->epoch;
+        if (table->record[i]->initializer == thread) table->record[i]->fence_epoch = thread->epoch;
     sim_advance(FENCE_CYCLES);
-}
-
-void mbarrier_proxy_fence(void) {
-    const struct sim_thread *const thread = sim_thread();
-    const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
-    for (uint32_t i = 0; table && i < table->count; ++i)
-        if (table->record[i]->initializer == thread && !table->record[i]->signal_epoch)
-            table->record[i]->signal_epoch = thread->epoch;
 }
 
 /* ---- arriving and counting bytes ---- */
@@ -212,16 +203,19 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
     mbarrier_count_arrival(record, thread);
 }
 
-/* May the TMA, which works in the async proxy, signal the barrier on this thread's behalf? */
+/* May the TMA, which works in the async proxy, signal the barrier on this thread's behalf? The
+ * initialization goes through the generic proxy: the initializer's fence.proxy.async orders it like
+ * any other access, or its fence.mbarrier_init does. */
 static void check_signal(const struct mbarrier_record *record, const struct sim_thread *thread) {
-    if (!record->signal_epoch)
+    const int slot = record->initializer->slot;
+    if (sim_clock_get(&thread->p, slot) >= record->init_epoch) return;
+    if (!record->fence_epoch)
         mbarrier_report(
             "missing-fence-mbarrier-init", record, thread,
-            "the TMA is to signal the barrier, but its initialization was never made visible to "
-            "the async proxy\n"
+            "the TMA is to signal the barrier, but its initialization has not been made visible "
+            "to the async proxy\n"
             "    the initializing thread must call fence_mbarrier_init() behind mbarrier_init()");
-    else if (thread != record->initializer &&
-             !sim_happens_before(thread, record->initializer->slot, record->signal_epoch))
+    else if (!sim_happens_before(thread, slot, record->fence_epoch))
         mbarrier_report("mbarrier-init-order", record, thread,
                         "the TMA is to signal the barrier for a thread that is not ordered after "
                         "the fence_mbarrier_init() behind its initialization\n"

@@ -35,8 +35,6 @@ struct mbarrier_record {
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;
     uint32_t init_epoch, fence_epoch; /* fence_epoch 0: no fence.mbarrier_init yet */
-    uint32_t signal_epoch;            /* since when the TMA may signal it: of that fence, or of the
-                              initializer's fence.proxy.async; 0: not yet */
     const char *file;                 /* where it was initialized */
     int line;
     const char *text; /* the argument of mbarrier_init() there: "&shared->full[stage]" */
@@ -88,9 +86,6 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
 /* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job);
-/* The running thread has executed fence.proxy.async, behind which the TMA may signal the barriers
- * that the thread has initialized. */
-void mbarrier_proxy_fence(void);
 /* It has landed: complete_tx. */
 void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes);
 /* The launch was abandoned. */

@@ -6,13 +6,11 @@
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
-#include "sim/units/mbarrier_table.h"
 #include "sim/units/thread_copies.h"
 
 void sim_fence_proxy_async(void) {
     struct sim_thread *thread = sim_thread();
     struct sim_cluster *cluster = thread->cta->cluster;
-    mbarrier_proxy_fence();
     sim_clock_raise(cluster, &thread->p, thread->slot, thread->epoch++);
     /* What its own cp.async has landed went through the generic proxy, too. */
     int copies = cp_async_slot(thread);
