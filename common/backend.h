@@ -101,9 +101,6 @@ struct contender {
     double flops; /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
 };
 
-/* The contender that runs a kernel. */
-struct contender contender_of_kernel(const struct gemm_kernel *kernel);
-
 /* The baselines for this problem: cuBLAS, the best of cuBLASLt's heuristics (found by timing
  * them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
  * most `room`); 0 in the simulator. They stay valid until the next call. */

@@ -57,19 +57,6 @@ static bool wait_for_end(const char *name) {
     return cuda_ok(status, name);
 }
 
-static enum gemm_status enqueue_kernel(const struct contender *self,
-                                       const struct gemm_problem *problem, void *stream) {
-    return self->kernel->launch(problem, stream);
-}
-
-struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
-    return (struct contender){.name = kernel->name,
-                              .variant = kernel->variant,
-                              .kernel = kernel,
-                              .computes = true,
-                              .enqueue = enqueue_kernel};
-}
-
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles) {
     *cycles = -1.0; /* one run alone is not worth a clock reading */

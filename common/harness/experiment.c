@@ -25,6 +25,19 @@ const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
     return kernel->select ? kernel->select(&problem) : kernel;
 }
 
+static enum gemm_status enqueue_kernel(const struct contender *self,
+                                       const struct gemm_problem *problem, void *stream) {
+    return self->kernel->launch(problem, stream);
+}
+
+struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
+    return (struct contender){.name = kernel->name,
+                              .variant = kernel->variant,
+                              .kernel = kernel,
+                              .computes = true,
+                              .enqueue = enqueue_kernel};
+}
+
 /* Bytes that could be had now without swapping; 0: not known. */
 static double host_memory_available(void) {
     double kilobytes = 0;

@@ -31,6 +31,9 @@ struct baseline_result {
 
 enum { MAX_BASELINES = 8 };
 
+/* The contender that runs a kernel. */
+struct contender contender_of_kernel(const struct gemm_kernel *kernel);
+
 struct experiment {
     const struct backend_info *device;
     struct operands operands;

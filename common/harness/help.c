@@ -31,11 +31,7 @@ static void print_kernels(void) {
 }
 
 static const char *types_there_are(void) {
-    bool fp16 = false, bf16 = false;
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        fp16 |= kernel_registry[i].of_type[GEMM_FP16] != NULL;
-        bf16 |= kernel_registry[i].of_type[GEMM_BF16] != NULL;
-    }
+    const bool fp16 = registry_has_type(GEMM_FP16), bf16 = registry_has_type(GEMM_BF16);
     return fp16 && bf16 ? "fp16 or bf16 (default bf16)"
            : fp16       ? "fp16, the only one"
                         : "bf16, the only one";

@@ -286,19 +286,13 @@ static bool check_outputs(const struct options *options) {
            (!options->report || output_can_write_directory("--report", options->report));
 }
 
-/* bf16, unless the program has nothing for it. */
-static enum gemm_type default_type(void) {
-    for (int i = 0; i < kernel_registry_count; ++i)
-        if (kernel_registry[i].of_type[GEMM_BF16]) return GEMM_BF16;
-    return GEMM_FP16;
-}
-
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {"--m",        "--n",       "--k",      "--size",
                                              "--input",    "--seed",    "--timing", "--iters",
                                              "--dtype",    "--variant", "--trace",  "--csv",
                                              "--chapters", "--report",  "--explain"};
     const int size = backend_can_time() ? 8192 : 512;
+    const enum gemm_type type = registry_has_type(GEMM_BF16) ? GEMM_BF16 : GEMM_FP16;
     *options = (struct options){.m = size,
                                 .n = size,
                                 .k = size,
@@ -306,7 +300,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
                                 .explain = -1,
-                                .backend = {.type = default_type()}};
+                                .backend = {.type = type}};
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

@@ -34,4 +34,11 @@ static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_e
     return entry->of_type[GEMM_BF16] ? entry->of_type[GEMM_BF16] : entry->of_type[GEMM_FP16];
 }
 
+/* Is any of the program's kernels compiled for the type? */
+static inline bool registry_has_type(enum gemm_type type) {
+    for (int i = 0; i < kernel_registry_count; ++i)
+        if (kernel_of_type(&kernel_registry[i], type)) return true;
+    return false;
+}
+
 #endif

@@ -164,19 +164,6 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     return (struct kernel_info){.registers = 0, .ctas_per_sm = grid_ctas_per_sm(&launch)};
 }
 
-static enum gemm_status enqueue_kernel(const struct contender *self,
-                                       const struct gemm_problem *problem, void *stream) {
-    return self->kernel->launch(problem, stream);
-}
-
-struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
-    return (struct contender){.name = kernel->name,
-                              .variant = kernel->variant,
-                              .kernel = kernel,
-                              .computes = true,
-                              .enqueue = enqueue_kernel};
-}
-
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
     (void)problem, (void)out, (void)room;
     return 0;

@@ -97,19 +97,6 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     return (struct kernel_info){0};
 }
 
-static enum gemm_status enqueue_kernel(const struct contender *self,
-                                       const struct gemm_problem *problem, void *stream) {
-    return self->kernel->launch(problem, stream);
-}
-
-struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
-    return (struct contender){.name = kernel->name,
-                              .variant = kernel->variant,
-                              .kernel = kernel,
-                              .computes = true,
-                              .enqueue = enqueue_kernel};
-}
-
 static enum gemm_status enqueue_library(const struct contender *self,
                                         const struct gemm_problem *problem, void *stream) {
     (void)self, (void)stream;

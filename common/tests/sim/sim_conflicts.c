@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "harness/experiment.h"
 #include "sim/core/events.h"
 #include "sim/core/simulation.h"
 

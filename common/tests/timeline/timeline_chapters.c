@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "harness/experiment.h"
 #include "harness/registry.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
