@@ -39,10 +39,7 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
     struct gemm_args args = gemm_args_of(problem, TILE_M, TILE_N, 1);
-    const struct gemm_launch launch = {.kernel = (const void *)kernel, .name = "01_naive",
-                                       .grid = args.tiles_m * args.tiles_n, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = 0, .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

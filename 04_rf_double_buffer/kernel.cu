@@ -9,6 +9,7 @@
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
+#include "building_blocks/wide_store.h"
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
@@ -94,22 +95,13 @@ DEVICE void multiply(float acc[WM / 16][WN / 8][4], const struct fragments *f) {
             mma_m16n8k16(acc[i][j], f->a[i], &f->b[j / 2][j % 2 * 2]);
 }
 
-/* Writes the warp's accumulators to D, two neighbouring columns at a time. */
+/* Writes the warp's accumulators to D. A whole warp. */
 DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
                        float acc[WM / 16][WN / 8][4]) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = tile.m * BM + threadIdx.x / 32 / (BN / WN) * WM;
+    const int column = tile.n * BN + threadIdx.x / 32 % (BN / WN) * WN;
     UNROLL for (int i = 0; i < WM / 16; ++i)
-        UNROLL for (int j = 0; j < WN / 8; ++j)
-            UNROLL for (int half = 0; half < 2; ++half) {
-                const int row = tile.m * BM + warp / (BN / WN) * WM + i * 16 + half * 8 + lane / 4;
-                const int column = tile.n * BN + warp % (BN / WN) * WN + j * 8 + lane % 4 * 2;
-                const float *pair = &acc[i][j][2 * half];
-                element_t *d = &args->d[row * args->ldd + column];
-                if (row < args->m && column + 1 < args->n)
-                    st_global_b32(d, pack_elements(pair[0], pair[1]));
-                else if (row < args->m && column < args->n)
-                    st_global_element(d, float_to_element(pair[0]));
-            }
+        store_16_rows(args, row + i * 16, column, WN, acc[i][0]);
 }
 
 /* Waits for the next k-tile. The whole CTA. */
@@ -184,11 +176,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
     struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "04_rf_double_buffer",
-        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

@@ -11,6 +11,7 @@
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
+#include "building_blocks/wide_store.h"
 #include "hopper/element.h"
 #include "hopper/mbarrier.h"
 #include "hopper/mma.h"
@@ -80,21 +81,10 @@ DEVICE void multiply(float acc[BM / 64][64], const struct fragments *f, const el
         }
 }
 
-/* Writes the warpgroup's accumulators to D, two neighbouring columns at a time. */
+/* Writes the warpgroup's accumulators to D. The warpgroup. */
 DEVICE void store_tile(const struct gemm_args *args, struct tile tile, float acc[BM / 64][64]) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     UNROLL for (int i = 0; i < BM / 64; ++i)
-        UNROLL for (int j = 0; j < BN / 8; ++j)
-            UNROLL for (int half = 0; half < 2; ++half) {
-                const int row = tile.m * BM + i * 64 + warp * 16 + half * 8 + lane / 4;
-                const int column = tile.n * BN + j * 8 + lane % 4 * 2;
-                const float *pair = &acc[i][4 * j + 2 * half];
-                element_t *d = &args->d[row * args->ldd + column];
-                if (row < args->m && column + 1 < args->n)
-                    st_global_b32(d, pack_elements(pair[0], pair[1]));
-                else if (row < args->m && column < args->n)
-                    st_global_element(d, float_to_element(pair[0]));
-            }
+        store_64_rows(args, tile.m * BM + i * 64, tile.n * BN, BN, acc[i]);
 }
 
 /* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
@@ -176,11 +166,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "06_wgmma rs",
-        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

@@ -134,7 +134,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
-    wide_store(&args, tile.m * BM + warpgroup * 64, tile.n * BN, BN, acc);
+    store_64_rows(&args, tile.m * BM + warpgroup * 64, tile.n * BN, BN, acc);
     trace_close(&trace);
 }
 
@@ -144,11 +144,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "06_wgmma two_warpgroups",
-        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

@@ -3,32 +3,29 @@
  *
  * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become
  * different threads. The producer runs ahead as far as the ring allows, whatever the consumers do;
- * two consumers share a tile and cover each other's waits. What it costs: a warpgroup that does
- * not compute, though its registers go to those that do. What it hides: the issuing of loads, and
- * every CTA barrier in the main loop.
+ * the two consumers no longer wait for each other. What it costs: a warpgroup that does not
+ * compute. What it hides: the issuing of loads, and every CTA barrier in the main loop. In a kernel
+ * of one tile a CTA that is almost nothing; it is what a CTA of many tiles needs.
  */
 #include "gemm.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "building_blocks/wide_store.h"
 #include "hopper/element.h"
-#include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 6 /* depth of the ring, 2 to 7 */
+#define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
 #ifndef WAIT
 #define WAIT 1 /* k-tiles whose multiplications stay in flight, 0 or 1 */
 #endif
-#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, the registers at launch */
-#define CONSUMER_REGISTERS 232
 
 enum {
-    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
     CONSUMERS = 2,               /* warpgroups, each with BM / CONSUMERS rows of the tile */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
@@ -37,17 +34,17 @@ enum {
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+    struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile are
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
  * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
-DEVICE void multiply(float acc[64], const element_t *a, const element_t *b, bool accumulate) {
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step) {
         const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
-        wgmma_m64nNk16(128, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+        wgmma_m64nNk16(256, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
     }
 }
 
@@ -70,8 +67,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct t
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half, float acc[64],
-                         int k_tile, struct trace *trace) {
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+                         float acc[BN / 2], int k_tile, struct trace *trace) {
     trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
@@ -86,10 +83,17 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     pipeline_advance(state, STAGES);
 }
 
+/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
 /* Multiplies all k-tiles into 64 rows of the tile and stores them. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int half) {
-    float acc[64] = {0};
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, threadIdx.x % 128 == 0);
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
@@ -101,14 +105,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
          * wgmma.wait_group */
         wgmma_wait_group(WAIT);
         trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
-        /* One arrival of each consumer warp. mbarrier.arrive */
-        if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
-        pipeline_advance(&release, STAGES);
+        release_stage(shared, &release);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
-    wide_store(args, tile.m * BM + half * 64, tile.n * BN, BN, acc);
+    store_64_rows(args, tile.m * BM + half * 64, tile.n * BN, BN, acc);
     trace_close(&trace);
 }
 
@@ -124,11 +126,10 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     }
     /* The barriers are initialized before any other thread uses one. bar.sync */
     __syncthreads();
+
     if (warpgroup == 0) {
-        setmaxnreg_dec(PRODUCER_REGISTERS);
         if (threadIdx.x == 0) producer(shared, &args, tile);
     } else {
-        setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, tile, warpgroup - 1);
     }
 }
@@ -139,11 +140,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "07_warp_specialized",
-        .grid = args.tiles_m * args.tiles_n, .cluster = 1, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

@@ -1,19 +1,16 @@
 /*
- * 08_persistent_pingpong: CTAs stay for many tiles, and one consumer's epilogue runs under the
- * other's main loop.
+ * 08_persistent_pingpong: one consumer's epilogue runs under the other's main loop.
  *
- * The idea: as many CTAs as SMs, each fetching tile after tile. The producer runs into the next
- * tile while the last is being finished, so only the first prologue is exposed. The two consumers
- * work on different tiles, their main loops strictly in turn: while one has the Tensor Core, the
- * other converts, stages and stores its tile through the TMA. What it costs: all 128 x 128
- * accumulators in one warpgroup, staging memory, and a counter that hands out tiles. What it
- * hides: every prologue and epilogue but the first and the last.
+ * The idea: persistent.cu's consumers store at the same time, and the Tensor Core idles while they
+ * do. Here they work on different tiles, their main loops strictly in turn: while one consumer has
+ * the Tensor Core, the other converts, stages and stores its tile through the TMA. What it costs: a
+ * whole tile's accumulators in one warpgroup, so the tile is narrower, and registers have to move
+ * from the producer to the consumers. What it hides: every epilogue but the last.
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
-#include "building_blocks/tile_scheduler.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -22,13 +19,13 @@
 #include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 6 /* depth of the ring, 2 to 6 */
+#define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
 
 enum {
-    BM = 128, BN = 128, BK = 64, /* the CTA's tile */
+    BM = 128, BN = 192, BK = 64, /* a consumer's tile */
     CONSUMERS = 2,               /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
@@ -39,40 +36,36 @@ struct smem {
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
-    struct tile_scheduler scheduler;    /* slot c holds consumer c's next tile */
     mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k for each half of
+/* Issues acc += a * b for a k-tile: 64 x 192 x 16 at a time, four steps along k for each half of
  * the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
- * the stride. One warpgroup. */
+ * the stride. A warpgroup. */
 DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const element_t *b,
                      bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step)
         UNROLL for (int i = 0; i < BM / 64; ++i) {
-            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
-            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
-            wgmma_m64nNk16(128, acc[i], a_step, b_step, accumulate || step > 0);
-        }
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
+                       accumulate || step > 0);
+    }
 }
 
 /* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
-    struct pipeline_state state = {0, 1}, slot = {0, 1}; /* the first round passes at once */
-    const uint32_t tiles = args->tiles_m * args->tiles_n;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
-    uint32_t number = blockIdx.x;
-    while (number < tiles) {
-        tile_put(&shared->scheduler, &slot, number);
-        trace_mark(&trace, TRACE_TILE, number);
+    for (int number = blockIdx.x; number < args->items; number += gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        const uint32_t asked = tile_ask(args->tile_counter, number);
+        trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
-            /* A consumer's four warps have read the stage; then announces the bytes.
+            /* The four warps of its consumer have read the stage; then announces the bytes. 
              * mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             trace_mark(&trace, TRACE_LOAD, k_tile);
@@ -80,9 +73,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
-        number = tile_answer(args->tile_counter, asked, tiles);
     }
-    for (int i = 0; i < CONSUMERS; ++i) tile_put(&shared->scheduler, &slot, NO_TILE);
     trace_close(&trace);
 }
 
@@ -113,20 +104,19 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BM / 64][BN / 2] = {{0}};
-    struct pipeline_state state = {0, 0}, slot = {consumer, 0};
+    struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
-    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES);
-    for (;;) {
-        const uint32_t number = tile_get(&shared->scheduler, slot);
-        if (number == NO_TILE) break;
-        slot.phase ^= 1;
+    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* the first tile is not its */
+    for (int number = blockIdx.x + consumer * gridDim.x; number < args->items;
+         number += CONSUMERS * gridDim.x) {
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         trace_mark(&trace, TRACE_TILE, number);
         trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
-        struct pipeline_state release = state; /* the next k-tile to release */
+        struct pipeline_state release = state; /* the next to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, acc, 0, &trace);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
@@ -139,13 +129,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         }
         /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
         if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
-        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
-        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         epilogue_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
-                     1 + consumer);
+                       1 + consumer);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
@@ -157,10 +146,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
+
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4);
-        pipeline_init(shared->scheduler.slot, TILE_SLOTS, 4);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
+        for (int i = 0; i < CONSUMERS; ++i)
+            mbarrier_init(&shared->order[i], 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -184,17 +174,14 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
-    const struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "08_persistent_pingpong",
-        .grid = tiles < sms ? tiles : sms, .cluster = 1, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    const int sms = gemm_sm_count();
+    args.items = args.tiles_m * args.tiles_n;
+    return gemm_launch_grid(&GEMM_KERNEL, args.items < sms ? args.items : sms, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
-    .technique = "persistent CTAs, two consumers in ping-pong, TMA store",
+    .technique = "two consumers in ping-pong: epilogues under main loops",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,

@@ -25,8 +25,7 @@
 
 enum {
     BM = 128, BN = 256, BK = 64, /* the CTA's tile */
-    CONSUMERS = 2,               /* warpgroups, on the same tile */
-    ROWS = BM / CONSUMERS,       /* of a consumer */
+    CONSUMERS = 2,               /* warpgroups, each with BM / CONSUMERS rows of the tile */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
@@ -44,18 +43,16 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step) {
-        const uint64_t a_step = a_tile + (step * 16 * sizeof(element_t) >> 4);
-        const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
-        wgmma_m64nNk16(256, acc, a_step, b_step, accumulate || step > 0);
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(256, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
     }
 }
 
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int tiles = args->tiles_m * args->tiles_n;
     struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
-    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+    for (int number = blockIdx.x; number < args->items; number += gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
@@ -83,7 +80,7 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][half * ROWS * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
     trace_mark(trace, TRACE_MMA_END, k_tile);
@@ -96,15 +93,15 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies and stores its half of tile after tile. One warpgroup. */
+/* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
-    const int tiles = args->tiles_m * args->tiles_n;
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, elected);
-    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+    for (int number = blockIdx.x; number < args->items; number += gridDim.x) {
+        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         trace_mark(&trace, TRACE_TILE, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, half, acc, 0, &trace);
@@ -116,18 +113,15 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
             trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
-        /* The accumulators are complete, and the last stage has been read. wgmma.wait_group,
-         * mbarrier.arrive */
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
-        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         release_stage(shared, &release);
-        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        epilogue_store(shared->d[half], args, tile.m * BM + half * ROWS, tile.n * BN, ROWS, BN, acc,
+        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
+        epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
                        1 + half);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
     }
-    /* The stores have read the staging memory before the CTA gives it up.
-     * cp.async.bulk.wait_group */
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
     trace_close(&trace);
 }
@@ -137,7 +131,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const int warpgroup = warp_index() / 4;
 
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, 4 * CONSUMERS);
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -151,27 +145,22 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     }
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, ELEMENT_TYPE, args.a, args.m, args.k, args.lda, BM, BK,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, args.d, args.m, args.n, args.ldd, EPILOGUE_M,
-                        EPILOGUE_N, SWIZZLE_128B))
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n, sms = gemm_sm_count();
-    const struct gemm_launch launch = {.kernel = (const void *)kernel,
-                                       .name = "08_persistent_pingpong persistent",
-                                       .grid = tiles < sms ? tiles : sms, .cluster = 1,
-                                       .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                       .stream = stream};
-    return gemm_launch_kernel(&launch, &args);
+    const int sms = gemm_sm_count();
+    args.items = args.tiles_m * args.tiles_n;
+    return gemm_launch_grid(&GEMM_KERNEL, args.items < sms ? args.items : sms, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
-    .technique = "07 on a tile of 128 x 256, persistent by a static stride",
+    .technique = "persistent CTAs, the next tile's loads under the epilogue",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,

@@ -1,47 +1,52 @@
 /*
- * 09_cluster_multicast: neighbouring CTAs share what they fetch, and the chapter's parameters are
- * chosen for the problem.
+ * 09_cluster_multicast: neighbouring CTAs share what they fetch.
  *
- * The idea: the CTAs of a cluster, one above the other, need the same columns of B. Each fetches a
- * part of them and the TMA multicasts it into all: a third less to ask the L2 for. Energy limits
- * the speed by now, and bytes cost energy. What it costs: a stage can be refilled only when the
- * consumers of all the cluster's CTAs have read it, and none may leave early. The same source makes
- * the cooperative schedule (both consumers on one tile) and ping-pong (each on its own).
+ * The idea: the two CTAs of a cluster, one above the other, need the same columns of B. Each
+ * fetches half of them, and the TMA multicasts that half into both: a third less to ask the L2 for.
+ * Energy limits the speed by now, and bytes cost energy. What it costs: a stage can be refilled
+ * only when the consumers of both CTAs have read it, and neither CTA may leave while the other
+ * still writes to its memory.
  */
-#include "configuration.h" /* first: it chooses constants that the others have defaults for */
-
+#include "gemm.h"
+#define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/cluster.h"
-#include "hopper/registers.h"
+#include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "timeline/trace.h"
 
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 4 */
+#endif
+
+enum {
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
+    CLUSTER = 2,                 /* CTAs, one above the other */
+    CONSUMERS = 2,               /* warpgroups, each with BM / CONSUMERS rows of the tile */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], swizzled */
-    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
-    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
-static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
-/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
- * rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
- * the stride. One warpgroup. */
-DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b,
-                     bool accumulate) {
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
-    UNROLL for (int step = 0; step < BK / 16; ++step)
-        UNROLL for (int i = 0; i < ROWS / 64; ++i) {
-            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
-            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
-            wgmma_m64nNk16(BN, acc[i], a_step, b_step, accumulate || step > 0);
-        }
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(256, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+    }
 }
 
 /* This CTA's tile of the cluster's item `number`: the items are columns of CLUSTER tiles. */
@@ -51,11 +56,11 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of
- * the columns of B for the whole cluster. One thread. */
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and half of the
+ * columns of B for both CTAs. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int rank = cluster_rank();
+    const int row = cluster_rank() * (BN / CLUSTER); /* of B */
     struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
@@ -64,13 +69,12 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             mbarrier_t *full = &shared->ring[state.index].full;
             trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
-             * those that the others send included. mbarrier.try_wait, .arrive.expect_tx */
+             * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-            for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)
-                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
-                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
+            tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b, tile.n * BN + row,
+                               k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -78,8 +82,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
-                         float acc[ROWS / 64][BN / 2], int k_tile, struct trace *trace) {
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+                         float acc[BN / 2], int k_tile, struct trace *trace) {
     trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
@@ -87,63 +91,48 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
     trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r
- * arrives at CTA r's barrier. */
+/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
+ * barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies and stores tile after tile, or its half of them. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
-    const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
+/* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
-    float acc[ROWS / 64][BN / 2] = {{0}};
-    struct pipeline_state state = {0, 0};
-    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    int number = blockIdx.x / CLUSTER;
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
-    if (PINGPONG && consumer == 1) {
-        number += gridDim.x / CLUSTER;
-        pipeline_skip(&state, args->tiles_k, STAGES);
-    }
-    for (; number < args->items; number += step) {
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, elected);
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
         trace_mark(&trace, TRACE_TILE, number);
-        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
-        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
-        if (PINGPONG) mbarrier_wait(&shared->order[consumer], order_phase);
-        order_phase ^= 1;
-        struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, first_row, acc, 0, &trace);
+        issue_k_tile(shared, &state, half, acc, 0, &trace);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, first_row, acc, k_tile, &trace);
+            issue_k_tile(shared, &state, half, acc, k_tile, &trace);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
-             * wgmma.wait_group, mbarrier.arrive */
+             * wgmma.wait_group */
             wgmma_wait_group(1);
             trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
-        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
-        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
-        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
         trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
-        epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
-                     acc[0], 1 + consumer);
+        epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
+                       1 + half);
         trace_mark(&trace, TRACE_EPILOGUE_END, number);
-        if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
@@ -153,23 +142,21 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
+
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, RELEASES);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
-        /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
+        pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
+        /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* Every CTA's barriers are initialized before any peer uses one. barrier.cluster */
+    /* The barriers are initialized before any thread of the cluster uses one. barrier.cluster */
     cluster_sync();
 
     if (warpgroup == 0) {
-        setmaxnreg_dec(PRODUCER_REGISTERS);
         if (threadIdx.x == 0) producer(shared, &args);
     } else {
-        setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers.
+    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }
@@ -178,14 +165,12 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN / CLUSTER, BK,
+                        SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        EPILOGUE_SWIZZLE))
+                        SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    struct gemm_launch launch = {
-        .kernel = (const void *)kernel, .name = "09_cluster_multicast", .grid = 0,
-        .cluster = CLUSTER, .threads = THREADS, .smem_bytes = sizeof(struct smem),
-        .stream = stream};
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
     args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
     launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
@@ -194,7 +179,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
-    .technique = "TMA multicast in clusters; one of several kernels",
+    .technique = "clusters of two CTAs share B by TMA multicast",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,

@@ -169,6 +169,27 @@ static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int ti
     return args;
 }
 
+/* A launch of a chapter's kernel on `grid` CTAs: the rest is in its record. Host thread. */
+static inline struct gemm_launch gemm_launch_of(const struct gemm_kernel *kernel, int grid,
+                                                void *stream) {
+    struct gemm_launch launch;
+    launch.kernel = kernel->function;
+    launch.name = kernel->name;
+    launch.grid = grid;
+    launch.cluster = kernel->cluster;
+    launch.threads = kernel->threads;
+    launch.smem_bytes = kernel->smem_bytes;
+    launch.stream = stream;
+    return launch;
+}
+
+/* Enqueues it. Host thread. */
+static inline enum gemm_status gemm_launch_grid(const struct gemm_kernel *kernel, int grid,
+                                                const struct gemm_args *args, void *stream) {
+    const struct gemm_launch launch = gemm_launch_of(kernel, grid, stream);
+    return gemm_launch_kernel(&launch, args);
+}
+
 #ifdef __cplusplus
 }
 #endif

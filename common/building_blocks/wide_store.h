@@ -1,10 +1,10 @@
 /*
- * wide_store.h: a warpgroup's accumulators on their way to D, 16 bytes a thread at a time.
+ * wide_store.h: accumulators on their way from registers to D, 16 bytes a thread at a time.
  *
- * wgmma leaves a thread pairs of neighbouring columns, 4 bytes of D. Stored as they are, a warp's
- * store touches half of each 32-byte sector that it takes. The four lanes of a quad hold 32
- * neighbouring columns of a row together; after an exchange each has eight of them, 16 bytes, and
- * two lanes fill a sector.
+ * mma.sync and wgmma leave a thread pairs of neighbouring columns, 4 bytes of D. A warp that stores
+ * the pairs as they are touches half of each 32-byte sector that its instruction names, and needs
+ * two instructions to fill it. The four lanes of a quad hold 32 neighbouring columns of a row
+ * together; after an exchange each lane has eight of them, 16 bytes, and two lanes fill a sector.
  */
 #ifndef BUILDING_BLOCKS_WIDE_STORE_H
 #define BUILDING_BLOCKS_WIDE_STORE_H
@@ -31,14 +31,15 @@ DEVICE void transpose_quad(uint32_t word[4]) {
         }
 }
 
-/* Writes 64 rows x `columns` of accumulators (columns / 2 in each thread, a constant) to D, from
- * (first_row, first_column) on, without what lies beyond m and n. One warpgroup. */
-DEVICE void wide_store(const struct gemm_args *args, int first_row, int first_column, int columns,
-                       const float *acc) {
-    const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+/* Writes 16 rows x `columns` of accumulators (a constant, a multiple of 32; columns / 2 in each
+ * thread) to D, from (first_row, first_column) on, without what lies beyond m and n. A whole
+ * warp. */
+DEVICE void store_16_rows(const struct gemm_args *args, int first_row, int first_column,
+                          int columns, const float *acc) {
+    const int lane = threadIdx.x % 32;
     UNROLL for (int j = 0; j < columns / 8; j += 4)
         UNROLL for (int half = 0; half < 2; ++half) {
-            const int row = first_row + warp * 16 + half * 8 + lane / 4;
+            const int row = first_row + half * 8 + lane / 4;
             struct b128 chunk;
             UNROLL for (int i = 0; i < 4; ++i)
                 chunk.word[i] = pack_elements(acc[4 * (j + i) + 2 * half],
@@ -57,6 +58,12 @@ DEVICE void wide_store(const struct gemm_args *args, int first_row, int first_co
                     st_global_element(d, first_of_pair(chunk.word[i]));
             }
         }
+}
+
+/* The same for 64 rows, 16 of each warp, as wgmma leaves them. One warpgroup. */
+DEVICE void store_64_rows(const struct gemm_args *args, int first_row, int first_column,
+                          int columns, const float *acc) {
+    store_16_rows(args, first_row + threadIdx.x % 128 / 32 * 16, first_column, columns, acc);
 }
 
 #endif

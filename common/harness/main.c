@@ -30,10 +30,11 @@ static struct selection select_kernels(const struct options *options) {
     if (!s.kernels || !s.traced || !s.selected || !s.entries || !s.copies) abort();
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        const bool same = options->variant && kernel->variant
-                              ? strcmp(options->variant, kernel->variant) == 0
-                              : !options->variant && !kernel->variant;
-        if (!same || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1)) continue;
+        const bool named = options->variant && kernel->variant &&
+                           strcmp(options->variant, kernel->variant) == 0;
+        const bool own = !options->variant &&
+                         (program_is_tour ? kernel_registry[i].step : kernel->variant == NULL);
+        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1)) continue;
         s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
         s.entries[s.count] = &kernel_registry[i];
         s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);

@@ -13,9 +13,10 @@ enum { ELEMENT_TYPES = 2 }; /* GEMM_FP16, GEMM_BF16 */
 struct kernel_entry {
     const struct gemm_kernel *of_type[ELEMENT_TYPES]; /* NULL: not compiled for this type */
     int gpus;                                         /* that it needs */
+    bool step; /* one of those that the tour runs, and its table shows */
 };
 
-/* A chapter's own kernel precedes its variants; chapters come in order. */
+/* Chapters come in order; in a chapter its steps first, in the order in which they are read. */
 extern const struct kernel_entry kernel_registry[];
 /* The same kernels compiled with the recorder in them; all NULL where there is no such object. */
 extern const struct kernel_entry kernel_trace_registry[];

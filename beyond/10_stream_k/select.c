@@ -51,11 +51,10 @@ struct configuration {
 };
 
 #define DECLARE(name, ...)                                                                         \
-    extern const struct gemm_kernel kernel_09_cluster_multicast_##name##_fp16,                     \
-        kernel_09_cluster_multicast_##name##_bf16;
+    extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16,                              \
+        kernel_10_stream_k_##name##_bf16;
 #define ENTRY(name, ...)                                                                           \
-    {{&kernel_09_cluster_multicast_##name##_fp16, &kernel_09_cluster_multicast_##name##_bf16},     \
-     __VA_ARGS__},
+    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, __VA_ARGS__},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
@@ -64,12 +63,7 @@ static double most(double a, double b) { return a > b ? a : b; }
 /* Infinite if the configuration is not for this problem, or does not fit the device. */
 static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
                                const struct gemm_problem *p) {
-    const struct gemm_launch launch = {.kernel = kernel->function,
-                                       .name = kernel->variant,
-                                       .grid = kernel->cluster,
-                                       .cluster = kernel->cluster,
-                                       .threads = kernel->threads,
-                                       .smem_bytes = kernel->smem_bytes};
+    const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
     if (kernel->cluster > gemm_sm_count()) return INFINITY;
     const int resident = gemm_resident_clusters(&launch);
     if (resident == 0) return INFINITY;
@@ -128,7 +122,7 @@ static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_p
     if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; said already */
     const struct gemm_kernel *kernel = selected(type, problem, problem->workspace != NULL);
     if (kernel) return kernel->launch(problem, stream);
-    fprintf(stderr, "09_cluster_multicast: no configuration fits this device\n");
+    fprintf(stderr, "10_stream_k: no configuration fits this device\n");
     return GEMM_UNSUPPORTED;
 }
 
@@ -149,9 +143,9 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
         return workspace_selected(type, problem);                                                  \
     }                                                                                              \
-    extern const struct gemm_kernel kernel_09_cluster_multicast_##suffix;                          \
-    const struct gemm_kernel kernel_09_cluster_multicast_##suffix = {                              \
-        .name = "09_cluster_multicast",                                                            \
+    extern const struct gemm_kernel kernel_10_stream_k_##suffix;                                   \
+    const struct gemm_kernel kernel_10_stream_k_##suffix = {                                       \
+        .name = "10_stream_k",                                                                     \
         .technique = "TMA multicast in clusters; one of several kernels",                          \
         .tile_m = 128,                                                                             \
         .tile_n = 256,                                                                             \

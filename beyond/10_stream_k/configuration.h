@@ -1,5 +1,5 @@
 /*
- * configuration.h: the build-time parameters of chapter 09's kernel, and what follows from them.
+ * configuration.h: the build-time parameters of kernel.cu, and what follows from them.
  *
  * The top CMakeLists.txt compiles the kernel once for each configuration that earns its place, and
  * select.c picks among them. What is not given there is what stands here.
@@ -32,7 +32,7 @@
 #define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */
 #endif
 #ifndef RASTER_GROUP
-#define RASTER_GROUP (16 / CLUSTER) /* hopper/tile_order.h; in clusters */
+#define RASTER_GROUP (16 / CLUSTER) /* of tile_order.h; in clusters */
 #endif
 
 /* Registers per thread after the exchange: 40 + 2 * 232 <= 3 * 168, those at launch. */

@@ -1,12 +1,12 @@
 /*
- * 08_persistent_pingpong, variant split_k: where D has fewer tiles than the GPU has SMs, several
+ * 10_stream_k, variant split_reduce: where D has fewer tiles than the GPU has SMs, several
  * CTAs share a tile's k loop.
  *
  * The idea: a CTA computes a part of a tile, `args.splits` parts to a tile, one part to a CTA. Its
  * sums are fp32, and the TMA adds them to a workspace (reduce-add): in the L2, in no particular
  * order. What it costs: zeroing the workspace before, converting it after, four bytes for every
  * element and part, and the bits: fp32 sums depend on their order, so that two runs may differ in
- * the last place, except where every sum is exact. (09's split_k adds in a fixed order, and pays
+ * the last place, except where every sum is exact. (split_k.cu adds in a fixed order, and pays
  * with a cluster barrier.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
@@ -180,18 +180,14 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
         gemm_tensor_map(&args.map_d, GEMM_FP32, args.workspace, args.m, args.n,
                         CHUNKS(args.n) * CHUNK, ROWS, COLUMNS, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch parts = {.kernel = (const void *)kernel,
-                                      .name = "08_persistent_pingpong split_k",
-                                      .grid = tiles * args.splits, .cluster = 1,
-                                      .threads = THREADS, .smem_bytes = sizeof(struct smem),
-                                      .stream = stream};
     enum gemm_status status = gemm_zero(args.workspace, workspace_bytes(problem), stream);
-    if (status == GEMM_OK) status = gemm_launch_kernel(&parts, &args);
+    if (status == GEMM_OK)
+        status = gemm_launch_grid(&GEMM_KERNEL, tiles * args.splits, &args, stream);
     return status == GEMM_OK ? launch_add_partial_sums(&args, 1, stream) : status;
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "08_persistent_pingpong", .variant = GEMM_VARIANT,
+    .name = "10_stream_k", .variant = GEMM_VARIANT,
     .technique = "split k: partial sums added by the TMA",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),

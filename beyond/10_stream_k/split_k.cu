@@ -1,5 +1,5 @@
 /*
- * 09_cluster_multicast, variant split_k: for few tiles, a cluster computes one.
+ * 10_stream_k, variant split_k: for few tiles, a cluster computes one.
  *
  * The idea: a small D has fewer tiles than the GPU has SMs, and most of the memory's bandwidth
  * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile, leaves its sums in its
@@ -149,16 +149,9 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     if (SPLITS > 1) cluster_sync();
 }
 
-static struct gemm_launch launch_of(int clusters, void *stream) {
-    return (struct gemm_launch){
-        .kernel = (const void *)kernel, .name = "09_cluster_multicast split_k",
-        .grid = clusters * SPLITS, .cluster = SPLITS, .threads = THREADS,
-        .smem_bytes = sizeof(struct smem), .stream = stream};
-}
-
 /* Clusters that share a tile: as many as are resident at once, if DEEP. */
 static int parts(const struct gemm_problem *p) {
-    const struct gemm_launch launch = launch_of(1, NULL);
+    const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
     const int64_t tiles = (int64_t)ceil_div(p->m, BM) * ceil_div(p->n, BN);
     const int64_t fit = DEEP ? gemm_resident_clusters(&launch) / tiles : 1;
     const int most = ceil_div(p->k, BK * SPLITS * LEAST_K_TILES);
@@ -167,7 +160,7 @@ static int parts(const struct gemm_problem *p) {
 
 /* Columns of a tile: as many as give every resident CTA the same, if BALANCED. */
 static int tile_columns(const struct gemm_problem *p) {
-    const struct gemm_launch launch = launch_of(1, NULL);
+    const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
     const int resident = BALANCED ? gemm_resident_clusters(&launch) : 0;
     if (resident < 1) return BN;
     return ceil_div(p->n, 8 * resident * ceil_div(p->n, BN * resident)) * 8;
@@ -186,13 +179,13 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, rows, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, columns, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const struct gemm_launch launch = launch_of(args.tiles_m * args.tiles_n * args.splits, stream);
-    const enum gemm_status status = gemm_launch_kernel(&launch, &args);
+    const int ctas = args.tiles_m * args.tiles_n * args.splits * SPLITS;
+    const enum gemm_status status = gemm_launch_grid(&GEMM_KERNEL, ctas, &args, stream);
     return DEEP && status == GEMM_OK ? launch_add_partial_sums(&args, args.splits, stream) : status;
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "09_cluster_multicast", .variant = GEMM_VARIANT,
+    .name = "10_stream_k", .variant = GEMM_VARIANT,
     .technique = "a cluster splits the k loop and adds up through distributed shared memory",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
     .cluster = SPLITS, .smem_bytes = sizeof(struct smem),

@@ -1,0 +1,196 @@
+/*
+ * 10_stream_k: chapters 08 and 09 in one source, with their parameters as build-time constants.
+ *
+ * The idea: no tile is the best for every problem. This kernel makes the cooperative schedule (both
+ * consumers on one tile) and ping-pong (each on its own), with or without a cluster, for any tile
+ * that fits; select.c picks one of several configurations for a problem. What it costs: constants
+ * where the chapters have numbers. Each technique is explained in its chapter.
+ */
+#include "configuration.h" /* first: it chooses constants that the others have defaults for */
+
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "hopper/cluster.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "timeline/trace.h"
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], swizzled */
+    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+};
+static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
+
+/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
+ * rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
+ * the stride. One warpgroup. */
+DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b,
+                     bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step)
+        UNROLL for (int i = 0; i < ROWS / 64; ++i) {
+            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
+            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
+            wgmma_m64nNk16(BN, acc[i], a_step, b_step, accumulate || step > 0);
+        }
+}
+
+/* This CTA's tile of the cluster's item `number`: the items are columns of CLUSTER tiles. */
+DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+    struct tile tile = tile_at(number, args->items / args->tiles_n, args->tiles_n);
+    tile.m = tile.m * CLUSTER + cluster_rank();
+    return tile;
+}
+
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of
+ * the columns of B for the whole cluster. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    const int rank = cluster_rank();
+    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(args, number);
+        trace_mark(&trace, TRACE_TILE, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
+            /* All consumer warps of the cluster have read the stage; then announces the bytes,
+             * those that the others send included. mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
+            tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+            for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)
+                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
+                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+    trace_close(&trace);
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
+                         float acc[ROWS / 64][BN / 2], int k_tile, struct trace *trace) {
+    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
+    /* What ordinary instructions did to the accumulators comes before the multiplications.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
+    /* They are one group, for the waits to count. wgmma.commit_group */
+    wgmma_commit_group();
+    trace_mark(trace, TRACE_MMA_END, k_tile);
+    pipeline_advance(state, STAGES);
+}
+
+/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r
+ * arrives at CTA r's barrier. */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    const int lane = threadIdx.x % 32;
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores tile after tile, or its half of them. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
+    const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
+    const bool elected = threadIdx.x % 128 == 0;
+    float acc[ROWS / 64][BN / 2] = {{0}};
+    struct pipeline_state state = {0, 0};
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    int number = blockIdx.x / CLUSTER;
+    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
+    if (PINGPONG && consumer == 1) {
+        number += gridDim.x / CLUSTER;
+        pipeline_skip(&state, args->tiles_k, STAGES);
+    }
+    for (; number < args->items; number += step) {
+        const struct tile tile = cluster_tile(args, number);
+        trace_mark(&trace, TRACE_TILE, number);
+        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
+        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
+        if (PINGPONG) mbarrier_wait(&shared->order[consumer], order_phase);
+        order_phase ^= 1;
+        struct pipeline_state release = state; /* the next k-tile to release */
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, first_row, acc, 0, &trace);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, first_row, acc, k_tile, &trace);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
+             * wgmma.wait_group, mbarrier.arrive */
+            wgmma_wait_group(1);
+            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
+            release_stage(shared, &release);
+        }
+        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
+        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
+        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        release_stage(shared, &release);
+        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
+        epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
+                     acc[0], 1 + consumer);
+        trace_mark(&trace, TRACE_EPILOGUE_END, number);
+        if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+    }
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
+    if (elected) bulk_wait_group(0);
+    trace_close(&trace);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, RELEASES);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
+        /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* Every CTA's barriers are initialized before any peer uses one. barrier.cluster */
+    cluster_sync();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (threadIdx.x == 0) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers.
+     * barrier.cluster */
+    cluster_sync();
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        EPILOGUE_SWIZZLE))
+        return GEMM_UNSUPPORTED;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
+    const int resident = gemm_resident_clusters(&launch);
+    args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
+    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "10_stream_k", .variant = GEMM_VARIANT,
+    .technique = "one of several configurations of 08 and 09",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
