@@ -16,7 +16,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 7 */
@@ -85,18 +84,15 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. The warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, float acc[BM / 64][64],
-                         int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     advance(state);
 }
 
@@ -105,39 +101,31 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     float acc[BM / 64][64] = {{0}};
     struct pipeline_state state = {0, 0};
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        for (int k_tile = 0; k_tile < STAGES; ++k_tile) {
-            trace_mark(&trace, TRACE_LOAD, k_tile);
-            load_stage(shared, &args, tile, k_tile);
-        }
+        for (int k_tile = 0; k_tile < STAGES; ++k_tile) load_stage(shared, &args, tile, k_tile);
     }
     /* The barriers are initialized before any other thread waits on one. bar.sync */
     __syncthreads();
 
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile, &trace);
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, acc, k_tile);
 
     for (int k_tile = WAIT; k_tile < args.tiles_k; ++k_tile) {
-        issue_k_tile(shared, &state, acc, k_tile, &trace);
+        issue_k_tile(shared, &state, acc, k_tile);
         /* The group of k-tile k_tile - WAIT is complete: its stage has been read.
          * wgmma.wait_group */
         wgmma_wait_group(WAIT);
-        trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         /* For every warp, before thread 0 has the stage overwritten. bar.sync */
         __syncthreads();
-        trace_mark(&trace, TRACE_LOAD, k_tile - WAIT + STAGES);
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile - WAIT + STAGES);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_tile(&args, tile, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

@@ -4,7 +4,7 @@
  * The difference to kernel.cu: a tile is 128 x 256, and each warpgroup multiplies 64 of its rows by
  * all of its columns. 256 columns are 128 accumulators in each thread, half of what a thread can
  * have. What it saves: a k-tile brings 384 rows of operands for the multiplications that took two
- * k-tiles of 256, so the L2 delivers three bytes instead of four, and the Tensor Core reads B from
+ * k-tiles of 256, so the L2 delivers three bytes instead of four, and the Tensor Core reads A from
  * shared memory half as often. What it costs: a stage is 48 KB, so four fit; and the barrier at the
  * end of each k-tile now joins eight warps.
  */
@@ -16,7 +16,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
@@ -76,11 +75,9 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int warpgroup,
-                         float acc[BN / 2], int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
@@ -88,7 +85,6 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
              k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     advance(state);
 }
 
@@ -99,43 +95,32 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0};
-    struct trace trace =
-        trace_open(args.trace, TRACE_CONSUMER_0 + warpgroup, threadIdx.x % 128 == 0);
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        for (int k_tile = 0; k_tile < STAGES; ++k_tile) {
-            trace_mark(&trace, TRACE_LOAD, k_tile);
-            load_stage(shared, &args, tile, k_tile);
-        }
+        for (int k_tile = 0; k_tile < STAGES; ++k_tile) load_stage(shared, &args, tile, k_tile);
     }
     /* The barriers are initialized before any other thread waits on one. bar.sync */
     __syncthreads();
 
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
     for (int k_tile = 0; k_tile < WAIT; ++k_tile)
-        issue_k_tile(shared, &state, warpgroup, acc, k_tile, &trace);
+        issue_k_tile(shared, &state, warpgroup, acc, k_tile);
 
     for (int k_tile = WAIT; k_tile < args.tiles_k; ++k_tile) {
-        issue_k_tile(shared, &state, warpgroup, acc, k_tile, &trace);
+        issue_k_tile(shared, &state, warpgroup, acc, k_tile);
         /* The group of k-tile k_tile - WAIT is complete: its stage has been read.
          * wgmma.wait_group */
         wgmma_wait_group(WAIT);
-        trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         /* For every warp, before thread 0 has the stage overwritten. bar.sync */
         __syncthreads();
-        if (threadIdx.x == 0) {
-            trace_mark(&trace, TRACE_LOAD, k_tile - WAIT + STAGES);
-            load_stage(shared, &args, tile, k_tile - WAIT + STAGES);
-        }
+        if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile - WAIT + STAGES);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_64_rows(&args, tile.m * BM + warpgroup * 64, tile.n * BN, BN, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

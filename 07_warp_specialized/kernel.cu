@@ -15,7 +15,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
@@ -51,35 +50,28 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
 /* Fills the ring with all k-tiles of the tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         mbarrier_t *full = &shared->ring[state.index].full;
-        trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
         producer_acquire(shared->ring, state, STAGE_BYTES);
-        trace_mark(&trace, TRACE_LOAD, k_tile);
         tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
         tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
         pipeline_advance(&state, STAGES);
     }
-    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
-                         float acc[BN / 2], int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -95,29 +87,24 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct t
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, threadIdx.x % 128 == 0);
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-    for (int k_tile = 0; k_tile < WAIT; ++k_tile)
-        issue_k_tile(shared, &state, half, acc, k_tile, &trace);
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile);
     NO_UNROLL for (int k_tile = WAIT; k_tile < args->tiles_k; ++k_tile) {
-        issue_k_tile(shared, &state, half, acc, k_tile, &trace);
+        issue_k_tile(shared, &state, half, acc, k_tile);
         /* The group of k-tile k_tile - WAIT is complete: this warp has read its stage.
          * wgmma.wait_group */
         wgmma_wait_group(WAIT);
-        trace_mark(&trace, TRACE_MMA_DONE, k_tile - WAIT);
         release_stage(shared, &release);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_64_rows(args, tile.m * BM + half * 64, tile.n * BN, BN, acc);
-    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
-    const int warpgroup = warp_index() / 4;
+    const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
@@ -128,7 +115,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     __syncthreads();
 
     if (warpgroup == 0) {
-        if (threadIdx.x == 0) producer(shared, &args, tile);
+        if (warp == 0 && elect_one()) producer(shared, &args, tile);
     } else {
         consumer(shared, &args, tile, warpgroup - 1);
     }

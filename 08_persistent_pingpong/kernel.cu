@@ -8,6 +8,7 @@
  * from the producer to the consumers. What it hides: every epilogue but the last.
  */
 #include "gemm.h"
+#define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -16,10 +17,9 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
-#define STAGES 4 /* depth of the ring, 2 to 4 */
+#define STAGES 5 /* depth of the ring, 2 to 5 */
 #endif
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
@@ -48,49 +48,41 @@ DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const eleme
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step)
         UNROLL for (int i = 0; i < BM / 64; ++i) {
-        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
-        const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
-        wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
-                       accumulate || step > 0);
-    }
+            const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+            const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
+            wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
+                           accumulate || step > 0);
+        }
 }
 
 /* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x; number < args->items; number += gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
-            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
-            /* The four warps of its consumer have read the stage; then announces the bytes. 
+            /* The four warps of its consumer have read the stage; then announces the bytes.
              * mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
-            trace_mark(&trace, TRACE_LOAD, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }
     }
-    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
-                         float acc[BM / 64][BN / 2], int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         float acc[BM / 64][BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -106,25 +98,21 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     float acc[BM / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* the first tile is not its */
     for (int number = blockIdx.x + consumer * gridDim.x; number < args->items;
          number += CONSUMERS * gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        trace_mark(&trace, TRACE_TILE, number);
-        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
         struct pipeline_state release = state; /* the next to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, acc, 0, &trace);
+        issue_k_tile(shared, &state, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, acc, k_tile, &trace);
+            issue_k_tile(shared, &state, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
-            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
         /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
@@ -132,25 +120,21 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         epilogue_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
                        1 + consumer);
-        trace_mark(&trace, TRACE_EPILOGUE_END, number);
         pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
-    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warpgroup = warp_index() / 4;
+    const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, 4);
-        for (int i = 0; i < CONSUMERS; ++i)
-            mbarrier_init(&shared->order[i], 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -159,7 +143,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (threadIdx.x == 0) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);

@@ -17,7 +17,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
@@ -61,40 +60,32 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int row = cluster_rank() * (BN / CLUSTER); /* of B */
-    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
-        trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
-            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
              * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
-            trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b, tile.n * BN + row,
                                k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
-    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
-                         float acc[BN / 2], int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -112,36 +103,30 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + half, elected);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
-        trace_mark(&trace, TRACE_TILE, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, half, acc, 0, &trace);
+        issue_k_tile(shared, &state, half, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, half, acc, k_tile, &trace);
+            issue_k_tile(shared, &state, half, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
-            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
                        1 + half);
-        trace_mark(&trace, TRACE_EPILOGUE_END, number);
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
-    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warpgroup = warp_index() / 4;
+    const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
@@ -152,7 +137,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     cluster_sync();
 
     if (warpgroup == 0) {
-        if (threadIdx.x == 0) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
         consumer(shared, &args, warpgroup - 1);
     }

@@ -2,7 +2,7 @@
  * configuration.h: the build-time parameters of kernel.cu, and what follows from them.
  *
  * The top CMakeLists.txt compiles the kernel once for each configuration that earns its place, and
- * select.c picks among them. What is not given there is what stands here.
+ * select.c picks among them. A parameter that is not given there has its value from here.
  */
 #ifndef CONFIGURATION_H
 #define CONFIGURATION_H
@@ -26,7 +26,7 @@
 #define CLUSTER 2 /* CTAs of a cluster, one above the other */
 #endif
 #ifndef BOX
-#define BOX (BN / CLUSTER) /* columns of B that one load brings; the CTAs take turns */
+#define BOX (BN / CLUSTER) /* columns of B per load; the cluster's CTAs take turns */
 #endif
 #ifndef PINGPONG
 #define PINGPONG 0 /* 1: each consumer has a tile of its own; 0: each has half the rows of one */

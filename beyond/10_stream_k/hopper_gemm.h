@@ -13,9 +13,9 @@
  * asks the runtime about each. hopper_gemm_workspace() does most of that without launching
  * anything. Make a first call of hopper_gemm() outside of a capture.
  *
- * Errors: said on stderr and returned. Neither function exits, and neither leaves an error behind
- * in the runtime. What goes wrong on the device later, such as memory that is not there, the
- * runtime reports where the stream is waited for.
+ * Errors are reported on stderr and returned. Neither function exits, and neither leaves an error
+ * behind in the runtime. The runtime reports what fails on the device later, such as an access to
+ * memory that does not exist, where the program waits for the stream.
  */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
@@ -31,13 +31,13 @@ enum hopper_gemm_type { HOPPER_GEMM_FP16 = 0, HOPPER_GEMM_BF16 = 1 };
 
 enum hopper_gemm_status {
     HOPPER_GEMM_OK = 0,
-    HOPPER_GEMM_BAD_ARGUMENT = 1, /* nothing was done; says on stderr which one, and why */
-    HOPPER_GEMM_FAILED = 2        /* no device, not a Hopper, or the launch failed; says why */
+    HOPPER_GEMM_BAD_ARGUMENT = 1, /* nothing was done; stderr has which one, and why */
+    HOPPER_GEMM_FAILED = 2        /* no device, not a Hopper, or the launch failed */
 };
 
 /* Bytes of workspace with which hopper_gemm() is fastest for such a problem on the current device:
- * 0 for most, a few megabytes where k is long and D is small. 0, too, if type, m, n or k are wrong
- * or there is no device, after a message on stderr. */
+ * 0 for most, a few megabytes where k is long and D is small. If type, m, n or k are wrong, or
+ * there is no device, a message on stderr and 0. */
 size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb);
 
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
@@ -48,7 +48,7 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
  * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
- * and below 2^39, so an n that is no multiple of 8 needs rows with padding. What stands between a
+ * and below 2^39, so an n that is no multiple of 8 needs rows with padding. The padding between a
  * row's end and its leading dimension is neither used nor written. Rows that begin at multiples of
  * 128 bytes are read faster.
  *
@@ -56,9 +56,9 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of
  * device the result is the same to the bit.
  *
- * `workspace`: NULL, or device memory at a multiple of 256 bytes, as much as
- * hopper_gemm_workspace() says for these m, n, k, lda and ldb on this device, and in no other
- * call's use until this one has ended on the device; what is in it does not matter.
+ * `workspace`: NULL, or device memory at a multiple of 256 bytes, as many as
+ * hopper_gemm_workspace() returns for these m, n, k, lda and ldb on this device. No other call may
+ * use it until this one has ended on the device. Its contents do not matter.
  *
  * Returns an enum hopper_gemm_status. */
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,

@@ -1,10 +1,10 @@
 /*
  * 10_stream_k: chapters 08 and 09 in one source, with their parameters as build-time constants.
  *
- * The idea: no tile is the best for every problem. This kernel makes the cooperative schedule (both
- * consumers on one tile) and ping-pong (each on its own), with or without a cluster, for any tile
- * that fits; select.c picks one of several configurations for a problem. What it costs: constants
- * where the chapters have numbers. Each technique is explained in its chapter.
+ * The idea: no tile is the best for every problem. This source becomes the cooperative schedule
+ * (both consumers on one tile) or ping-pong (each on its own), with or without a cluster, for any
+ * tile that fits; select.c picks one of several configurations for a problem. What it costs:
+ * constants where the chapters have numbers. Each technique is explained in its chapter.
  */
 #include "configuration.h" /* first: it chooses constants that the others have defaults for */
 
@@ -16,7 +16,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "timeline/trace.h"
 
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
@@ -54,17 +53,13 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int rank = cluster_rank();
-    struct trace trace = trace_open(args->trace, TRACE_PRODUCER, true);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
-        trace_mark(&trace, TRACE_TILE, number);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
-            trace_mark(&trace, TRACE_ACQUIRE_BEGIN, k_tile);
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
-             * those that the others send included. mbarrier.try_wait, .arrive.expect_tx */
+             * including those that its peers' TMA brings. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
-            trace_mark(&trace, TRACE_LOAD_MULTICAST, k_tile);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)
                 tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
@@ -72,23 +67,19 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             pipeline_advance(&state, STAGES);
         }
     }
-    trace_close(&trace);
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
-                         float acc[ROWS / 64][BN / 2], int k_tile, struct trace *trace) {
-    trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
+                         float acc[ROWS / 64][BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
     /* What ordinary instructions did to the accumulators comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
     /* They are one group, for the waits to count. wgmma.commit_group */
     wgmma_commit_group();
-    trace_mark(trace, TRACE_MMA_END, k_tile);
     pipeline_advance(state, STAGES);
 }
 
@@ -109,27 +100,23 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     int number = blockIdx.x / CLUSTER;
-    struct trace trace = trace_open(args->trace, TRACE_CONSUMER_0 + consumer, elected);
     if (PINGPONG && consumer == 1) {
         number += gridDim.x / CLUSTER;
         pipeline_skip(&state, args->tiles_k, STAGES);
     }
     for (; number < args->items; number += step) {
         const struct tile tile = cluster_tile(args, number);
-        trace_mark(&trace, TRACE_TILE, number);
-        trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         if (PINGPONG) mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
         struct pipeline_state release = state; /* the next k-tile to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, first_row, acc, 0, &trace);
+        issue_k_tile(shared, &state, first_row, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, first_row, acc, k_tile, &trace);
+            issue_k_tile(shared, &state, first_row, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group, mbarrier.arrive */
             wgmma_wait_group(1);
-            trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
             release_stage(shared, &release);
         }
         /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
@@ -137,15 +124,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        trace_mark(&trace, TRACE_EPILOGUE_BEGIN, number);
         epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
                      acc[0], 1 + consumer);
-        trace_mark(&trace, TRACE_EPILOGUE_END, number);
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
-    trace_close(&trace);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
@@ -167,7 +151,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* Nobody leaves while a peer may still write to its memory or arrive at its barriers.
+    /* No CTA exits while a peer may still write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

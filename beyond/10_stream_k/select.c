@@ -3,8 +3,9 @@
  * library.
  *
  * Each configuration is an object file of its own, made of kernel.cu or split_k.cu; the top
- * CMakeLists.txt says with which constants. Their cycles are predicted by a formula of a few terms,
- * and the smallest prediction wins.
+ * CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and the
+ * smallest prediction is taken. A finite table rounds every problem up to whole waves of one of its
+ * tiles, so it is weak at shapes that no tile divides well.
  */
 #include "hopper_gemm.h"
 
@@ -17,15 +18,15 @@
 /*
  * The configurations. Predicted cycles of the SM clock:
  *
- *   k-tile    a k-tile in the main loop, operands coming fast enough. The Tensor Core's share is
- *             tile_m * tile_n * 64 * 2 / 4096; what is beyond that is lost between multiplications.
+ *   k-tile    a k-tile in the main loop, if the L2 is fast enough. The Tensor Core's share is
+ *             tile_m * tile_n * 64 * 2 / 4096; the rest is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
  *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
  *             persistent: it is for problems whose tiles are all resident at once.
  *   deep      a tile has as many clusters as there is room for, and the problem needs a workspace.
- *   balanced  for few rows: the tiles' width is chosen so that every CTA has the same to do.
+ *   balanced  for few rows: the tiles' width is chosen so that every CTA has as much work.
  *
- * Fitted to runs on an H200; docs/results/h200-suite.jsonl shows what is chosen and what it gives.
+ * Fitted to runs on an H200; docs/results/h200-suite.jsonl has the choices and their speeds.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep balanced k-tile overhead */                                        \
@@ -38,9 +39,9 @@
                             f(deep_64x128, 1, 1, 0, 311, 9000)                                     \
                                 f(deep_128x128, 1, 1, 0, 560, 13000)
 
-/* Bytes a cycle: what an SM takes from the L2, if rows begin at multiples of 128 bytes, so that a
- * row of a box is one line of the cache, and if they do not, so that it is two; and what all of
- * them take from memory. LAYER: cycles for adding up one more layer of partial sums. */
+/* Bytes per cycle. L2_BYTES: of an SM from the L2, if rows begin at multiples of LINE_BYTES, so
+ * that a row of a box is one line of the cache. L2_BYTES_UNALIGNED: if they do not, and it is two
+ * lines. MEMORY_BYTES: of all SMs from memory. LAYER: cycles for adding up a layer of sums. */
 enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
 
 struct configuration {
@@ -100,12 +101,12 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
            layers * LAYER;
 }
 
-/* The best configuration; of those that need no workspace, unless there is one. */
+/* The best configuration. Without a workspace, the best of those that need none. */
 static const struct gemm_kernel *selected(enum gemm_type type, const struct gemm_problem *problem,
                                           bool workspace) {
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
-    if (gemm_sm_count() < 1) return NULL; /* no device; said already */
+    if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct configuration *c = &configurations[i];
         if (c->deep && !workspace) continue;
@@ -119,7 +120,7 @@ static const struct gemm_kernel *selected(enum gemm_type type, const struct gemm
 
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
-    if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; said already */
+    if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; already reported */
     const struct gemm_kernel *kernel = selected(type, problem, problem->workspace != NULL);
     if (kernel) return kernel->launch(problem, stream);
     fprintf(stderr, "10_stream_k: no configuration fits this device\n");
@@ -131,8 +132,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     return kernel && kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
 }
 
-/* The chapter's own kernel for one type. Tile and kernel are those of the configuration that
- * select() gives. */
+/* The chapter's own kernel for one type. Its tile is a placeholder: tile and kernel are those of
+ * the configuration that select() returns. */
 #define CHAPTER_KERNEL(suffix, type)                                                               \
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
         return selected(type, problem, true);                                                      \
@@ -161,7 +162,7 @@ CHAPTER_KERNEL(bf16, GEMM_BF16)
 
 /* ---- the library ---- */
 
-/* Says which argument is at fault; false. */
+/* Reports on stderr which argument is wrong; false. */
 static bool bad(const char *argument, long long value, const char *rule) {
     fprintf(stderr, "hopper_gemm: %s = %lld: %s\n", argument, value, rule);
     return false;

@@ -1,8 +1,8 @@
 /*
  * split_configuration.h: the build-time parameters of split_k.cu, and what follows from them.
  *
- * As in configuration.h: the top CMakeLists.txt compiles the kernel once for each configuration;
- * what is not given there is what stands here.
+ * As in configuration.h, the top CMakeLists.txt compiles the kernel once for each configuration. A
+ * parameter that is not given there has its value from here.
  */
 #ifndef SPLIT_CONFIGURATION_H
 #define SPLIT_CONFIGURATION_H
@@ -30,8 +30,8 @@
 #define BALANCED 0 /* 1: tiles have BN columns at most, and as many as fill the device evenly */
 #endif
 
-/* Rows of A and of B that a load brings: the TMA takes as long for a row of zeros as for a real
- * one, and with few rows most would be zeros. Any thread, and the host. */
+/* Rows of A and of B per load: the TMA takes as long for a row of zeros as for a row of the matrix,
+ * and with few rows most would be zeros. Any thread, and the host. */
 #define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
 #define columns_loaded(args)                                                                       \
     (BALANCED ? ((args)->n + 8 * (args)->tiles_n - 1) / (8 * (args)->tiles_n) * 8 : BN)

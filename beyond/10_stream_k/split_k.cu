@@ -1,11 +1,12 @@
 /*
- * 10_stream_k, variant split_k: for few tiles, a cluster computes one.
+ * 10_stream_k, split_k.cu: where there are few tiles, a cluster computes one.
  *
  * The idea: a small D has fewer tiles than the GPU has SMs, and most of the memory's bandwidth
- * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile, leaves its sums in its
- * shared memory, and adds up its share of the tile out of everybody's, in a fixed order. What it
- * costs: the exchange, and two cluster barriers. DEEP goes on from there: clusters share a tile, a
+ * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile and leaves its sums in
+ * its shared memory. For its share of the tile, it adds up the sums of all CTAs, in a fixed order.
+ * What it costs: the exchange, and two cluster barriers. With DEEP several clusters share a tile, a
  * stretch of k each, and their sums meet in a workspace. BALANCED is for few rows, without splits.
+ * (split_reduce.cu lets the TMA add the sums, in no fixed order.)
  */
 #include "building_blocks/cluster_sum.h"
 #include "building_blocks/partial_sums.h"
@@ -29,14 +30,14 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Clears the rows of all stages that no load brings, once: the TMA leaves them be. All threads. */
+/* Clears the rows of all stages that no load writes, once. All threads. */
 DEVICE void clear_rows(element_t *tiles, int first, int rows) {
     enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
     const struct b128 zeros = {{0}};
     for (int stage = 0; stage < STAGES; ++stage)
         for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < rows * CHUNKS_OF_ROW; i += THREADS)
             st_shared_b128((struct b128 *)tiles + stage * rows * CHUNKS_OF_ROW + i, zeros);
-    /* The zeros come before wgmma's reading of them. fence.proxy.async */
+    /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
     fence_proxy_async();
 }
 
@@ -52,7 +53,8 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
 }
 
 /* Loads this CTA's k-tiles from `item` up to `end` into the ring. The cluster's CTAs take turns,
- * for memory likes neighbours to be read together. Behind the last come zeros. One thread. */
+ * because DRAM reads neighbouring addresses faster together. Beyond k the TMA fills in zeros. One
+ * thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part,
                      struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
@@ -98,7 +100,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    /* So are all consumer warps': nobody reads the ring, and no load is under way. bar.sync */
+    /* So are those of all consumer warps: no wgmma reads the ring any more, and no load is under
+     * way, so the sums may overwrite it. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
     cluster_sum_put(shared->memory.partial, 128 * CONSUMERS, BN, acc);
 }
@@ -130,7 +133,7 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* The first round waits for nobody; a main loop this short waits for its data. */
+        /* The first round needs no wait, and a short main loop waits for its first bytes. */
         producer(shared, &args, tile, part, &state, 0, STAGES);
     }
     const int rows = rows_loaded(&args), columns = columns_loaded(&args);
@@ -140,12 +143,12 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     __syncthreads();
     if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
     else if (loads) producer(shared, &args, tile, part, &state, STAGES, args.items);
-    /* The partial sums of all the cluster's CTAs are there. barrier.cluster, bar.sync */
+    /* The partial sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
     if (SPLITS > 1) cluster_sync();
     if (SPLITS == 1) __syncthreads();
     NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
         store_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
-    /* Nobody leaves while a peer may still read its memory. barrier.cluster */
+    /* No CTA exits while a peer may still read its memory. barrier.cluster */
     if (SPLITS > 1) cluster_sync();
 }
 

@@ -1,13 +1,13 @@
 /*
- * 10_stream_k, variant split_reduce: where D has fewer tiles than the GPU has SMs, several
- * CTAs share a tile's k loop.
+ * 10_stream_k, split_reduce.cu: where D has fewer tiles than the GPU has SMs, several CTAs share a
+ * tile's k loop.
  *
  * The idea: a CTA computes a part of a tile, `args.splits` parts to a tile, one part to a CTA. Its
  * sums are fp32, and the TMA adds them to a workspace (reduce-add): in the L2, in no particular
  * order. What it costs: zeroing the workspace before, converting it after, four bytes for every
  * element and part, and the bits: fp32 sums depend on their order, so that two runs may differ in
- * the last place, except where every sum is exact. (split_k.cu adds in a fixed order, and pays
- * with a cluster barrier.) What it hides: nothing; it puts idle SMs to work.
+ * the last place, except where every sum is exact. (split_k.cu adds in a fixed order, at the price
+ * of two cluster barriers.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
 #include "building_blocks/partial_sums.h"
@@ -73,13 +73,14 @@ DEVICE void add_tile(struct smem *shared, const struct gemm_args *args, struct t
     const bool elected = threadIdx.x % 128 == 0;
     UNROLL for (int block = 0; block < BN / COLUMNS; ++block) {
         float *staging = shared->sums[consumer][block % BUFFERS];
-        /* The last reduction from this buffer has read it; every thread knows.
+        /* The last reduction from this buffer has read it. Only the elected thread waits for that;
+         * the barrier keeps the others from writing too early.
          * cp.async.bulk.wait_group.read, bar.sync */
         if (elected) bulk_wait_group_read(BUFFERS - 1);
         named_barrier_sync(1 + consumer, 128);
         stage_epilogue_tile(staging, &acc[block * COLUMNS / 2]);
-        /* What each thread has written comes before the TMA's reading of it.
-         * fence.proxy.async, bar.sync */
+        /* Every thread's writes come before the TMA's read: each thread fences its own, then the
+         * barrier collects all threads. fence.proxy.async, bar.sync */
         fence_proxy_async();
         named_barrier_sync(1 + consumer, 128);
         if (elected) {
@@ -93,7 +94,7 @@ DEVICE void add_tile(struct smem *shared, const struct gemm_args *args, struct t
     if (elected) bulk_wait_group(0);
 }
 
-/* Fills the ring with the part's k-tiles. What the last part has beyond k is zeros. One thread. */
+/* Fills the ring with the part's k-tiles. Beyond k the TMA fills in zeros. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int part) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */

@@ -15,12 +15,18 @@
 #define RASTER_GROUP 12
 #endif
 
+/* What a recorder does when a thread asks for a tile (timeline/recorder.h). */
+#ifndef ON_TILE
+#define ON_TILE(number)
+#endif
+
 struct tile {
     int m, n; /* tile row and tile column of D */
 };
 
 /* The tile with this number, 0 <= number < tiles_m * tiles_n. Any thread. */
 DEVICE struct tile tile_at(int number, int tiles_m, int tiles_n) {
+    ON_TILE(number);
     const int group = number / (RASTER_GROUP * tiles_n); /* groups above this one are full */
     const int in_group = number - group * RASTER_GROUP * tiles_n;
     const int rows_left = tiles_m - group * RASTER_GROUP;

@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "backend.h"
+#include "harness/experiment.h"
 #include "harness/message.h"
+#include "harness/options.h"
 #include "harness/registry.h"
 
-/* A line for what is not as usual: one element type, more than one GPU. */
-static void print_needs(const struct kernel_entry *entry) {
+/* A line for what is not as usual: one element type, more than one GPU. It begins under the
+ * technique. */
+static void print_needs(const struct kernel_entry *entry, int width) {
     const bool fp16 = entry->of_type[GEMM_FP16], bf16 = entry->of_type[GEMM_BF16];
     if (fp16 && bf16 && entry->gpus == 1) return;
-    printf("%25s%s%s", "",
+    printf("%*s%s%s", width + 3, "",
            fp16 && bf16 ? ""
            : fp16       ? "fp16 only"
                         : "bf16 only",
@@ -20,13 +23,26 @@ static void print_needs(const struct kernel_entry *entry) {
     putchar('\n');
 }
 
+/* What an entry is called here: a chapter or chapter:variant in the tour, a variant elsewhere. */
+static const char *listed_name(const struct gemm_kernel *kernel, char *text, size_t size) {
+    if (program_is_tour) return kernel_label(kernel, text, size);
+    return kernel->variant ? kernel->variant : kernel->name;
+}
+
+/* The steps of the tour, or a chapter's own kernel and all its variants. */
 static void print_kernels(void) {
+    char text[96];
+    int width = 22;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (program_is_tour && kernel->variant) continue;
-        printf("  %-22s %s\n", !program_is_tour && kernel->variant ? kernel->variant : kernel->name,
-               kernel->technique);
-        print_needs(&kernel_registry[i]);
+        const int length = (int)strlen(listed_name(kernel, text, sizeof text));
+        if ((kernel_registry[i].step || !program_is_tour) && length > width) width = length;
+    }
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (program_is_tour && !kernel_registry[i].step) continue;
+        printf("  %-*s %s\n", width, listed_name(kernel, text, sizeof text), kernel->technique);
+        print_needs(&kernel_registry[i], width);
     }
 }
 
@@ -38,16 +54,18 @@ static const char *types_there_are(void) {
 }
 
 static void print_problem_options(void) {
-    const int size = backend_can_time() ? 8192 : 512;
+    int m, n, k;
+    default_extents(&m, &n, &k);
     printf(
         "The problem: D = A * B, A is m x k, B is n x k (both contiguous along k), D is m x n.\n"
-        "  --m M  --n N  --k K   its extents, each from 1 to 2000000000 (default %d)\n"
+        "  --m M  --n N  --k K   its extents, each from 1 to 2000000000\n"
+        "                        (default %d %d %d)\n"
         "  --size S              all three; a later option wins\n"
         "  --dtype TYPE          %s; sums are fp32\n"
         "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
         "                        numbers so small that D must be exact\n"
         "  --seed SEED           of the input (default 1)\n\n",
-        size, types_there_are());
+        m, n, k, types_there_are());
 }
 
 /* The backend's own options; further lines of a text begin under its first. */
@@ -104,7 +122,8 @@ void print_help(void) {
                backend_can_time() ? "" : " in the simulator");
     print_problem_options();
     print_run_options();
-    printf(program_is_tour ? "Chapters:\n" : "The kernel and its variants:\n");
+    printf(program_is_tour ? "Chapters and the steps in between:\n"
+                           : "The kernel and its variants:\n");
     print_kernels();
     printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, or output "
            "that\n"

@@ -30,11 +30,12 @@ static struct selection select_kernels(const struct options *options) {
     if (!s.kernels || !s.traced || !s.selected || !s.entries || !s.copies) abort();
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        const bool named = options->variant && kernel->variant &&
-                           strcmp(options->variant, kernel->variant) == 0;
+        const bool named =
+            options->variant && kernel->variant && strcmp(options->variant, kernel->variant) == 0;
         const bool own = !options->variant &&
                          (program_is_tour ? kernel_registry[i].step : kernel->variant == NULL);
-        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1)) continue;
+        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1))
+            continue;
         s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
         s.entries[s.count] = &kernel_registry[i];
         s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);
@@ -49,7 +50,8 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
     int count = 0;
     for (int i = 0; i < s->count; ++i) {
         const struct kernel_entry *entry = s->entries[i];
-        const char *name = kernel_of_any_type(entry)->name;
+        char name[64];
+        kernel_label(kernel_of_any_type(entry), name, sizeof name);
         if (!s->kernels[i]) {
             complain("%s is left out: it is not compiled for %s", name, type_names[type]);
         } else if (entry->gpus > device->gpus) {
@@ -105,7 +107,8 @@ static enum exit_code verify_all(struct experiment *e, const struct selection *s
                                  struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < s->count; ++i) {
-        progress("[%d/%d] %s", i + 1, s->count, s->kernels[i]->name);
+        char name[64];
+        progress("[%d/%d] %s", i + 1, s->count, kernel_label(s->kernels[i], name, sizeof name));
         experiment_verify(e, s->kernels[i], &results[i]);
         results[i].selected = s->selected[i];
         code = worse(code, results[i].code);
@@ -118,10 +121,11 @@ static enum exit_code record_all(struct experiment *e, const struct selection *s
                                  const struct kernel_result *results) {
     for (int i = 0; i < s->count; ++i) {
         if (results[i].code != EXIT_VERIFIED) continue;
-        progress("[%d/%d] recording %s", i + 1, s->count, s->kernels[i]->name);
+        char name[64];
+        kernel_label(s->kernels[i], name, sizeof name);
+        progress("[%d/%d] recording %s", i + 1, s->count, name);
         if (!s->traced[i])
-            complain("%s has no timeline: it was not compiled with the recorder",
-                     s->kernels[i]->name);
+            complain("%s has no timeline: it was not compiled with the recorder", name);
         else if (!experiment_record(e, s->traced[i]))
             return EXIT_WRONG;
     }

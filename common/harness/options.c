@@ -286,21 +286,26 @@ static bool check_outputs(const struct options *options) {
            (!options->report || output_can_write_directory("--report", options->report));
 }
 
+void default_extents(int *m, int *n, int *k) {
+    *m = *n = *k = backend_can_time() ? 8192 : 512;
+    if (backend_can_time() || !program_is_tour) return;
+    /* Tiles of 128 x 128, 128 x 192 and 128 x 256 fit it, and each of 4 SMs gets as many. */
+    *m = 768;
+    *n = 1536;
+}
+
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {"--m",        "--n",       "--k",      "--size",
                                              "--input",    "--seed",    "--timing", "--iters",
                                              "--dtype",    "--variant", "--trace",  "--csv",
                                              "--chapters", "--report",  "--explain"};
-    const int size = backend_can_time() ? 8192 : 512;
     const enum gemm_type type = registry_has_type(GEMM_BF16) ? GEMM_BF16 : GEMM_FP16;
-    *options = (struct options){.m = size,
-                                .n = size,
-                                .k = size,
-                                .seed = 1,
+    *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
                                 .explain = -1,
                                 .backend = {.type = type}};
+    default_extents(&options->m, &options->n, &options->k);
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

@@ -28,6 +28,9 @@ enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
  * been tried. */
 enum options_outcome options_read(struct options *options, int argc, char **argv);
 
+/* What --m, --n and --k are if they are not given. */
+void default_extents(int *m, int *n, int *k);
+
 /* The chapter's number: 6 of "06_wgmma"; 0 if the name begins with none. */
 int chapter_of_kernel(const struct gemm_kernel *kernel);
 

@@ -29,9 +29,38 @@ static enum barrier_event_kind barrier_kind(enum sim_event_kind kind) {
     }
 }
 
+static int cue_of(enum sim_event_kind kind) {
+    switch (kind) {
+    case SIM_EVENT_CUE_TILE:
+        return TRACE_CUE_TILE;
+    case SIM_EVENT_CUE_WAIT:
+        return TRACE_CUE_WAIT;
+    case SIM_EVENT_CUE_PASS:
+        return TRACE_CUE_PASS;
+    case SIM_EVENT_CUE_ANNOUNCE:
+        return TRACE_CUE_ANNOUNCE;
+    case SIM_EVENT_CUE_MULTICAST:
+        return TRACE_CUE_MULTICAST;
+    case SIM_EVENT_CUE_COMMIT:
+        return TRACE_CUE_COMMIT;
+    case SIM_EVENT_CUE_DRAIN:
+        return TRACE_CUE_DRAIN;
+    case SIM_EVENT_CUE_STORED:
+        return TRACE_CUE_STORED;
+    case SIM_EVENT_CUE_EXIT:
+        return TRACE_CUE_EXIT;
+    default:
+        return TRACE_NONE;
+    }
+}
+
 static void record(const struct sim_event *event) {
     const int cta = event->cta->index, sm = event->cta->sm;
-    const int warp = event->thread / WARP_SIZE;
+    const int warp = event->thread / WARP_SIZE, cue = cue_of(event->kind);
+    if (cue != TRACE_NONE) {
+        timeline_cue(recorded, cta, sm, event->role, event->begin, cue, (int)event->argument);
+        return;
+    }
     switch (event->kind) {
     case SIM_EVENT_MARK:
         timeline_mark(recorded, cta, sm, event->role, warp, event->begin, event->event,

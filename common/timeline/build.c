@@ -7,6 +7,7 @@
  * consumer's wait ends.
  */
 #include "timeline/build.h"
+#include "timeline/cues.h"
 #include "timeline/tensor_core_spans.h"
 
 #include <stdio.h>
@@ -133,6 +134,7 @@ static void build_fragments(struct timeline *timeline, const struct cta_record *
 }
 
 static void build_cta(struct timeline *timeline, struct cta_record *cta) {
+    timeline_marks_of_cues(timeline, cta);
     timeline_build_slots(timeline, cta);
     struct multiplications work = {0};
     timeline_multiplications(timeline, cta, &work);

@@ -41,7 +41,7 @@ static double clock_rate(const unsigned char *buffer, double clock_mhz) {
     if (!rates) return clock_mhz > 0 ? clock_mhz / 1000 : 1;
     for (int region = 0; region < REGIONS; ++region) {
         const struct trace_header header = header_of(buffer, region);
-        if (header.state != 2 || header.close_time <= header.open_time) continue;
+        if (!(header.state & TRACE_CLOSED) || header.close_time <= header.open_time) continue;
         const double ns = (double)(header.close_time - header.open_time);
         const double rate = (double)(header.close_clock - header.open_clock) / ns;
         rough[all++] = rate;
@@ -111,7 +111,7 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
         const struct trace_header header = header_of(buffer, region);
         if (!header.state || header.sm >= SMS_MAX) continue;
         learn(&sms[header.sm], time_zero, header.open_time, header.open_clock, rate);
-        if (header.state == 2)
+        if (header.state & TRACE_CLOSED)
             learn(&sms[header.sm], time_zero, header.close_time, header.close_clock, rate);
     }
 
@@ -124,9 +124,10 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
         /* To the middle of the step, so that it is right on average; then from ns to cycles. */
         const int64_t base = (int64_t)((sm->origin + GLOBALTIMER_STEP_NS / 2) * rate);
         struct cta_record *cta = timeline_cta(timeline, region / TRACE_ROLES, (int)header.sm);
-        struct marks *marks = &cta->role[region % TRACE_ROLES];
+        const bool cues = header.state & TRACE_CUES;
+        struct marks *marks = &(cues ? cta->cue : cta->role)[region % TRACE_ROLES];
         marks->warp = (int)header.warp;
-        marks->closed = header.state == 2;
+        marks->closed = header.state & TRACE_CLOSED;
         marks->open = base + (int64_t)(header.open_clock - sm->clock_origin);
         marks->close = base + (int64_t)(header.close_clock - sm->clock_origin);
         marks->truncated = header.marks == TRACE_MARKS;

@@ -37,6 +37,7 @@ struct intervals {
 struct cta_record {
     int cta, sm;
     struct marks role[TRACE_ROLES];
+    struct marks cue[TRACE_ROLES]; /* of each warpgroup, until cues.h makes marks of them */
     struct intervals busy[TIMELINE_UNITS];
 };
 

@@ -21,8 +21,10 @@ void timeline_grow(void **array, int count, int *capacity, size_t size) {
 
 static void free_timeline(struct timeline *timeline) {
     for (int i = 0; i < timeline->ctas; ++i) {
-        for (int role = 0; role < TRACE_ROLES; ++role)
+        for (int role = 0; role < TRACE_ROLES; ++role) {
             free(timeline->cta[i].role[role].at);
+            free(timeline->cta[i].cue[role].at);
+        }
         for (int unit = 0; unit < TIMELINE_UNITS; ++unit)
             free(timeline->cta[i].busy[unit].at);
     }
@@ -95,7 +97,7 @@ struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm) {
     struct cta_record *record = &timeline->cta[timeline->ctas++];
     *record = (struct cta_record){.cta = cta, .sm = sm};
     for (int role = 0; role < TRACE_ROLES; ++role)
-        record->role[role].warp = -1;
+        record->role[role].warp = record->cue[role].warp = -1;
     return record;
 }
 
@@ -113,6 +115,22 @@ void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t e
 struct timeline *timeline_begin(const struct gemm_kernel *stage,
                                 const struct gemm_problem *problem) {
     return timeline_new(stage, problem, true);
+}
+
+void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uint64_t cycle,
+                  int event, int argument) {
+    if (cta >= TRACE_CTAS || warpgroup >= TRACE_ROLES) return;
+    struct marks *cues = &timeline_cta(timeline, cta, sm)->cue[warpgroup];
+    if (cues->warp < 0) {
+        cues->warp = 4 * warpgroup;
+        cues->open = (int64_t)cycle;
+    }
+    if (event != TRACE_CUE_EXIT) {
+        timeline_add_mark(cues, (int64_t)cycle, event, argument);
+        return;
+    }
+    cues->close = (int64_t)cycle;
+    cues->closed = true;
 }
 
 void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,

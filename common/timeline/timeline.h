@@ -49,6 +49,10 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
 struct timeline *timeline_begin(const struct gemm_kernel *stage,
                                 const struct gemm_problem *problem);
 
+/* One cue of a warpgroup's first thread. `event`: a TRACE_CUE_ of timeline/trace.h. */
+void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uint64_t cycle,
+                  int event, int argument);
+
 /* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
  * role's trace. */
 void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,

@@ -1,8 +1,9 @@
 /*
- * trace.h: the marks in a kernel from which its timeline is drawn.
+ * trace.h: the marks from which a kernel's timeline is drawn.
  *
- * A role (a producer warp, a consumer warpgroup, or all threads of a simple kernel) opens its trace
- * once, drops a mark at each turn of its story, and closes it:
+ * Chapters 01 to 05 have them in the source. From 06 on there are none: what a kernel calls tells
+ * its story (cues.h). A role (a producer warp, a consumer warpgroup, or all threads of a simple
+ * kernel) opens its trace once, drops a mark at each turn of its story, and closes it:
  *
  *     struct trace trace = trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
  *     for (k_tile ...) {
@@ -60,6 +61,16 @@ enum trace_event {
     TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
     TRACE_STORE,          /* the first stores to D are issued */
     TRACE_EPILOGUE_END,
+    /* Cues, for kernels without marks: cues.h. */
+    TRACE_CUE_TILE,      /* asks where output tile `argument` lies */
+    TRACE_CUE_WAIT,      /* begins to wait for an mbarrier */
+    TRACE_CUE_PASS,      /* has waited for it */
+    TRACE_CUE_ANNOUNCE,  /* has announced a k-tile's bytes, and will issue its loads */
+    TRACE_CUE_MULTICAST, /* issues one of them for all CTAs of the cluster */
+    TRACE_CUE_COMMIT,    /* has issued a k-tile's wgmmas */
+    TRACE_CUE_DRAIN,     /* has waited until `argument` groups of wgmmas were left */
+    TRACE_CUE_STORED,    /* has nothing left to do but to wait for its stores */
+    TRACE_CUE_EXIT,
     TRACE_EVENTS
 };
 
@@ -79,7 +90,7 @@ struct trace_header {
     uint32_t marks;                   /* TRACE_MARKS: the region is full, later ones are lost */
     uint32_t sm;                      /* %smid */
     uint32_t warp;                    /* of the recording thread, in its CTA */
-    uint32_t state;                   /* 0 never opened, 1 opened, 2 closed */
+    uint32_t state;                   /* 0: never opened; TRACE_OPENED, TRACE_CLOSED, ... */
 };
 enum {
     TRACE_CTAS = 264,               /* two waves of one CTA per SM */
@@ -88,6 +99,9 @@ enum {
     TRACE_HEADER = 6, /* records: sizeof(struct trace_header) / sizeof(struct trace_record) */
     TRACE_MARKS = TRACE_REGION - TRACE_HEADER,
     TRACE_EVENT_SHIFT = 24,
+    TRACE_OPENED = 1,
+    TRACE_CLOSED = 2,
+    TRACE_CUES = 4, /* what follows are cues, and the region's number is the warpgroup's */
 };
 static_assert(sizeof(struct trace_record) == 8 && sizeof(struct trace_header) == TRACE_HEADER * 8,
               "the recorder's format");
@@ -129,7 +143,7 @@ DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool 
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     header->sm = sm;
     header->warp = threadIdx.x / 32;
-    header->state = 1;
+    header->state = TRACE_OPENED;
     header->open_time = trace_time();
     header->open_clock = trace_clock();
     const uint64_t next = (uint64_t)(region + TRACE_HEADER);
@@ -167,7 +181,7 @@ DEVICE void trace_close(struct trace *trace) {
     header->marks = last % TRACE_BYTES / sizeof(struct trace_record) + 1 - TRACE_HEADER;
     header->close_time = trace_time();
     header->close_clock = trace_clock();
-    header->state = 2;
+    header->state |= TRACE_CLOSED;
 }
 
 #else

@@ -19,6 +19,16 @@ enum sim_event_kind {
     SIM_EVENT_BARRIER_FLIP,
     SIM_EVENT_BARRIER_WAIT, /* a thread begins to wait */
     SIM_EVENT_BARRIER_PASS, /* a thread passes */
+    /* Cues: turns in the story of a warpgroup, told by its first thread. See timeline/cues.h. */
+    SIM_EVENT_CUE_TILE,      /* asks where tile `argument` lies */
+    SIM_EVENT_CUE_WAIT,      /* begins mbarrier_wait() */
+    SIM_EVENT_CUE_PASS,      /* ends it */
+    SIM_EVENT_CUE_ANNOUNCE,  /* mbarrier_arrive_expect_tx() */
+    SIM_EVENT_CUE_MULTICAST, /* tma_load_multicast() */
+    SIM_EVENT_CUE_COMMIT,    /* wgmma_commit_group() */
+    SIM_EVENT_CUE_DRAIN,     /* wgmma_wait_group(argument) has returned */
+    SIM_EVENT_CUE_STORED,    /* bulk_wait_group() */
+    SIM_EVENT_CUE_EXIT,      /* ends */
 };
 
 struct sim_event {
@@ -41,6 +51,9 @@ struct sim_event {
 /* NULL: not recording. Called in the order of simulation, which is not quite the order of time. */
 extern void (*sim_event_hook)(const struct sim_event *event);
 static inline bool sim_recording(void) { return sim_event_hook != NULL; }
+
+/* Reports a cue, if the calling thread is the first of a warpgroup. */
+void sim_cue(enum sim_event_kind kind, int64_t argument);
 
 /* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of
  * ld.shared, st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of

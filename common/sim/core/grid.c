@@ -16,6 +16,7 @@
 #include "sim/core/fiber.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
+#include "sim/core/events.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
@@ -73,6 +74,7 @@ static void thread_main(void *argument) {
         (void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel;
     kernel(*sim.args);
     make_exit_calls(&thread->at_exit);
+    sim_cue(SIM_EVENT_CUE_EXIT, 0);
     sim_hooks.thread_ends(thread);
     collective_thread_exit(thread);
     if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes)

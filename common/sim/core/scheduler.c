@@ -20,7 +20,6 @@
 
 struct sim_run sim;
 struct sim_self *sim_self;
-void (*sim_event_hook)(const struct sim_event *event);
 struct sim_statistics sim_statistics;
 
 static jmp_buf abandon_point;

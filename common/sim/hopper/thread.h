@@ -22,6 +22,7 @@ struct b128 sim_ld_global_b128(const void *pointer);
 void sim_st_global_element(element_t *pointer, element_t value);
 void sim_st_global_b32(void *pointer, uint32_t value);
 void sim_st_global_b128(void *pointer, struct b128 value);
+void sim_tile(int number);
 uint32_t sim_atomic_add_global(uint32_t *pointer, uint32_t value);
 uint32_t sim_ld_shared_b32(const void *pointer);
 struct b128 sim_ld_shared_b128(const void *pointer);
@@ -54,6 +55,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 
 /* ---- the wrappers ---- */
 
+#define ON_TILE(number) sim_tile(number)
 #define shared_address(pointer) sim_shared_address(pointer)
 #define elect_one() SIM(sim_elect_one())
 #define warp_index() ((int)sim_self->thread_index.x / 32)

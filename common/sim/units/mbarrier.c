@@ -188,6 +188,7 @@ void sim_mbarrier_arrive(uint64_t *barrier) { arrive(barrier, false, 0); }
 
 void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
     arrive(barrier, true, bytes);
+    sim_cue(SIM_EVENT_CUE_ANNOUNCE, 0);
 }
 
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
@@ -327,6 +328,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     struct mbarrier_record *const record = mbarrier_find(
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
     check_parity(record, thread, parity);
+    sim_cue(SIM_EVENT_CUE_WAIT, 0);
     sim_maybe_yield();
     if (!mbarrier_state_passed(&record->state, parity))
         event(SIM_EVENT_BARRIER_WAIT, record, thread, parity, false);
@@ -336,6 +338,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
         check_lapped(record, thread, phase);
     }
     pass(record, thread);
+    sim_cue(SIM_EVENT_CUE_PASS, 0);
 }
 
 void *async_alloc(size_t bytes) {

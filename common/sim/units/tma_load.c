@@ -138,5 +138,6 @@ void sim_tma_load(void *shared, const struct tensor_map *map, int row, int colum
 
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                             uint64_t *barrier, uint16_t cta_mask) {
+    sim_cue(SIM_EVENT_CUE_MULTICAST, 0);
     load_box(shared, map, row, column, barrier, cta_mask, "TMA multicast load");
 }

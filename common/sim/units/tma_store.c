@@ -280,4 +280,7 @@ static void wait_bulk(int pending, bool complete) {
 }
 
 void sim_bulk_wait_group_read(int pending) { wait_bulk(pending, false); }
-void sim_bulk_wait_group(int pending) { wait_bulk(pending, true); }
+void sim_bulk_wait_group(int pending) {
+    sim_cue(SIM_EVENT_CUE_STORED, 0);
+    wait_bulk(pending, true);
+}

@@ -202,7 +202,10 @@ static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE])
     return true;
 }
 
-void sim_wgmma_commit_group(void) { sim_warpgroup_collective("wgmma.commit_group", NULL, commit); }
+void sim_wgmma_commit_group(void) {
+    sim_warpgroup_collective("wgmma.commit_group", NULL, commit);
+    sim_cue(SIM_EVENT_CUE_COMMIT, 0);
+}
 
 static void describe_wait(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {
@@ -224,7 +227,7 @@ __attribute__((no_sanitize("address"))) static bool same_registers(const struct 
     return true;
 }
 
-void sim_wgmma_wait_group(int pending) {
+static void wait_group(int pending) {
     struct sim_thread *const thread = sim_thread();
     struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int me = wgmma_index(thread);
@@ -249,4 +252,9 @@ void sim_wgmma_wait_group(int pending) {
     state->waited[me] = target;
     sim_acquire_slot(thread, state->slot[me / WARP_SIZE], target);
     sim_maybe_yield();
+}
+
+void sim_wgmma_wait_group(int pending) {
+    wait_group(pending);
+    sim_cue(SIM_EVENT_CUE_DRAIN, pending);
 }

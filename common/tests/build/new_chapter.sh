@@ -3,7 +3,8 @@
 # are cmake's.
 #
 # In a copy of the project, beyond/14_one and beyond/15_pair are chapter 01 again, the one for fp16
-# alone, the other for bf16 and two GPUs: they build, and run or are refused.
+# alone, the other for bf16 and two GPUs: they build, and run or are refused. 14_one has variants, and
+# STEPS puts one of them before its own kernel.
 set -u
 source=$1 work=$2
 shift 2
@@ -13,18 +14,20 @@ fail() {
     exit 1
 }
 rm -rf "$work"
-mkdir -p "$work/beyond" || exit 1
-cp -r "$source"/[0-9]* "$source/CMakeLists.txt" "$source/CMakePresets.json" "$source/common" \
-    "$source/docs" "$work" || exit 1
+mkdir -p "$work" || exit 1
+cp -r "$source"/[0-9]* "$source/beyond" "$source/CMakeLists.txt" "$source/CMakePresets.json" \
+    "$source/common" "$source/docs" "$work" || exit 1
 for name in 14_one 15_pair; do
     mkdir "$work/beyond/$name"
     sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
 done
 declare_pair() {
-    sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one TYPES fp16)\nchapter(beyond/15_pair $1)|" \
+    one='TYPES fp16 STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
+    sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one $one)\nchapter(beyond/15_pair $1)|" \
         "$source/CMakeLists.txt" >"$work/CMakeLists.txt"
 }
-for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2'; do
+for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'STEPS kernel absent' \
+    'STEPS between VARIANTS aside:kernel.cu'; do
     declare_pair "$bad"
     cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"
     grep -q 'chapter(beyond/15_pair' "$work/log" || fail "$bad: $(cat "$work/log")"
@@ -44,7 +47,13 @@ expect() {
     case $said in *"$text"*) ;; *) fail "$program $*: expected '$text', got: $said" ;; esac
 }
 expect 0 '14_one' 14_one --size 64
+expect 0 '14_one:aside' 14_one --size 64 --variant aside
 expect 0 'fp16, the only one' 14_one --help
 expect 2 'not compiled for bf16; choose fp16' 14_one --size 64 --dtype bf16
 expect 3 'this kernel needs 2 GPUs' 15_pair --size 64
 expect 0 'bf16 only; needs 2 GPUs' 15_pair --help
+
+# The registry has the steps first, in their order.
+order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\)},$/\1 \2/p' \
+    "$work/build/common/sim/registry_14_one.c" | head -n 3 | tr '\n' ,)
+[ "$order" = '14_one_between true,14_one true,14_one_aside false,' ] || fail "the registry: $order"

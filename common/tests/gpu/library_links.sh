@@ -1,5 +1,5 @@
 #!/bin/sh
-# library_links.sh PROGRAM: a program of chapter 09's library alone. It needs no library of the
+# library_links.sh PROGRAM: a program of chapter 10's library alone. It needs no library of the
 # toolkit at run time, and nothing of the harness, the simulator or the timelines was linked into it.
 set -u
 program=$1

@@ -2,11 +2,11 @@
  * racecheck_minimal.cu: does racecheck know that an mbarrier, or a cluster's barrier, orders
  * memory accesses?
  *
- * compute-sanitizer's racecheck reports a hazard where a persistent kernel hands a tile's number
- * from its producer to its consumers (hopper/tile_scheduler.h). This is that handoff alone, with
- * nothing around it that could be wrong: one word of shared memory, written by one thread and read
- * by a warp, over and over. The writer waits for `empty` before it stores and arrives on `full`
- * after; the reader waits for `full` before it loads and arrives on `empty` after. mbarrier.arrive
+ * A report of racecheck about a kernel whose threads meet at mbarriers is a defect of the kernel
+ * only if the tool follows mbarriers. The smallest such handoff answers that, with nothing around
+ * it that could be wrong: one word of shared memory, written by one thread and read by a warp,
+ * over and over. The writer waits for `empty` before it stores and arrives on `full` after; the
+ * reader waits for `full` before it loads and arrives on `empty` after. mbarrier.arrive
  * releases and mbarrier.try_wait acquires (PTX ISA, "mbarrier" and "Memory Consistency Model"), so
  * every load is ordered between two stores.
  *
@@ -17,13 +17,13 @@
  * follow mbarriers between generic accesses. `none` it has to report.
  *
  * `cluster` asks the same about a cluster that adds up through distributed shared memory, as
- * chapter 09 does where it splits the k loop: each of two CTAs writes to its own shared memory and
+ * chapter 10 does where it splits the k loop: each of two CTAs writes to its own shared memory and
  * reads the other's, over and over, with a cluster barrier before every read and another after it.
  * barrier.cluster.arrive releases and .wait acquires (PTX ISA, "barrier.cluster"), so every read is
  * ordered between two writes. `cluster_none` is the same exchange without these barriers. If the
  * tool reports both alike, it does not follow cluster barriers; if neither, it does not look at
  * what comes from another CTA. `alone` and `alone_none` are that exchange among the threads of one
- * CTA, in a launch without clusters, where the CTA is a cluster of its own: chapter 09's split_k
+ * CTA, in a launch without clusters, where the CTA is a cluster of its own: chapter 10's split_k
  * with one CTA to a tile.
  *
  * The program prints how many wrong numbers arrived; exit code 1 if any did where there is an

@@ -196,11 +196,13 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 
 #if FAKE_TOUR
 /* Four chapters of part one, and three of part two: one like those, one for fp16 alone, and one
- * that needs two GPUs. */
+ * that needs two GPUs. The second chapter has a step in between, and a variant that is no step. */
 // clang-format off
 #define CHAPTERS(type) \
     KERNEL("01_first", NULL, type, 0) \
+    KERNEL("02_second", "between", type, 0) \
     KERNEL("02_second", NULL, type, 0) \
+    KERNEL("02_second", "aside", type, 0) \
     KERNEL("03_third", NULL, type, FAKE_THIRD) \
     KERNEL("04_fourth", NULL, type, FAKE_FOURTH) \
     KERNEL("10_tenth", NULL, type, 0) \
@@ -209,9 +211,10 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 // clang-format on
 static const struct gemm_kernel kernels_fp16[] = {CHAPTERS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {CHAPTERS(BF16)};
-enum { CHAPTER_OF_FP16 = 5, CHAPTER_OF_TWO_GPUS = 6 };
-#define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6)
-const int kernel_registry_count = 7;
+enum { CHAPTER_OF_FP16 = 7, CHAPTER_OF_TWO_GPUS = 8 };
+#define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8)
+#define IS_STEP(i) ((i) != 3)
+const int kernel_registry_count = 9;
 const bool program_is_tour = true;
 #else
 /* The names stand in defect_names, too; a test compares them. */
@@ -246,6 +249,7 @@ const bool program_is_tour = true;
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
 #define ENTRIES(each) ALL(each)
+#define IS_STEP(i) ((i) == 0)
 const int kernel_registry_count = DEFECTS;
 const bool program_is_tour = false;
 enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
@@ -254,8 +258,9 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #define ENTRY(i)                                                                                   \
     {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i]},                         \
      (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1,                                                           \
-     true},
+     IS_STEP(i)},
 /* The first can record; it leaves no records. */
-#define TRACED(i) {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, true},
+#define TRACED(i)                                                                                  \
+    {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i)},
 const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};
 const struct kernel_entry kernel_trace_registry[] = {ENTRIES(TRACED)};

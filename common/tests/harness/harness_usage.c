@@ -198,16 +198,23 @@ static void check_json(int program, const char *arguments, int lines, const char
 }
 
 static void check_outputs(void) {
-    static const char *const simulated[] = {
-        "\"chapter\": \"0",     "\"variant\": null",
-        "\"backend\": \"sim\"", "\"m\": 16, \"n\": 16, \"k\": 16",
-        "\"dtype\": \"fp16\"",  "\"verified\": true",
-        "\"mismatches\": 0",    "\"max_error\": ",
-        "\"error_bound\": ",    "\"registers\": null",
-        "\"smem_bytes\": 0",    "\"stages\": null",
-        "\"cycles\": 12345",    "\"tensor_core_utilization\": ",
-        "\"burst\": null",      "\"sustained\": null",
-        "\"baselines\": []",    NULL};
+    static const char *const simulated[] = {"\"chapter\": \"0",
+                                            "\"backend\": \"sim\"",
+                                            "\"m\": 16, \"n\": 16, \"k\": 16",
+                                            "\"dtype\": \"fp16\"",
+                                            "\"verified\": true",
+                                            "\"mismatches\": 0",
+                                            "\"max_error\": ",
+                                            "\"error_bound\": ",
+                                            "\"registers\": null",
+                                            "\"smem_bytes\": 0",
+                                            "\"stages\": null",
+                                            "\"cycles\": 12345",
+                                            "\"tensor_core_utilization\": ",
+                                            "\"burst\": null",
+                                            "\"sustained\": null",
+                                            "\"baselines\": []",
+                                            NULL};
     static const char *const measured[] = {
         "\"variant\": \"truncating\"",
         "\"backend\": \"cuda\"",
@@ -217,7 +224,7 @@ static void check_outputs(void) {
         "\"power_w\": null",
         "\"baselines\": [{\"name\": \"cublas\", \"burst\": {\"ms\": 20",
         NULL};
-    check_json(TOUR, SMALL "--dtype fp16 --json", 4, simulated);
+    check_json(TOUR, SMALL "--dtype fp16 --json", 5, simulated);
     check_json(GPU, SMALL "--timing both --variant truncating --json", 1, measured);
 
     /* A wrong result: still JSON, NaN is null, and no speed. */
@@ -278,6 +285,32 @@ static void check_parts(void) {
     run(TOUR, "--help");
     expect(strstr(outcome.out, "fp16 only") && strstr(outcome.out, "needs 2 GPUs"),
            "--help says what chapters need: %s", outcome.out);
+}
+
+/* The tour runs the steps, in the registry's order and under their own names; no other variant. */
+static void check_steps(void) {
+    static const char *const variants[] = {"null", "\"between\"", "null"};
+    static const char *const listings[][3] = {
+        {SMALL "--chapters 2", "\n02_second:between ", "\n02_second "},
+        {"--help", "\n  02_second:between ", "\n  02_second "}};
+    run(TOUR, SMALL "--chapters 1,2 --json");
+    expect(outcome.code == 0 && count_lines(outcome.out) == 3, "steps: exit code %d, %d lines: %s",
+           outcome.code, count_lines(outcome.out), outcome.err);
+    int row = 0;
+    for (char *line = strtok(outcome.out, "\n"); line && row < 3;
+         line = strtok(NULL, "\n"), ++row) {
+        char field[64];
+        snprintf(field, sizeof field, "\"variant\": %s,", variants[row]);
+        expect(strstr(line, field) != NULL, "row %d of the steps: no %s in %s", row, field, line);
+    }
+    for (int i = 0; i < 2; ++i) {
+        run(TOUR, listings[i][0]);
+        const char *between = strstr(outcome.out, listings[i][1]);
+        const char *own = strstr(outcome.out, listings[i][2]);
+        expect(outcome.code == 0 && between && own && between < own &&
+                   !strstr(outcome.out, "aside"),
+               "%s lists the steps alone, in order: %s", listings[i][0], outcome.out);
+    }
 }
 
 /* Every option without a value, and with each of its bad ones. */
@@ -395,6 +428,7 @@ int main(int argc, char **argv) {
         check_usage(&usages[i]);
     check_outputs();
     check_parts();
+    check_steps();
     for (int program = 0; program < PROGRAMS; ++program) {
         check_refusals(program);
         for (int i = 0; i < ORDERS; ++i)

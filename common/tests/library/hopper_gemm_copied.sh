@@ -1,5 +1,5 @@
 #!/bin/sh
-# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 09's example of a call compiles. The commands by
+# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 10's example of a call compiles. The commands by
 # which docs/adding-a-kernel.md copies a kernel out of the repository, as they stand there; then a
 # program made of the copies alone. It links, and without a GPU it says so.
 set -u
@@ -13,12 +13,12 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed -n '/^### As a library/,/^## Measured/{/^```c$/,/^```$/{/^```/!p}}' \
-    "$repository/09_cluster_multicast/README.md" >"$work/example.c"
-nvcc -I"$repository/09_cluster_multicast" -c "$work/example.c" -o "$work/example.o" ||
+sed -n '/^##* As a library/,/^## /{/^```c$/,/^```$/{/^```/!p}}' \
+    "$repository/beyond/10_stream_k/README.md" >"$work/example.c"
+nvcc -I"$repository/beyond/10_stream_k" -c "$work/example.c" -o "$work/example.o" ||
     fail "the example does not compile"
 nm "$work/example.o" | grep -q ' T project$' || fail "the chapter has no example"
-sed '1,/^## Using chapter 09 elsewhere/d; /^```/,/^```/d' "$repository/docs/adding-a-kernel.md" |
+sed '1,/^## Using chapter [0-9]* elsewhere/d; /^```/,/^```/d' "$repository/docs/adding-a-kernel.md" |
     sed -n 's/^    //p' >"$work/commands"
 [ -s "$work/commands" ] || fail "the page has no commands"
 (cd "$repository" && MINE=$work/mine sh -eux "$work/commands") || fail "a command of the page fails"

@@ -15,8 +15,8 @@ rm -rf "$work"
 cmake -S "$(dirname "$0")/outside" -B "$work" "$@" || fail "it does not configure"
 cmake --build "$work" --parallel 2 || fail "it does not build"
 
-[ -f "$work/hopper/common/sim/libsim_09_cluster_multicast_library.a" ] || fail "there is no library"
-others=$(cd "$work/hopper" && find . -path '*kernel_0[1-8]_*' -o -name '*.o' -path './common/tests/*' \
+[ -f "$work/hopper/common/sim/libsim_10_stream_k_library.a" ] || fail "there is no library"
+others=$(cd "$work/hopper" && find . -path '*kernel_0[1-9]_*' -o -name '*.o' -path './common/tests/*' \
     -o -name 'registry_*' -o -type f -perm -u+x ! -path '*/CMakeFiles/*')
 [ -z "$others" ] || fail "more than the library was built:
 $others"

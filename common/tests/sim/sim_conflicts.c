@@ -12,17 +12,18 @@
 
 extern const struct gemm_kernel kernel_02_smem_tiled_bf16, kernel_03_cp_async_multistage_bf16,
     kernel_04_rf_double_buffer_bf16, kernel_05_tma_mbarrier_bf16,
-    kernel_08_persistent_pingpong_bf16, kernel_09_cluster_multicast_coop256_bf16,
-    kernel_09_cluster_multicast_coop224_bf16, kernel_09_cluster_multicast_coop200_four_bf16;
+    kernel_08_persistent_pingpong_persistent_bf16, kernel_08_persistent_pingpong_bf16,
+    kernel_09_cluster_multicast_bf16, kernel_10_stream_k_coop224_bf16,
+    kernel_10_stream_k_coop200_four_bf16;
 
 int main(void) {
     const struct gemm_kernel *const kernels[] = {
         &kernel_02_smem_tiled_bf16, &kernel_03_cp_async_multistage_bf16,
         &kernel_04_rf_double_buffer_bf16, &kernel_05_tma_mbarrier_bf16,
-        &kernel_08_persistent_pingpong_bf16,
-        /* Blocks of 64, 32 and 40 columns on their way to D. */
-        &kernel_09_cluster_multicast_coop256_bf16, &kernel_09_cluster_multicast_coop224_bf16,
-        &kernel_09_cluster_multicast_coop200_four_bf16};
+        /* Epilogue tiles of 64 columns on their way to D, then of 32 and of 40. */
+        &kernel_08_persistent_pingpong_persistent_bf16, &kernel_08_persistent_pingpong_bf16,
+        &kernel_09_cluster_multicast_bf16, &kernel_10_stream_k_coop224_bf16,
+        &kernel_10_stream_k_coop200_four_bf16};
     enum { SIZE = 256, BYTES = SIZE * SIZE * 2 };
     const struct backend_options options = {.type = GEMM_BF16};
     sim_configure(4, SCHEDULE_TIME, 1);

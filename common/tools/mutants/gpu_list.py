@@ -13,10 +13,11 @@ BARRIER, COPY, WGMMA, PROXY, MBARRIER, STAGING, CLUSTER, BOUND = KINDS
 CP_ASYNC, CP_MBARRIER = "03_cp_async_multistage/kernel.cu", "03_cp_async_multistage/mbarrier.cu"
 TILED, TMA = "02_smem_tiled/kernel.cu", "05_tma_mbarrier/kernel.cu"
 WGMMA_SS, WGMMA_RS = "06_wgmma/kernel.cu", "06_wgmma/rs.cu"
+TWO_WARPGROUPS = "06_wgmma/two_warpgroups.cu"
 SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong/kernel.cu"
-MULTICAST, SPLIT = "09_cluster_multicast/kernel.cu", "09_cluster_multicast/split_k.cu"
+MULTICAST, SPLIT = "09_cluster_multicast/kernel.cu", "beyond/10_stream_k/split_k.cu"
 EPILOGUE_STORE = "building_blocks/epilogue_store.h"
-SCHEDULER = "building_blocks/tile_scheduler.h"
+WIDE_STORE = "building_blocks/wide_store.h"
 
 # (kind, file, function, a part of the line's code, how what is done to it begins, which of those
 # alike)
@@ -26,7 +27,7 @@ CHOSEN = (
     (BARRIER, CP_ASYNC, "main_loop", "__syncthreads();", "removed", 0),
     (BARRIER, TMA, "kernel", "__syncthreads();", "removed", 1),
     (BARRIER, TMA, "kernel", "__syncthreads();", "by one thread of the warpgroup", 1),
-    (BARRIER, SCHEDULER, "tile_scheduler_get", "__syncwarp();", "removed", 0),
+    (BARRIER, TWO_WARPGROUPS, "kernel", "__syncthreads();", "removed", 1),
 
     (COPY, CP_ASYNC, "main_loop", "cp_async_wait_group(STAGES - 2);", "removed", 0),
     (COPY, CP_MBARRIER, "load_stage", "cp_async_mbarrier_arrive_noinc(",
@@ -59,13 +60,13 @@ CHOSEN = (
     (CLUSTER, MULTICAST, "kernel", "fence_mbarrier_init();", "removed", 0),
     (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 0),
     (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 1),
-    (CLUSTER, MULTICAST, "producer", "tile.n * BN", "multicast to itself only", 0),
+    (CLUSTER, MULTICAST, "producer", "(1 << CLUSTER) - 1", "multicast to itself only", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 1),
 
     (BOUND, TILED, "load_tile", "const int valid", "rows not checked", 0),
     (BOUND, TILED, "load_tile", "if (valid < CHUNK)", "missing tail: padding not masked", 0),
-    (BOUND, WGMMA_SS, "store_tile", "const int row", "every warp stores the same rows", 0),
+    (BOUND, WIDE_STORE, "store_64_rows", "store_16_rows(", "every warp stores the same rows", 0),
     (BOUND, EPILOGUE_STORE, "epilogue_at_edge", "return args->n % 8", "missing tail: the TMA writes",
      0),
 )

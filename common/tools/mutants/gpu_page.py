@@ -22,11 +22,6 @@ RUNS, TOOLS = ("plain", "delays"), ("memcheck", "racecheck", "synccheck", "initc
 HEADINGS = {"compiler": "ptxas", "plain": "by itself", "delays": "with delays"}
 NOT_RECORDED = f"*Not yet recorded: there is no `{RECORD}`.*"
 NOTHING = "–"
-# What has another name than when a record was made.
-RENAMED = (("hopper/block_store.h", "building_blocks/epilogue_store.h"),
-           ("hopper/tile_scheduler.h", "building_blocks/tile_scheduler.h"),
-           ("block_store_staged", "epilogue_store_staged"), ("block_at_edge", "epilogue_at_edge"),
-           ("BLOCK_COLUMNS", "EPILOGUE_N"))
 
 
 def complain(what):
@@ -42,9 +37,6 @@ def read_table(path):
     names, *rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     if any(len(row) != len(names) for row in rows):
         complain(f"{path}: a line does not have {len(names)} fields")
-    for old, new in RENAMED:
-        rows = [[cell.replace(old, new) for cell in row] for row in rows]
-    names = ["kernel" if name == "stage" else name for name in names]
     return (made[0] if made else None), [dict(zip(names, row)) for row in rows]
 
 

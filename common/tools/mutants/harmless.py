@@ -6,7 +6,7 @@ searched for in the file's name, the line's code and what is done to it.
 
 import re
 
-ALL_BUT_RS = r"^0[6-9]_\w+/(?!rs\.cu)"
+ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -18,9 +18,6 @@ BOTH_BEFORE = ("The fence is about what ldmatrix has read, the wait about what w
                "barrier behind both hands the two on.")
 ORDER_BARRIER = ("The order barrier flips a little later or the wait comes a little earlier; the "
                  "barrier hands over the Tensor Core, not data.")
-EARLY_ORDER = ("The order barrier decides which consumer has the Tensor Core, not which has data: "
-               "consumer 1 learns its tile's number only when the ring has passed the phase that it "
-               "could take for its own.")
 ONE_OF_TWO = "Of the two barriers that stand side by side, every configuration has one."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
@@ -30,20 +27,18 @@ RULES = (
      "The second group is empty; the wait counts it and so waits for more than it must."),
     ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, their waits return at once."),
-    ("", r"threadIdx\.x % 128 == 0\) bulk_wait_group", "by all threads",
-     "The other threads have no stores: their waits return at once."),
 
     # Order that nobody relies on.
-    ("09_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
-    ("09_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
+    ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
+    ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"^(03|08)_.*(mbarrier|kernel|cooperative)|^09_.*kernel|pipeline\.h",
+    (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "The order in which one thread initializes barriers means nothing before the barrier that "
      "follows. Those that may be initialized behind the fence are not signalled by the TMA."),
-    ("08_.*(kernel|cooperative)|09_.*kernel", "^fence_mbarrier_init", "before the previous",
+    ("(08|10)_.*kernel", "^fence_mbarrier_init", "before the previous",
      "The barriers that are then initialized behind the fence are used by their own CTA's threads "
      "alone, not signalled by the TMA."),
     ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
@@ -57,17 +52,13 @@ RULES = (
     (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("0[89].*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
-    ("0[89].*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("08_.*kernel", r"mbarrier_arrive\(&shared->order", "before the previous", EARLY_ORDER),
-    ("08_.*kernel", r"^mbarrier_wait\(&shared->order", "looks once|by one thread", EARLY_ORDER),
-    ("0[89].*", r"release_stage\(shared, &release\)", "after the next",
+    ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
+    ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
+    ("0[89]_|10_.*kernel", r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, and no less safely."),
-    ("08_", r"^tile_put\(&shared->scheduler, &slot, number", "after the next",
-     "The consumers learn the number a little later; which tile comes next does not depend on it."),
 
     # What only costs time.
-    ("0[789]", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+    ("08_|10_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
      "The simulator does not know how many registers a thread uses. On the GPU ptxas compiles for "
      "what is left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding", "Right, but ldmatrix has bank conflicts."),
@@ -77,10 +68,6 @@ RULES = (
     # What one thread or nobody does anyway.
     ("pipeline.h", r"^mbarrier_wait\(&ring\[state.index\].empty", "by one thread of the warpgroup",
      "The only producer is thread 0."),
-    ("tile_scheduler.h", r"^mbarrier_wait\(&scheduler", "by one thread of the warpgroup",
-     "The only producer is thread 0."),
-    ("08_", r"NO_TILE", "^twice$",
-     "Nobody takes the second, and its slot is free: the consumers have released the first."),
 )
 
 

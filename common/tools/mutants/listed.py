@@ -6,13 +6,13 @@ NAIVE, TILED = "01_naive/kernel.cu", "02_smem_tiled/kernel.cu"
 CP_ASYNC, CP_MBARRIER = "03_cp_async_multistage/kernel.cu", "03_cp_async_multistage/mbarrier.cu"
 REGISTERS, TMA = "04_rf_double_buffer/kernel.cu", "05_tma_mbarrier/kernel.cu"
 WGMMA, RS = "06_wgmma/kernel.cu", "06_wgmma/rs.cu"
+TWO_WARPGROUPS = "06_wgmma/two_warpgroups.cu"
 SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong/kernel.cu"
-COOPERATIVE = "08_persistent_pingpong/cooperative.cu"
-SPLIT_K = "08_persistent_pingpong/split_k.cu"
-MULTICAST = "09_cluster_multicast/kernel.cu"
-PIPELINE, SCHEDULER = "building_blocks/pipeline.h", "building_blocks/tile_scheduler.h"
+PERSISTENT, MULTICAST = "08_persistent_pingpong/persistent.cu", "09_cluster_multicast/kernel.cu"
+GENERAL, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_reduce.cu"
+PIPELINE, TILE_ORDER = "building_blocks/pipeline.h", "building_blocks/tile_order.h"
 EPILOGUE_STORE = "building_blocks/epilogue_store.h"
-TILE_ORDER = "building_blocks/tile_order.h"
+WIDE_STORE = "building_blocks/wide_store.h"
 PARTIAL_SUMS = "building_blocks/partial_sums.h"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
 
@@ -37,9 +37,7 @@ EDITS = [
      VALUE),
     (TILED, "args.lda, args.m - row, args.k - k", "args.lda, args.m, args.k - k",
      "bound counts from the matrix", VALUE),
-    (TILED, "column + 1 < args->n)", "column < args->n)", "a pair across the edge", VALUE),
-    (TILED, "i * 16 + half * 8 + lane / 4", "i * 16 + lane / 4", "both halves to the same rows",
-     VALUE),
+    (TILED, "row + i * 16, column", "row, column", "all accumulators to the same 16 rows", VALUE),
     (TILED, "PITCH = BK + CHUNK", "PITCH = BK", "rows without padding", VALUE),
 
     (CP_ASYNC, "left < CHUNK ? left : CHUNK", "CHUNK", "missing tail: copies the padding", VALUE),
@@ -101,8 +99,14 @@ EDITS = [
     (WGMMA, "++state->index == STAGES", "++state->index == STAGES - 1", "ring one stage short",
      ORDER),
     (WGMMA, "state->phase ^= 1;", "", "phase never flips", ORDER),
-    (WGMMA, "i * 64 + warp * 16 + half", "i * 64 + half", "every warp stores the same rows",
+    (WGMMA, "tile.m * BM + i * 64, tile.n", "tile.m * BM, tile.n", "both halves to the same rows",
      VALUE),
+
+    (TWO_WARPGROUPS, "warpgroup * 64 * BK", "0", "wrong half of the tile", VALUE),
+    (TWO_WARPGROUPS, "tile.m * BM + warpgroup * 64, tile.n", "tile.m * BM, tile.n",
+     "both halves to the same rows", VALUE),
+    (TWO_WARPGROUPS, "tile, k_tile - WAIT + STAGES", "tile, k_tile + STAGES",
+     "fills the stage in use", ORDER),
 
     (RS, "&fragments[(WAIT + 1) % 2]", "&fragments[WAIT % 2]",
      "one set of fragments for all k-tiles", ORDER),
@@ -116,10 +120,6 @@ EDITS = [
     (SPECIALIZED, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
     (SPECIALIZED, "tile, warpgroup - 1)", "tile, 0)", "both consumers on one half", VALUE),
-    (SPECIALIZED, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 64",
-     "register budget over the pool", ORDER),
-    (SPECIALIZED, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240",
-     "register budget over the pool", ORDER),
     (SPECIALIZED, "if (threadIdx.x == 0) producer(", "if (threadIdx.x < 32) producer(",
      "a whole warp produces", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 1; k_tile < "
@@ -131,28 +131,55 @@ EDITS = [
      "early exit of a consumer outside of D", ORDER),
     (SPECIALIZED, "CONSUMERS * 4);", "CONSUMERS);", "arrivals of warpgroups, not of warps", ORDER),
 
-    (PINGPONG, "state = {0, 1}, slot = {0, 1}", "state = {0, 0}, slot = {0, 1}",
-     "wrong initial producer phase", ORDER),
-    (PINGPONG, "state = {0, 1}, slot = {0, 1}", "state = {0, 1}, slot = {0, 0}",
-     "wrong initial phase of the slots", ORDER),
-    (PINGPONG, "slot = {consumer, 0}", "slot = {0, 0}", "both consumers take from one slot",
-     ORDER),
+    (PERSISTENT, "NO_UNROLL for (int k_tile = 0;",
+     "struct pipeline_state state = {0, 1}; NO_UNROLL for (int k_tile = 0;",
+     "the producer begins every tile with stage 0", ORDER),
+    (PERSISTENT, "issue_k_tile(shared, &state, half, acc, 0",
+     "state = (struct pipeline_state){0, 0}; issue_k_tile(shared, &state, half, acc, 0",
+     "the consumers begin every tile with stage 0", ORDER),
+    (PERSISTENT, "issue_k_tile(shared, &state, half, acc, 0",
+     "release = (struct pipeline_state){0, 0}; issue_k_tile(shared, &state, half, acc, 0",
+     "releases from stage 0 on in every tile", ORDER),
+    (PERSISTENT, "at once */\n    for (int number = blockIdx.x; number < args->items; number += "
+     "gridDim.x)", "at once */\n    for (int number = blockIdx.x; number < args->items; number += "
+     "gridDim.x + 1)", "the producer takes other tiles than the consumers", ORDER),
+    (PERSISTENT, "to release */\n    for (int number = blockIdx.x; number < args->items; number += "
+     "gridDim.x)", "to release */\n    for (int number = blockIdx.x; number < args->items; number "
+     "+= gridDim.x + 1)", "the consumers take other tiles than the producer", ORDER),
+    (PERSISTENT, "to release */\n    for (int number = blockIdx.x; number < args->items;",
+     "to release */\n    for (int number = blockIdx.x; number < 1;",
+     "the consumers leave after the first tile", ORDER),
+    (PERSISTENT, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
+    (PERSISTENT, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
+     "both halves to the same rows", VALUE),
+    (PERSISTENT, "epilogue_store(shared->d[half]", "epilogue_store(shared->d[0]",
+     "consumers share their staging", ORDER),
+    (PERSISTENT, "1 + half);", "1);", "both consumers use one named barrier", ORDER),
+    (PERSISTENT, "args, warpgroup - 1)", "args, 0)", "both consumers on one half", VALUE),
+    (PERSISTENT, "CONSUMERS * 4);", "CONSUMERS);", "arrivals of warpgroups, not of warps", ORDER),
+
+    (PINGPONG, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
+    (PINGPONG, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 64",
+     "register budget over the pool", ORDER),
+    (PINGPONG, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240",
+     "register budget over the pool", ORDER),
+    (PINGPONG, "if (threadIdx.x == 0) producer(", "if (threadIdx.x < 32) producer(",
+     "a whole warp produces", ORDER),
     (PINGPONG, "order_phase = consumer == 0", "order_phase = 0", "nobody begins", ORDER),
     (PINGPONG, "if (consumer == 1) pipeline_skip", "if (consumer == 0) pipeline_skip",
      "the wrong consumer skips", ORDER),
+    (PINGPONG, "number += CONSUMERS * gridDim.x", "number += gridDim.x",
+     "takes the other consumer's tiles, too", ORDER),
+    (PINGPONG, "blockIdx.x + consumer * gridDim.x", "blockIdx.x",
+     "both consumers store the same tiles", VALUE),
     (PINGPONG, "epilogue_store(shared->d[consumer]", "epilogue_store(shared->d[0]",
      "consumers share their staging", ORDER),
     (PINGPONG, "shared->order[1 - consumer]", "shared->order[consumer]",
      "arrives on its own order barrier", ORDER),
-    (PINGPONG, "slot.phase ^= 1;", "", "the slot's phase never flips", ORDER),
     (PINGPONG, "order_phase ^= 1;", "", "the order barrier's phase never flips", ORDER),
-    (PINGPONG, "pipeline_skip(&state, args->tiles_k, STAGES); /*", "/*",
+    (PINGPONG, "pipeline_skip(&state, args->tiles_k, STAGES); /* the other", "/* the other",
      "does not skip the other's stages", ORDER),
-    (PINGPONG, "i < CONSUMERS; ++i) tile_put", "i < 1; ++i) tile_put",
-     "one consumer is not told the end", ORDER),
-
-    (COOPERATIVE, "state->index][consumer * ROWS * BK]", "state->index][0]",
-     "wrong half of the tile", VALUE),
+    (PINGPONG, "i * 64 * BK", "0", "wrong half of the tile", VALUE),
 
     (SPLIT_K, "const int first = part * args->tiles_k", "const int first = 0",
      "every part is the first", VALUE),
@@ -164,21 +191,42 @@ EDITS = [
     (PARTIAL_SUMS, "(int64_t)layer * args->m + row", "(int64_t)row", "one layer for all", VALUE),
     (PARTIAL_SUMS, "layer < args.splits", "layer < 1", "adds the first layer only", VALUE),
 
-    (MULTICAST, "(1 << CLUSTER) - 1", "1 << rank", "multicast to itself only", ORDER),
+    (MULTICAST, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (MULTICAST, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
-    (MULTICAST, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - rank)", "multicast to the other only",
+    (MULTICAST, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - cluster_rank())",
+     "multicast to the other only", ORDER),
+    (MULTICAST, "b[state.index][row * BK]", "b[state.index][0]", "both halves to the same place",
      ORDER),
-    (MULTICAST, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
-     ORDER),
-    (MULTICAST, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
-    (MULTICAST, "int row = rank * BOX", "int row = 0", "every CTA loads all parts", ORDER),
+    (MULTICAST, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
+    (MULTICAST, "cluster_rank() * (BN / CLUSTER)", "0", "both CTAs load the first half", ORDER),
     (MULTICAST, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
-    (MULTICAST, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
-     ORDER),
-    (MULTICAST, "p->ldb, BOX, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
+    (MULTICAST, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
+    (MULTICAST, "BN / CLUSTER, BK", "BN, BK", "box of the whole tile", ORDER),
     (MULTICAST, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
-     "every CTA computes the same tile", VALUE),
+     "both CTAs compute the same tile", VALUE),
+    (MULTICAST, "ceil_div(args.tiles_m, CLUSTER)", "args.tiles_m / CLUSTER",
+     "a last row of single tiles is left out", VALUE),
     (MULTICAST, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
+
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << rank", "multicast to itself only", ORDER),
+    (GENERAL, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - rank)", "multicast to the other only",
+     ORDER),
+    (GENERAL, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
+     ORDER),
+    (GENERAL, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
+    (GENERAL, "int row = rank * BOX", "int row = 0", "every CTA loads all parts", ORDER),
+    (GENERAL, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
+    (GENERAL, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
+     ORDER),
+    (GENERAL, "p->ldb, BOX, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
+    (GENERAL, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
+     "every CTA computes the same tile", VALUE),
+    (GENERAL, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
+    (GENERAL, "state->index][first_row * BK]", "state->index][0]", "wrong half of the tile", VALUE),
+    (GENERAL, "if (PINGPONG && consumer == 1) {", "if (PINGPONG && consumer == 0) {",
+     "the wrong consumer skips", ORDER),
+    (GENERAL, "(PINGPONG ? CONSUMERS : 1);", "1;", "takes the other consumer's tiles, too", ORDER),
 
     (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
      VALUE),
@@ -189,10 +237,17 @@ EDITS = [
     (PIPELINE, "++state->index == stages", "++state->index == stages - 1", "ring one stage short",
      ORDER),
 
-    (SCHEDULER, "if (!STATIC_TILES && asked == tiles - 1) st_global_b32(counter, 0);", "",
-     "the counter is not reset", VALUE),
-    (SCHEDULER, "return asked + gridDim.x;", "return asked + gridDim.x + 1;", "a tile is left out",
-     VALUE),
+    (WIDE_STORE, "column + 1 < args->n)", "column < args->n)", "a pair across the edge", VALUE),
+    (WIDE_STORE, "column + 8 <= args->n", "column < args->n", "16 bytes across the edge", VALUE),
+    (WIDE_STORE, "i == 0 && row < args->m", "i == 0", "rows not checked", VALUE),
+    (WIDE_STORE, "first_row + half * 8 + lane / 4", "first_row + lane / 4",
+     "both halves to the same rows", VALUE),
+    (WIDE_STORE, "first_row + threadIdx.x % 128 / 32 * 16", "first_row",
+     "every warp stores the same rows", VALUE),
+    (WIDE_STORE, "if (WIDE_STORES) transpose_quad(chunk.word);", "",
+     "words not exchanged between the lanes", VALUE),
+    (WIDE_STORE, "WIDE_STORES ? j + lane % 4 : j + i", "j + i",
+     "every lane stores the first eight columns", VALUE),
 
     (EPILOGUE_STORE, "(2 * i + half) ^ swizzle", "2 * i + half",
      "stages without the swizzle", VALUE),

@@ -41,12 +41,12 @@ import rules
 from source import Source
 
 BLOCKS = "building_blocks/"
-HEADERS = ("pipeline.h", "tile_scheduler.h", "epilogue_store.h", "tile_order.h", "partial_sums.h",
-           "cluster_sum.h", "wide_store.h")
+HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
+           "wide_store.h")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes.
-SWITCHES = r"(WAIT|STATIC_TILES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
+SWITCHES = r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
@@ -70,8 +70,9 @@ def configurations(kernels):
         switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
         if file.endswith(".cu") and (chapter, file, switches) not in seen:
             seen.add((chapter, file, switches))
-            found.append(Configuration(f"{chapter}:{label}" if label else chapter,
-                                       f"{chapter}/{file}", macros))
+            name = os.path.basename(chapter)
+            found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
+                                       macros))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
 

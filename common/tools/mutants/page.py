@@ -18,7 +18,7 @@ This page is a summary. Every mutant is in
 begins with (`at`) and the line on the other side (`against`). To see reports, choose mutants by a
 part of their file, function, line or edit:
 
-    MUTANTS=09_cluster_multicast/split_k cmake --build build --target mutants
+    MUTANTS=10_stream_k/split_k cmake --build build --target mutants
 
 The other commands:
 

@@ -70,8 +70,6 @@ ARGUMENTS = {
     "producer_acquire": lambda a: state_changes(a, 1) + half_double(a, 2),
     "producer_tail": lambda a: state_changes(a, 1),
     "consumer_wait": lambda a: state_changes(a, 1),
-    "tile_put": lambda a: [],
-    "tile_get": lambda a: state_changes(a, 1),
     "named_barrier_sync": lambda a: (more_less(a, 1, "count", "32") +
                                      [("barrier 1 for all", 0, "1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
@@ -98,14 +96,12 @@ WHOLE = {
     "setmaxnreg_dec": [("inc instead of dec", "setmaxnreg_inc({0})")],
     "setmaxnreg_inc": [("dec instead of inc", "setmaxnreg_dec({0})")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
-    "tile_ask": [("asks twice", "({0} ? (tile_ask({0}, {1}), tile_ask({0}, {1})) : 0u)")],
-    "tile_get": [("reads without waiting", "ld_shared_b32(&({0})->number[({1}).index])")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
 REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "producer_acquire",
             "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
             "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
-            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "tile_put", "release_stage"}
+            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_sync",
           "mbarrier_wait", "consumer_wait", "cp_async_wait_group", "cp_async_commit_group",
@@ -113,7 +109,6 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_s
           "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
 COUNTING = {"pipeline_advance", "pipeline_skip"}
-VALUED = {"tile_ask", "tile_answer", "tile_get"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
@@ -129,7 +124,6 @@ ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_EDITS = {"asks twice"}
 VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add"}
 
 
@@ -169,7 +163,7 @@ class Finder:
         for name, at, opening in self.calls():
             end = self.source.closing(opening)
             self.change_call(name, at, opening, end)
-            if name in COUNTING or name in VALUED:
+            if name in COUNTING:
                 continue
             self.add(at, "removed", [(at, end, NOTHING)],
                      VALUE if name in VALUE_IF_REMOVED else ORDER)
@@ -192,8 +186,7 @@ class Finder:
             if arguments[i] != text:
                 self.add(at, what, [(at, end, f"{name}({new})")], category)
         for what, text in WHOLE.get(name, []):
-            self.add(at, what, [(at, end, text.format(*arguments))],
-                     VALUE if what in VALUE_EDITS else ORDER)
+            self.add(at, what, [(at, end, text.format(*arguments))])
 
     def change_statement(self, at, end):
         """Moves the whole statement past a neighbour; lets all threads execute it."""

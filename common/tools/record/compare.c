@@ -1,7 +1,7 @@
 /*
  * compare.c: some kernels at some shapes, each shape in one rotation, in one process.
  *
- *     build/gpu/compare --kernels 8:all,9:coop256,9:pp192 --shapes 8192x8192x256,8192
+ *     build/gpu/compare --kernels 6:all,8:persistent,8 --shapes 8192x8192x256,8192
  *
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or

@@ -5,27 +5,28 @@
 # section mutants. Writes into docs/results. --dry only prints the commands. Each section says what
 # it took; the seconds here are estimates for an H200.
 #
-#   tour              95 s   all chapters at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
-#   sustained         70 s   05 to 09, 09 without an ingredient, all baselines at 8192^3
-#   stages            60 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
-#   steps             80 s   the steps of the ladder from 06 on, and the files in between
-#   schedules         70 s   schedules of 08 and 09 over k = 256 ... 8192
-#   split_k           30 s   split-K of 08 and 09 where k is long
-#   ablation          20 s   09's configurations at 4096^3 and 8192x8192x512
-#   suite             95 s   09 on 28 shapes in bf16, burst
+#   tour             105 s   the ladder at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
+#   sustained        180 s   05 to 10 with all baselines at 8192^3, 08 and 09 also at 4096^3 and
+#                            8192x8192x512, and 10's configurations at 8192^3
+#   stages            95 s   variants of 03, 04, 06 and 07: stage counts, CTAs per SM, waits, stores
+#   steps             70 s   the steps of the ladder from 06 on
+#   schedules         65 s   the same, and two configurations of 10, over k = 256 ... 8192
+#   split_k           30 s   10's ways of splitting k where k is long, beside 08 unsplit
+#   ablation          20 s   10's configurations at 4096^3 and 8192x8192x512
+#   suite             95 s   10 on 28 shapes in bf16, burst
 #   suite_fp16        95 s   the same in fp16
 #   suite_sustained  110 s   a third of them under sustained load
 #   order             30 s   the same kernel first and last in the rotation
-#   big               15 s   more than 2^31 elements in A, and in D, through every chapter
+#   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
 #   repeat            35 s   1000 runs of one problem, bit for bit
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
-#   library            5 s   09 as a library: streams, graphs, threads, every visible device
+#   library            5 s   10 as a library: streams, graphs, threads, every visible device
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   probe             20 s   the constants of the simulator's timing model
-#   trace             45 s   every chapter with the timeline recorder in it, beside itself without
-#   ncu               30 s   hardware counters of all chapters
+#   trace             50 s   the ladder with the timeline recorder in it, beside itself without
+#   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
 #   nsys             105 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
 #   sass              15 s   what the compiler made of the main loops; needs no GPU
@@ -183,24 +184,29 @@ section_tour() {
         --dtype fp16 --chapters 2-9 --iters 3
 }
 
-# 05 to 09, and 09 without one ingredient or another, with all baselines in one rotation.
+# The ladder with all baselines in one rotation; where it forks, at other shapes; and what 10 picks
+# from, with and without a cluster.
 section_sustained() {
     begin h200-sustained.jsonl
     rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
-        --kernels 5,6,7,8,9,9:coop256,9:coop256_alone,9:pp192_cluster,9:pp128
+        --kernels 5,6,6:two_warpgroups,7,8:persistent,8,9,10
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 4096,8192x8192x512 --timing both --iters 2 \
+        --kernels 8:persistent,8,9
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+        --kernels 10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128
 }
 
 section_stages() {
     begin h200-stages.jsonl
     rows h200-stages.jsonl "$gpu/compare" --kernels 2,3:all,4:all --shapes 4096,8192 \
         --baselines all --iters 3
-    rows h200-stages.jsonl "$gpu/compare" --kernels 5,6:all,7:all --shapes 4096,8192,8192x8192x512 \
-        --iters 3
+    rows h200-stages.jsonl "$gpu/compare" --shapes 4096,8192,8192x8192x512 --iters 5 \
+        --kernels 5,6,6:narrow,6:wait0,6:rs,6:two_warpgroups,6:two_wait0,7,7:wait0
 }
 
 section_steps() {
     begin h200-steps.jsonl
-    rows h200-steps.jsonl "$gpu/compare" --kernels 6,6:two_warpgroups,7,7:narrow,8:persistent,8:static,8 \
+    rows h200-steps.jsonl "$gpu/compare" --kernels 6,6:two_warpgroups,7,8:persistent,8,9 \
         --shapes 2048,4096,8192,8192x8192x512 --iters 5
 }
 
@@ -211,20 +217,20 @@ section_schedules() {
     done
     begin h200-k-sweep.jsonl
     rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 2 \
-        --kernels 7,8,8:static,8:group16,8:static_group16,8:cooperative,9:coop256,9:pp192
+        --kernels 6:two_warpgroups,7,8:persistent,8,9,10:coop256,10:pp192
 }
 
 section_split_k() {
     begin h200-split-k.jsonl
-    rows h200-split-k.jsonl "$gpu/compare" --kernels 8,8:split_k,9,9:deep_64x128,9:deep_128x128 \
-        --iters 3 \
+    rows h200-split-k.jsonl "$gpu/compare" --iters 3 \
+        --kernels 8:persistent,10:split_reduce,10,10:deep_64x128,10:deep_128x128 \
         --shapes 256x256x16384,512x512x8192,128x4096x4096,256x256x65536,512x512x65536
 }
 
 section_ablation() {
-    local kernels=9,9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster,9:pp128,9:pp128_cluster
     begin h200-ablation.jsonl
-    rows h200-ablation.jsonl "$gpu/compare" --kernels $kernels --shapes 4096,8192x8192x512 --iters 3
+    rows h200-ablation.jsonl "$gpu/compare" --shapes 4096,8192x8192x512 --iters 3 --kernels \
+        10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128,10:pp128_cluster
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
@@ -241,17 +247,17 @@ third=$third,8192x8192x512
 
 section_suite() {
     begin h200-suite.jsonl
-    rows h200-suite.jsonl "$gpu/compare" --kernels 9 --shapes "$suite" --iters 2
+    rows h200-suite.jsonl "$gpu/compare" --kernels 10 --shapes "$suite" --iters 2
 }
 
 section_suite_fp16() {
     begin h200-suite-fp16.jsonl
-    rows h200-suite-fp16.jsonl "$gpu/compare" --kernels 9 --shapes "$suite" --iters 2 --dtype fp16
+    rows h200-suite-fp16.jsonl "$gpu/compare" --kernels 10 --shapes "$suite" --iters 2 --dtype fp16
 }
 
 section_suite_sustained() {
     begin h200-suite-sustained.jsonl
-    rows h200-suite-sustained.jsonl "$gpu/compare" --kernels 9 --shapes "$third" --iters 2 \
+    rows h200-suite-sustained.jsonl "$gpu/compare" --kernels 10 --shapes "$third" --iters 2 \
         --timing sustained
 }
 
@@ -299,7 +305,7 @@ section_sweep() {
 }
 
 # What adds to D in no fixed order, and says so.
-may_differ='--may-differ 08_persistent_pingpong:split_k'
+may_differ='--may-differ 10_stream_k:split_reduce'
 
 section_repeat() {
     local repeat="$gpu/sweep --variant all --repeat 1000"
@@ -307,7 +313,7 @@ section_repeat() {
     together repeat.txt 3 <<END
 $repeat --size 1024x1152x640 --dtype fp16 $may_differ
 $repeat --size 1024x1152x640 --dtype bf16 $may_differ
-$repeat --chapter 08_persistent_pingpong --size 136x264x8200 --dtype bf16 $may_differ
+$repeat --chapter 10_stream_k --size 136x264x8200 --dtype bf16 $may_differ
 END
 }
 
@@ -335,7 +341,7 @@ sanitizer_commands() {
         tool="compute-sanitizer --tool $tool --error-exitcode 9"
         echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
         echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
-        for stage in 08_persistent_pingpong:split_k 09_cluster_multicast:split2_128x64; do
+        for stage in 10_stream_k:split_reduce 10_stream_k:split2_128x64; do
             echo "$tool $sweep --chapter ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
                 "--dtype bf16 --seed 6"
         done
@@ -371,7 +377,7 @@ section_probe() {
 section_trace() {
     local stage pairs=
     begin h200-trace-overhead.jsonl
-    for stage in 5 6 7 8 9:coop256; do
+    for stage in 5 6 6:two_warpgroups 7 8:persistent 8 9; do
         pairs=$pairs,$stage,$stage+trace
     done
     rows h200-trace-overhead.jsonl "$gpu/compare" --kernels "${pairs#,}" --shapes 4096 --iters 9 \
@@ -383,12 +389,12 @@ section_trace() {
 section_ncu() {
     begin ncu.txt
     text ncu.txt "$tools/ncu.sh" "$gpu/tour" --json --size 4096 --input normal --timing none
-    # The schedules of 08, and 09 with and without a cluster.
+    # Both consumers on one tile, or each on its own, over k; and what a cluster asks the L2 for:
+    # 8:persistent is 9 without one.
     text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
-        --kernels 8,8:static,8:cooperative \
-        --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
+        --kernels 8:persistent,8 --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
     text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
-        --kernels 9:coop256,9:coop256_alone,9:pp192,9:pp192_cluster --shapes 8192
+        --kernels 8:persistent,8,9 --shapes 8192
 }
 
 section_ncu_full() {
@@ -411,9 +417,10 @@ section_nsys() {
 section_sass() {
     begin sass.txt
     text sass.txt "$tools/sass.sh" "$build" 02_smem_tiled 03_cp_async_multistage 04_rf_double_buffer \
-        05_tma_mbarrier 06_wgmma 06_wgmma_wait0 06_wgmma_rs 07_warp_specialized \
-        08_persistent_pingpong 08_persistent_pingpong_cooperative 09_cluster_multicast_coop256 \
-        09_cluster_multicast_pp192
+        05_tma_mbarrier 06_wgmma 06_wgmma_narrow 06_wgmma_wait0 06_wgmma_rs 06_wgmma_two_warpgroups \
+        06_wgmma_two_wait0 07_warp_specialized 07_warp_specialized_wait0 \
+        08_persistent_pingpong_persistent 08_persistent_pingpong 09_cluster_multicast \
+        10_stream_k_coop256 10_stream_k_pp192
 }
 
 known=$(declare -F | sed -n 's/^declare -f section_//p' | tr '\n' ' ')

@@ -24,7 +24,7 @@ for kernel in "$@"; do
         missing=1
         continue
     fi
-    source=$(ls -d "${kernel%%_*}"_*/kernel.cu)
+    source=$(ls -d "${kernel%%_*}"_*/kernel.cu beyond/"${kernel%%_*}"_*/kernel.cu 2>/dev/null)
     wm=$(constant "$source" WM) wn=$(constant "$source" WN) bk=$(constant "$source" BK)
     per_tile=0
     # shellcheck disable=SC2017 # tiles are whole numbers of these

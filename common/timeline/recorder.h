@@ -1,0 +1,103 @@
+/*
+ * recorder.h: on the GPU, the cues of a kernel that has no marks (cues.h).
+ *
+ * A traced object is compiled with this header in front (nvcc -include) unless its source has marks
+ * of its own; the source stays as it is. Each wrapper below becomes a macro that calls it and
+ * leaves a record, in the first thread of each warpgroup. The kernel becomes a function that a
+ * kernel of the same name calls between opening and closing the record.
+ *
+ * Where the next record goes is kept in two registers that have names in PTX, so that it need not
+ * be passed through the kernel's functions: all of them are inlined, and assembly further down may
+ * use what assembly further up has declared.
+ */
+#ifndef TIMELINE_RECORDER_H
+#define TIMELINE_RECORDER_H
+
+#include "timeline/trace.h"
+
+DEVICE void recorder_open(struct trace_record *buffer) {
+    const uint32_t warpgroup = threadIdx.x / 128;
+    const bool first = threadIdx.x % 128 == 0 && warpgroup < TRACE_ROLES;
+    const struct trace trace = trace_open(buffer, warpgroup, first);
+    if (trace.next != 0) {
+        const uint64_t next = (uint64_t)trace.upper << 32 | trace.next;
+        struct trace_header *header = (struct trace_header *)next - 1;
+        header->state |= TRACE_CUES;
+    }
+    asm volatile(".reg .b32 recorder_next, recorder_upper;\n"
+                 "mov.b32 recorder_next, %0;\n"
+                 "mov.b32 recorder_upper, %1;" ::"r"(trace.next), "r"(trace.upper));
+}
+
+/* As trace_mark(). */
+DEVICE void recorder_cue(enum trace_event event, uint32_t argument) {
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 ".reg .b32 clock, place;\n"
+                 ".reg .b64 behind;\n"
+                 "and.b32 place, recorder_next, %0;\n"
+                 "setp.ne.u32 p, place, 0;\n"
+                 "@p add.u32 recorder_next, recorder_next, %1;\n"
+                 "mov.b64 behind, {recorder_next, recorder_upper};\n"
+                 "mov.u32 clock, %%clock;\n"
+                 "@p st.global.v2.b32 [behind + -%1], {clock, %2};\n"
+                 "}" ::"n"(TRACE_BYTES - 1), "n"((int)sizeof(struct trace_record)),
+                 "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
+}
+
+DEVICE void recorder_close(void) {
+    struct trace trace;
+    asm volatile("mov.b32 %0, recorder_next;\nmov.b32 %1, recorder_upper;"
+                 : "=r"(trace.next), "=r"(trace.upper));
+    trace_close(&trace);
+}
+
+/* ---- the kernel ---- */
+
+#undef KERNEL
+#undef KERNEL_ARGS
+#define KERNEL_ARGS const struct gemm_args &
+/* The parentheses keep the name from being the macro below. */
+#define KERNEL(threads, ctas)                                                                      \
+    DEVICE void recorded(KERNEL_ARGS args);                                                        \
+    static __global__ void __launch_bounds__(threads, ctas)(kernel)(                               \
+        const __grid_constant__ struct gemm_args args) {                                           \
+        recorder_open(args.trace);                                                                 \
+        recorded(args);                                                                            \
+        recorder_close();                                                                          \
+    }                                                                                              \
+    DEVICE void
+#define kernel(parameter) recorded(parameter)
+
+/* ---- the wrappers ---- */
+
+#define ON_TILE(number) recorder_cue(TRACE_CUE_TILE, number)
+
+#include "hopper/mbarrier.h"
+#define mbarrier_wait(barrier, parity)                                                             \
+    (recorder_cue(TRACE_CUE_WAIT, 0), mbarrier_wait(barrier, parity),                              \
+     recorder_cue(TRACE_CUE_PASS, 0))
+#define mbarrier_arrive_expect_tx(barrier, bytes)                                                  \
+    (mbarrier_arrive_expect_tx(barrier, bytes), recorder_cue(TRACE_CUE_ANNOUNCE, 0))
+
+#include "hopper/tma.h"
+#define tma_load_multicast(shared, map, row, column, barrier, cta_mask)                            \
+    (recorder_cue(TRACE_CUE_MULTICAST, 0),                                                         \
+     tma_load_multicast(shared, map, row, column, barrier, cta_mask))
+#undef bulk_wait_group
+#define bulk_wait_group(pending)                                                                   \
+    do {                                                                                           \
+        recorder_cue(TRACE_CUE_STORED, 0);                                                         \
+        asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");                    \
+    } while (0)
+
+#include "hopper/wgmma.h"
+#define wgmma_commit_group() (wgmma_commit_group(), recorder_cue(TRACE_CUE_COMMIT, 0))
+#undef wgmma_wait_group
+#define wgmma_wait_group(pending)                                                                  \
+    do {                                                                                           \
+        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");               \
+        recorder_cue(TRACE_CUE_DRAIN, pending);                                                    \
+    } while (0)
+
+#endif
