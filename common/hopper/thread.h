@@ -20,8 +20,11 @@ struct b128 {
 #ifdef __CUDACC__
 
 #define DEVICE static __device__ __forceinline__
-/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM. Both numbers bound the
- * registers (CUDA C++ Programming Guide, "Launch Bounds"); setmaxnreg is ignored without them. */
+/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM: at most 65536 / (threads *
+ * ctas) registers each, rounded down to a multiple of 8 (CUDA C++ Programming Guide, "Launch
+ * Bounds"). With both numbers ptxas knows how many registers a thread has at entry, which setmaxnreg
+ * needs. With `threads` alone it knows that only if the code uses all of them; otherwise setmaxnreg
+ * is ignored (note C7508). */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
 #define KERNEL_ARGS const __grid_constant__ struct gemm_args

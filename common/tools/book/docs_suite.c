@@ -80,7 +80,7 @@ static bool suite_read(struct suite *suite, const char *root, const struct page 
             continue;
         }
         if (!add_row(suite, &value, timing))
-            complain(page, 0, "%s: a row has no %s of 09, cublas or cublaslt-best", file, timing);
+            complain(page, 0, "%s: a row has no %s of 10, cublas or cublaslt-best", file, timing);
         json_free(&value);
     }
     free(path.data);
@@ -108,12 +108,12 @@ static void add_mean(struct text *out, const char *which, const struct mean *mea
 static void add_suite(struct text *out, const struct page *page, const struct suite *suite,
                       const char *file, const char *timing) {
     text_add(out,
-             "\n| m×n×k | configuration | 09, TFLOPS (%s) | cuBLAS | cuBLASLt's best | of cuBLAS | "
+             "\n| m×n×k | configuration | 10, TFLOPS (%s) | cuBLAS | cuBLASLt's best | of cuBLAS | "
              "of cuBLASLt's best |\n|---|---|---:|---:|---:|---:|---:|\n%s",
              timing, suite->rows.data ? suite->rows.data : "");
     if (suite->all.shapes) add_mean(out, "all", &suite->all);
     if (suite->usual.shapes && suite->usual.shapes < suite->all.shapes)
-        add_mean(out, "without those where cuBLAS takes three times as long as 09,", &suite->usual);
+        add_mean(out, "without those where cuBLAS takes three times as long as 10,", &suite->usual);
     tables_add_source(out, page, &suite->run, false, suite->dtype, file);
     text_add(out, "\n");
 }
@@ -175,7 +175,7 @@ static bool make_means(struct text *out, const char *root, const struct page *pa
         }
         suite_free(&suite);
     }
-    text_add(out, "\n¹ without those where cuBLAS takes three times as long as 09\n\n");
+    text_add(out, "\n¹ without those where cuBLAS takes three times as long as 10\n\n");
     return true;
 }
 

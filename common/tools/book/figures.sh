@@ -1,14 +1,14 @@
 #!/bin/sh
-# figures.sh TOUR KIND DIR [OPTION...]: the timelines of all chapters as the READMEs show them.
+# figures.sh TOUR KIND DIR [OPTION...]: the timelines of all steps as the READMEs show them.
 #
-# Runs TOUR with OPTIONs, recording every chapter, and puts DIR/<chapter>-KIND.svg for each and
-# DIR/all-KIND.svg for all of them on one axis; then variants, by the chapters' programs beside TOUR,
-# as DIR/<chapter>_<variant>-KIND.svg. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
+# Runs TOUR with OPTIONs, recording every step, and puts DIR/<chapter>-KIND.svg or
+# DIR/<chapter>_<variant>-KIND.svg for each and DIR/all-KIND.svg for all of them on one axis; then a
+# variant, by its chapter's program beside TOUR. KIND is measured (TOUR is build/gpu/tour) or simulated. On the
 # GPU:
 #
 #   common/tools/book/figures.sh build/gpu/tour measured docs/figures --size 4096
 #
-# The size has to be one at which a CTA of 08 computes several tiles and 09 chooses a cluster.
+# The size has to be one at which a CTA of 08 computes several tiles.
 set -eu
 
 if [ $# -lt 3 ]; then
@@ -29,7 +29,7 @@ report=$(mktemp -d)
 trap 'rm -rf "$report"' EXIT
 trap 'exit 1' HUP INT TERM
 "$tour" --timing none --report "$report" "$@"
-for variant in 06_wgmma:wait0 06_wgmma:two_warpgroups 08_persistent_pingpong:persistent; do
+for variant in 06_wgmma:wait0; do
     "$(dirname "$tour")/${variant%:*}" --variant "${variant#*:}" --timing none \
         --report "$report/variant" "$@"
     mv "$report"/variant/timeline_*.svg "$report"
@@ -46,9 +46,9 @@ for figure in "$report"/timelines.svg "$report"/timeline_*.svg; do
     [ "$is" = "$kind" ] || fail "$tour has drawn $is timelines, not $kind ones"
 done
 count=$(find "$report" -maxdepth 1 -name 'timeline_0*.svg' | wc -l)
-[ "$count" -eq 12 ] || fail "$count timelines were drawn, not those of nine chapters and three variants"
+[ "$count" -eq 12 ] || fail "$count timelines were drawn, not those of eleven steps and a variant"
 grep -q 'class="multicast"' "$report"/timeline_09*.svg ||
-    fail "at this size 09 chooses a configuration without a cluster; try --size 4096"
+    fail "09 shows no multicast"
 
 mkdir -p "$dir"
 cp "$report/timelines.svg" "$dir/all-$kind.svg"

@@ -120,8 +120,8 @@ EDITS = [
     (SPECIALIZED, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
     (SPECIALIZED, "tile, warpgroup - 1)", "tile, 0)", "both consumers on one half", VALUE),
-    (SPECIALIZED, "if (threadIdx.x == 0) producer(", "if (threadIdx.x < 32) producer(",
-     "a whole warp produces", ORDER),
+    (SPECIALIZED, "warp == 0 && elect_one()", "warp == 0", "a whole warp produces", ORDER),
+    (SPECIALIZED, "warp == 0 && elect_one()", "elect_one()", "a thread of each warp produces", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 1; k_tile < "
      "args->tiles_k;", "one k-tile too few", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 0; k_tile <= "
@@ -163,8 +163,7 @@ EDITS = [
      "register budget over the pool", ORDER),
     (PINGPONG, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240",
      "register budget over the pool", ORDER),
-    (PINGPONG, "if (threadIdx.x == 0) producer(", "if (threadIdx.x < 32) producer(",
-     "a whole warp produces", ORDER),
+    (PINGPONG, "warp == 0 && elect_one()", "warp == 0", "a whole warp produces", ORDER),
     (PINGPONG, "order_phase = consumer == 0", "order_phase = 0", "nobody begins", ORDER),
     (PINGPONG, "if (consumer == 1) pipeline_skip", "if (consumer == 0) pipeline_skip",
      "the wrong consumer skips", ORDER),
