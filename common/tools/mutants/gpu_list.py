@@ -67,8 +67,8 @@ CHOSEN = (
     (BOUND, TILED, "load_tile", "const int valid", "rows not checked", 0),
     (BOUND, TILED, "load_tile", "if (valid < CHUNK)", "missing tail: padding not masked", 0),
     (BOUND, WIDE_STORE, "store_64_rows", "store_16_rows(", "every warp stores the same rows", 0),
-    (BOUND, EPILOGUE_STORE, "epilogue_at_edge", "return args->n % 8", "missing tail: the TMA writes",
-     0),
+    (BOUND, EPILOGUE_STORE, "epilogue_at_edge", "return args->n % 8",
+     "missing tail: the TMA writes", 0),
 )
 
 

@@ -121,7 +121,8 @@ EDITS = [
      "both halves to the same rows", VALUE),
     (SPECIALIZED, "tile, warpgroup - 1)", "tile, 0)", "both consumers on one half", VALUE),
     (SPECIALIZED, "warp == 0 && elect_one()", "warp == 0", "a whole warp produces", ORDER),
-    (SPECIALIZED, "warp == 0 && elect_one()", "elect_one()", "a thread of each warp produces", ORDER),
+    (SPECIALIZED, "warp == 0 && elect_one()", "elect_one()", "a thread of each warp produces",
+     ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 1; k_tile < "
      "args->tiles_k;", "one k-tile too few", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 0; k_tile <= "

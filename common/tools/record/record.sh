@@ -177,9 +177,9 @@ together() {
 
 section_tour() {
     begin h200-tour.jsonl
-    rows h200-tour.jsonl "$gpu/tour" --json --size 4096 --input normal --timing burst
-    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst
-    rows h200-tour.jsonl "$gpu/tour" --json --m 8192 --n 8192 --k 512 --input normal --timing burst
+    rows h200-tour.jsonl "$gpu/tour" --json --size 4096 --input normal --timing burst --iters 5
+    rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst --iters 5
+    rows h200-tour.jsonl "$gpu/tour" --json --m 8192 --n 8192 --k 512 --input normal --timing burst --iters 5
     rows h200-tour.jsonl "$gpu/tour" --json --size 8192 --input normal --timing burst \
         --dtype fp16 --chapters 2-9 --iters 3
 }
@@ -216,7 +216,7 @@ section_schedules() {
         shapes=$shapes,8192x8192x$k
     done
     begin h200-k-sweep.jsonl
-    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 2 \
+    rows h200-k-sweep.jsonl "$gpu/compare" --shapes "$shapes,8192,4096" --iters 3 \
         --kernels 6:two_warpgroups,7,8:persistent,8,9,10:coop256,10:pp192
 }
 
