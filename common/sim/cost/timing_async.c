@@ -34,8 +34,8 @@ void time_tma_fill(const struct sim_cta *cta, uint64_t bytes) {
 
 struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
-    const uint64_t cycles = tma_cycles(bytes);
-    const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA, sim_now(), cycles);
+    const uint64_t cycles = later(TMA_ISSUE_CYCLES, bytes / TMA_STORE_BYTES_PER_CYCLE);
+    const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA_STORE, sim_now(), cycles);
     const uint64_t read = sim_port_book(cta->sm, begin, bytes);
     return (struct busy){begin, later(begin + cycles, read) + TMA_STORE_READ_CYCLES, bytes};
 }

@@ -28,6 +28,7 @@ enum {
     BARRIER_LATENCY = 13, /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
     BARRIER_WARP_CYCLES = 2,
     FENCE_CYCLES = 10,      /* fence.proxy.async [probe] */
+    SHUFFLE_CYCLES = 20,    /* __shfl_sync and the selection beside it [fit: 06] */
     SETMAXNREG_CYCLES = 20, /* [guess] */
 
     /* One pipe serves L1 and shared memory: ld, st, ldmatrix, stmatrix, cp.async's addresses. What
@@ -86,8 +87,9 @@ enum {
     TMA_BYTES_PER_CYCLE = 108, /* of an SM: 138 to 142 cycles between 1 and 16 KB [probe] */
     TMA_OVERHEAD = 236, /* besides the memory's latency: 520 for 1 KB, 658 for 16 from L2 [probe] */
     TMA_DRAM_LATENCY = 800, /* instead of DRAM_LATENCY: 972 for 1 KB, 1283 for 16 in all [probe] */
-    TMA_STORE_READ_CYCLES = 250, /* until 8 KB of shared memory have been read: 314 [probe] */
-    TMA_STORE_LATENCY = 14       /* from then on to completion [probe] */
+    TMA_STORE_BYTES_PER_CYCLE = 28, /* of an SM; one box after the other [fit: 08, persistent] */
+    TMA_STORE_READ_CYCLES = 22,     /* besides: 8 KB have been read after 314 [probe] */
+    TMA_STORE_LATENCY = 14          /* from then on to completion [probe] */
 };
 
 #endif

@@ -46,7 +46,7 @@ void timing_fragments(struct sim_warp *warp, const uint32_t *r);
 /* ---- servers ---- */
 
 /* Books `cycles` of a server from `time` on; returns when the work begins. */
-enum sim_server { SERVER_TENSOR_CORE, SERVER_TMA, SERVERS_PER_SM };
+enum sim_server { SERVER_TENSOR_CORE, SERVER_TMA, SERVER_TMA_STORE, SERVERS_PER_SM };
 uint64_t sim_server_book(int sm, enum sim_server server, uint64_t time, uint64_t cycles);
 /* Books bytes of the pipe that L1 and shared memory share, from `time` on; returns when the last of
  * them has passed. */

@@ -5,6 +5,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/cost/timing_model.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 
@@ -39,7 +40,7 @@ static bool shuffle(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         const struct shuffle *from = operand[s->lane % WARP_SIZE];
         s->result = from ? from->value : s->value;
     }
-    if (sim_timed()) warp->clock += 2;
+    if (sim_timed()) warp->clock += SHUFFLE_CYCLES;
     return true;
 }
 

@@ -122,7 +122,7 @@ static void copies(void) {
     probe_report("TMA store, 8 KB, until it has read", (double)r[0] / FEW, "cycles", NULL, 0);
     probe_report("TMA store, 8 KB, until it is complete", (double)r[1] / FEW, "cycles",
                  "with reading",
-                 TMA_STORE_READ_CYCLES + TMA_STORE_LATENCY + 8192 / SHARED_PORT_BYTES);
+                 TMA_STORE_READ_CYCLES + TMA_STORE_LATENCY + 8192 / TMA_STORE_BYTES_PER_CYCLE);
     for (int some = 0; some < 2; ++some) {
         const int grid = some ? sms : 1;
         const struct probe_call call = {.grid = grid, .k = FEW, .m = (32 << 20) / 4096};
