@@ -22,7 +22,7 @@ struct b128 {
 #define DEVICE static __device__ __forceinline__
 /* A kernel of `threads` threads of which `ctas` CTAs should fit an SM: at most 65536 / (threads *
  * ctas) registers each, rounded down to a multiple of 8 (CUDA C++ Programming Guide, "Launch
- * Bounds"). With both numbers ptxas knows how many registers a thread has at entry, which setmaxnreg
+ * Bounds"). With both numbers ptxas knows how many registers a thread has at entry, as setmaxnreg
  * needs. With `threads` alone it knows that only if the code uses all of them; otherwise setmaxnreg
  * is ignored (note C7508). */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)

@@ -255,7 +255,8 @@ int main(int argc, char **argv) {
         "#include \"harness/registry.h\"\n"
         "extern const struct gemm_kernel docs_kernel;\n"
         "const struct kernel_entry kernel_registry[] = {{{&docs_kernel, &docs_kernel}, 1, true}};\n"
-        "const struct kernel_entry kernel_trace_registry[] = {{{&docs_kernel, &docs_kernel}, 1, true}};\n"
+        "const struct kernel_entry kernel_trace_registry[] = {\n"
+        "    {{&docs_kernel, &docs_kernel}, 1, true}};\n"
         "const int kernel_registry_count = 1;\n"
         "const bool program_is_tour = false;\n");
     int count, verdicts = 0;
