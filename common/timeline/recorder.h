@@ -26,7 +26,8 @@ DEVICE void recorder_open(struct trace_record *buffer) {
     }
     asm volatile(".reg .b32 recorder_next, recorder_upper;\n"
                  "mov.b32 recorder_next, %0;\n"
-                 "mov.b32 recorder_upper, %1;" ::"r"(trace.next), "r"(trace.upper));
+                 "mov.b32 recorder_upper, %1;" ::"r"(trace.next),
+                 "r"(trace.upper));
 }
 
 /* As trace_mark(). */
@@ -41,7 +42,8 @@ DEVICE void recorder_cue(enum trace_event event, uint32_t argument) {
                  "mov.b64 behind, {recorder_next, recorder_upper};\n"
                  "mov.u32 clock, %%clock;\n"
                  "@p st.global.v2.b32 [behind + -%1], {clock, %2};\n"
-                 "}" ::"n"(TRACE_BYTES - 1), "n"((int)sizeof(struct trace_record)),
+                 "}" ::"n"(TRACE_BYTES - 1),
+                 "n"((int)sizeof(struct trace_record)),
                  "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
 }
 

@@ -49,7 +49,7 @@ grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; fai
 printf '<!-- suite: results=gpu timing=burst -->\n<!-- end -->\n' >>"$dir/README.md"
 expect 1 'the table is stale'
 "$check" --write "$dir" >/dev/null || true
-expect 1 'a row has no burst of 09, cublas or cublaslt-best'
+expect 1 'a row has no burst of 10, cublas or cublaslt-best'
 sed -i 's/"tflops": 200}}]/"tflops": 200}}, {"name": "cublaslt-best", "burst": {"tflops": 400}}]/' \
     "$dir/docs/results/gpu.jsonl"
 "$check" --write "$dir" >/dev/null

@@ -276,7 +276,8 @@ struct spec {
     int column[WORDS];
     int kernel_count, shape_count, column_count;
     char dtype[WORD];
-    bool link; /* chapters link to their chapters and say what is theirs */
+    bool link; /* steps link to their chapters and say what they add */
+    char section[WORDS][WORD]; /* "#where-it-is" in the chapter's README, or "" */
 };
 
 static int words_of(const char *marker, const char *key, char words[WORDS][WORD]) {
@@ -288,7 +289,8 @@ static int words_of(const char *marker, const char *key, char words[WORDS][WORD]
     return count;
 }
 
-/* The technique in the chapter's record, and its directory, both "" if there is none. */
+/* The technique in the record of kernel.cu or of the variant's own file, and the chapter's
+ * directory, both "" if there is none. */
 static void chapter_of(const char *root, const char *word, char *directory, char *technique,
                        size_t size) {
     *directory = *technique = 0;
@@ -304,7 +306,8 @@ static void chapter_of(const char *root, const char *word, char *directory, char
         free(path.data);
         path = (struct text){0};
     }
-    text_add(&path, "%s/%s/kernel.cu", root, directory);
+    const char *variant = strchr(word, ':');
+    text_add(&path, "%s/%s/%s.cu", root, directory, variant ? variant + 1 : "kernel");
     char *source = *directory ? json_read_file(path.data) : NULL;
     const char *at = source ? strstr(source, ".technique = \"") : NULL;
     if (at) {
@@ -388,8 +391,9 @@ static void add_rows(struct text *out, const char *root, const struct page *page
         if (!is_chapter_number(word)) snprintf(directory, sizeof directory, "%s", word);
         const char *variant = is_chapter_number(word) ? strchr(word, ':') : NULL;
         if (spec->link && is_chapter_number(word))
-            text_add(out, "| [%s](%s%s/README.md)%s%s | %s |", directory, page_up(page), directory,
-                     variant ? ", " : "", variant ? variant + 1 : "", variant ? "" : technique);
+            text_add(out, "| [%s%s%s](%s%s/README.md%s) | %s |", directory, variant ? ", " : "",
+                     variant ? variant + 1 : "", page_up(page), directory, spec->section[i],
+                     technique);
         else
             text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
                      variant ? variant + 1 : "", spec->link ? " |" : "");
@@ -441,6 +445,12 @@ static bool read_spec(const struct page *page, int line, struct spec *spec) {
     char names[WORDS][WORD], link[WORD];
     *spec = (struct spec){.dtype = "bf16"};
     spec->kernel_count = words_of(marker, "kernels", spec->kernels);
+    for (int i = 0; i < spec->kernel_count; ++i) {
+        char *section = strchr(spec->kernels[i], '#');
+        if (!section) continue;
+        snprintf(spec->section[i], sizeof spec->section[i], "%s", section);
+        *section = 0;
+    }
     spec->shape_count = words_of(marker, "shapes", spec->shapes);
     spec->column_count = words_of(marker, "columns", names);
     marker_value(marker, "dtype", spec->dtype, sizeof spec->dtype);
