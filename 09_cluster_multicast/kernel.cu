@@ -3,9 +3,9 @@
  *
  * The idea: the two CTAs of a cluster, one above the other, need the same columns of B. Each
  * fetches half of them, and the TMA multicasts that half into both: a third less to ask the L2 for.
- * Energy limits the speed by now, and bytes cost energy. What it costs: a stage can be refilled
- * only when the consumers of both CTAs have read it, and neither CTA may leave while the other
- * still writes to its memory.
+ * Where the L2 is what a kernel waits for, that is time. What it costs: a stage can be refilled only
+ * when the consumers of both CTAs have read it, and neither CTA may leave while the other still
+ * writes to its memory.
  */
 #include "gemm.h"
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */

@@ -147,7 +147,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     extern const struct gemm_kernel kernel_10_stream_k_##suffix;                                   \
     const struct gemm_kernel kernel_10_stream_k_##suffix = {                                       \
         .name = "10_stream_k",                                                                     \
-        .technique = "TMA multicast in clusters; one of several kernels",                          \
+        .technique = "one of several configurations of 08 and 09",                                 \
         .tile_m = 128,                                                                             \
         .tile_n = 256,                                                                             \
         .tile_k = 64,                                                                              \

@@ -29,16 +29,6 @@ static const char *record_chapter(const struct json *value) {
 
 static bool is_result(const struct json *value) { return *record_chapter(value) != 0; }
 
-/* A result's variant, under the name that it has now. */
-static const char *record_variant(const struct json *value) {
-    static const char *const renamed[][2] = {{"band16", "group16"},
-                                             {"static_band16", "static_group16"}};
-    const char *variant = json_text(value, "variant");
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; ++i)
-        if (strcmp(variant, renamed[i][0]) == 0) return renamed[i][1];
-    return variant;
-}
-
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -110,7 +100,7 @@ static bool fits(const struct json *value, struct shape shape, const char *dtype
 static bool is_named(const struct json *value, const char *word) {
     const char *variant = strchr(word, ':');
     return strncmp(record_chapter(value), word, 2) == 0 &&
-           strcmp(record_variant(value), variant ? variant + 1 : "") == 0;
+           strcmp(json_text(value, "variant"), variant ? variant + 1 : "") == 0;
 }
 
 const struct json *tables_baseline(const struct json *value, const char *name) {
@@ -276,7 +266,7 @@ struct spec {
     int column[WORDS];
     int kernel_count, shape_count, column_count;
     char dtype[WORD];
-    bool link; /* steps link to their chapters and say what they add */
+    bool link;                 /* steps link to their chapters and say what they add */
     char section[WORDS][WORD]; /* "#where-it-is" in the chapter's README, or "" */
 };
 
