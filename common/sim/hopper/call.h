@@ -21,6 +21,9 @@ struct sim_index {
 struct sim_self {
     struct sim_index thread_index, block_index, block_dim, grid_dim;
     unsigned cluster_rank;
+    /* Where the kernel's own variables end and its parameter lies, if it has asked for shared
+     * memory. */
+    const void *parameters;
     const char *file; /* the chapter's line that is being executed */
     int line;
     int verb; /* > 0 inside a pipeline verb: inner wrappers keep the caller's line */
@@ -36,6 +39,11 @@ static inline void sim_at(const char *file, int line) {
 
 /* A wrapper's call, with the line it stands on. */
 #define SIM(call) (sim_at(__FILE__, __LINE__), call)
+
+/* An operand that the instruction has only as an immediate: the build stops unless it is a constant,
+ * as nvcc's does. */
+#define IMMEDIATE(value)                                                                           \
+    ((void)sizeof(struct { char constant[__builtin_constant_p(value) ? 1 : -1]; }), (value))
 
 /* A call of a function that is itself made of wrappers, such as the verbs of pipeline.h: reports
  * name the caller's line. */

@@ -15,7 +15,7 @@ void sim_cp_async_mbarrier_arrive_noinc(uint64_t *barrier);
 
 #define cp_async_16(shared, global, valid_bytes) SIM(sim_cp_async_16(shared, global, valid_bytes))
 #define cp_async_commit_group() SIM(sim_cp_async_commit_group())
-#define cp_async_wait_group(pending) SIM(sim_cp_async_wait_group(pending))
+#define cp_async_wait_group(pending) SIM(sim_cp_async_wait_group(IMMEDIATE(pending)))
 #define cp_async_mbarrier_arrive_noinc(barrier) SIM(sim_cp_async_mbarrier_arrive_noinc(barrier))
 
 #endif

@@ -10,7 +10,7 @@ void sim_setmaxnreg(int count, int increase);
 
 /* ---- the wrappers ---- */
 
-#define setmaxnreg_dec(count) SIM(sim_setmaxnreg(count, 0))
-#define setmaxnreg_inc(count) SIM(sim_setmaxnreg(count, 1))
+#define setmaxnreg_dec(count) SIM(sim_setmaxnreg(IMMEDIATE(count), 0))
+#define setmaxnreg_inc(count) SIM(sim_setmaxnreg(IMMEDIATE(count), 1))
 
 #endif

@@ -43,7 +43,9 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define KERNEL_ARGS const struct gemm_args
 #define UNROLL
 #define NO_UNROLL
-#define SHARED_MEMORY(type) type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)))
+#define SHARED_MEMORY(type)                                                                        \
+    type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)));                             \
+    sim_self->parameters = __builtin_dwarf_cfa()
 
 #define threadIdx (sim_self->thread_index)
 #define blockIdx (sim_self->block_index)

@@ -27,8 +27,8 @@ void sim_fence_proxy_async(void);
 #define tma_store(map, row, column, shared) SIM(sim_tma_store(map, row, column, shared))
 #define tma_reduce_add(map, row, column, shared) SIM(sim_tma_reduce_add(map, row, column, shared))
 #define bulk_commit_group() SIM(sim_bulk_commit_group())
-#define bulk_wait_group_read(pending) SIM(sim_bulk_wait_group_read(pending))
-#define bulk_wait_group(pending) SIM(sim_bulk_wait_group(pending))
+#define bulk_wait_group_read(pending) SIM(sim_bulk_wait_group_read(IMMEDIATE(pending)))
+#define bulk_wait_group(pending) SIM(sim_bulk_wait_group(IMMEDIATE(pending)))
 #define fence_proxy_async() SIM(sim_fence_proxy_async())
 
 #endif

@@ -17,7 +17,7 @@ void sim_wgmma_wait_group(int pending);
 
 #define wgmma_fence() SIM(sim_wgmma_fence())
 #define wgmma_commit_group() SIM(sim_wgmma_commit_group())
-#define wgmma_wait_group(pending) SIM(sim_wgmma_wait_group(pending))
+#define wgmma_wait_group(pending) SIM(sim_wgmma_wait_group(IMMEDIATE(pending)))
 #define wgmma_use_registers(acc, count) ((void)(acc))
 #define wgmma_m64nNk16(n, acc, a, b, accumulate)                                                   \
     SIM(sim_wgmma(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))

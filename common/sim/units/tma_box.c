@@ -7,8 +7,22 @@
 #include "sim/core/run.h"
 #include "sim/models/descriptor.h"
 
+/* Between this function's frame and the kernel's parameter there are variables of the thread. A
+ * tensor map there is a copy; nvcc would put it into local memory, which the TMA cannot read. */
+static bool is_local(const struct tensor_map *map) {
+    const uintptr_t at = (uintptr_t)map, here = (uintptr_t)__builtin_frame_address(0);
+    return here < at && at < (uintptr_t)sim_self->parameters;
+}
+
 struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation) {
     struct tensor_map_fields fields;
+    if (is_local(map))
+        sim_fatal(
+            "tensor-map-copy", sim_thread(),
+            "%s: the tensor map is a copy among the thread's variables\n"
+            "    the TMA reads it from parameter, constant or global memory: pass the address "
+            "of the kernel's own argument",
+            operation);
     if ((uintptr_t)map % 64 || !tensor_map_decode(map, &fields))
         sim_fatal(
             "tensor-map", sim_thread(),

@@ -287,11 +287,26 @@ KERNEL(THREADS, 1) runaway_producer(KERNEL_ARGS args) {
 KERNEL(THREADS, 1) garbage_map(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
-    struct tensor_map map = args.map_a;
-    map.opaque[2] ^= 4096;
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
-        tma_load(shared->box[0], &map, 0, 0, &shared->full);
+        tma_load(shared->box[0], (const struct tensor_map *)args.a, 0, 0, &shared->full);
+    }
+}
+
+static void load_by_value(struct smem *shared, const struct gemm_args args) {
+    tma_load(shared->box[0], &args.map_a, 0, 0, &shared->full);
+}
+
+/* A tensor map is not where the TMA can read it: a variable; an argument that is a copy. */
+KERNEL(THREADS, 1) copied_map(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, 1, 1);
+    const struct tensor_map map = args.map_a;
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+        if (args.splits == 0) tma_load(shared->box[0], &map, 0, 0, &shared->full);
+        if (args.splits == 1) load_by_value(shared, args);
+        if (args.splits == 2) tma_store(&map, 0, 0, shared->box[0]);
     }
 }
 
@@ -532,6 +547,9 @@ int main(int argc, char **argv) {
         WRONG(runaway_producer, "lapped-waiter",
               .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         WRONG(garbage_map, "tensor-map"),
+        WRONG(copied_map, "tensor-map-copy", .argument = 0),
+        WRONG(copied_map, "tensor-map-copy", .argument = 1),
+        WRONG(copied_map, "tensor-map-copy", .argument = 2),
         WRONG(misaligned_box, "misaligned-swizzle"),
         WRONG(misaligned_by_16, "misaligned"),
         WRONG(store_without_fence, "missing-proxy-fence"),
