@@ -106,6 +106,7 @@ struct sim_warp {
     uint32_t lanes; /* existing */
     uint32_t ready; /* can run */
     uint32_t exited;
+    int elected;    /* by elect.sync, the same lane every time: its number + 1; 0: not asked yet */
     uint64_t clock; /* cycles, SCHEDULE_TIME */
     bool advanced;  /* some lane's `cycles` are not yet in the clock */
     bool backlog;   /* its lanes have logged accesses that the cost model has not charged yet */

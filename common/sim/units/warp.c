@@ -53,13 +53,23 @@ int sim_shuffle(uint32_t mask, int value, int lane) {
     return s.result;
 }
 
+/* Which lane elect.sync chooses, nobody may rely on; only that it is the same one every time. */
+static int leader(const struct sim_warp *warp) {
+    int lanes[WARP_SIZE], count = 0;
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane]) lanes[count++] = lane;
+    if (sim.schedule == SCHEDULE_LATE) return lanes[count - 1];
+    return lanes[sim.schedule == SCHEDULE_RANDOM ? sim_random() % (unsigned)count : 0];
+}
+
 static bool elect(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     (void)operand;
+    if (warp->elected == 0) warp->elected = leader(warp) + 1;
     if (sim_timed()) warp->clock += 2;
     return true;
 }
 
 bool sim_elect_one(void) {
     sim_warp_collective("elect_one", NULL, elect);
-    return sim_thread()->lane == 0;
+    return sim_thread()->lane == sim_thread()->warp->elected - 1;
 }

@@ -58,12 +58,17 @@ static void test_conversions(void) {
 
 /* ---- shuffles ---- */
 
-static int shuffled[32], elected;
+static int shuffled[32], elected, elected_again, leader;
 
 KERNEL(32, 1) shuffles(KERNEL_ARGS args) {
     (void)args;
     shuffled[me()] = __shfl_sync(0xffffffffu, 100 + me(), (me() + 5) % 32);
-    if (elect_one()) ++elected;
+    const bool first = elect_one();
+    if (first) {
+        ++elected;
+        leader = me();
+    }
+    if (elect_one() && first) ++elected_again;
 }
 
 /* ---- ldmatrix, mma.sync, stmatrix: a 16x8 product, k = 16 ---- */
@@ -189,13 +194,28 @@ static void test_banks(void) {
                      0); /* one word for all */
 }
 
+/* One lane, the same one every time it is asked, but not always lane 0. */
+static void test_election(void) {
+    static const int schedules[] = {SCHEDULE_TIME, SCHEDULE_EARLY, SCHEDULE_LATE, SCHEDULE_RANDOM};
+    int others = 0;
+    for (int i = 0; i < 4; ++i) {
+        test_open(schedules[i], 7, 4);
+        elected = elected_again = 0;
+        test_run(&(struct test_launch){shuffles, 1, 1, 32, 0}, NULL);
+        EXPECT(elected == 1 && elected_again == 1, "%d lanes were elected, %d of them twice",
+               elected, elected_again);
+        others += leader != 0;
+    }
+    EXPECT(others >= 1, "lane 0 is elected under every schedule");
+}
+
 int main(void) {
     test_conversions();
+    test_election();
     test_open(SCHEDULE_RANDOM, 3, 4);
     test_run(&(struct test_launch){shuffles, 1, 1, 32, 0}, NULL);
     for (int lane = 0; lane < 32; ++lane)
         EXPECT(shuffled[lane] == 100 + (lane + 5) % 32, "lane %d got %d", lane, shuffled[lane]);
-    EXPECT(elected == 1, "%d lanes were elected", elected);
     test_mma();
     test_banks();
     backend_close();
