@@ -64,10 +64,6 @@ RULES = (
     ("02_", r"PITCH", "rows without padding", "Right, but ldmatrix has bank conflicts."),
     ("03_.*kernel", r"chunk \^ row", "no swizzle",
      "Writer and reader share the formula: right, but ldmatrix has bank conflicts."),
-
-    # What one thread or nobody does anyway.
-    ("pipeline.h", r"^mbarrier_wait\(&ring\[state.index\].empty", "by one thread of the warpgroup",
-     "The only producer is thread 0."),
 )
 
 

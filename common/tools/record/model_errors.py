@@ -28,7 +28,8 @@ TILES = {("06_wgmma", "two_warpgroups"): WIDE, ("06_wgmma", "two_wait0"): WIDE,
 SEEN = {(8192, 8192, 8192), (4096, 4096, 4096), (8192, 8192, 512)}
 SEEN_KERNELS = {("02_smem_tiled", None), ("03_cp_async_multistage", None),
                 ("04_rf_double_buffer", None), ("05_tma_mbarrier", None), ("06_wgmma", None),
-                ("06_wgmma", "narrow"), ("06_wgmma", "wait0"), ("09_cluster_multicast", None)}
+                ("06_wgmma", "narrow"), ("06_wgmma", "wait0"), ("07_warp_specialized", None),
+                ("08_persistent_pingpong", "persistent"), ("09_cluster_multicast", None)}
 
 
 def tile_of(chapter, variant):
