@@ -4,8 +4,8 @@
  * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become
  * different threads. The producer runs ahead as far as the ring allows, whatever the consumers do;
  * the two consumers no longer wait for each other. What it costs: a warpgroup that does not
- * compute. What it hides: the issuing of loads, and every CTA barrier in the main loop. In a kernel
- * of one tile a CTA that is almost nothing; it is what a CTA of many tiles needs.
+ * compute. What it hides: the issuing of loads, and every CTA barrier in the main loop. With one
+ * tile per CTA that is almost nothing; a CTA with many tiles needs it.
  */
 #include "gemm.h"
 #include "building_blocks/pipeline.h"

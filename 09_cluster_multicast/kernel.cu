@@ -2,8 +2,8 @@
  * 09_cluster_multicast: neighbouring CTAs share what they fetch.
  *
  * The idea: the two CTAs of a cluster, one above the other, need the same columns of B. Each
- * fetches half of them, and the TMA multicasts that half into both: a third less to ask the L2 for.
- * Where the L2 is what a kernel waits for, that is time. What it costs: a stage can be refilled only
+ * fetches half of them, and the TMA multicasts that half into both: a third less to ask the L2 for,
+ * which saves time where the kernel waits for the L2. What it costs: a stage can be refilled only
  * when the consumers of both CTAs have read it, and neither CTA may leave while the other still
  * writes to its memory.
  */

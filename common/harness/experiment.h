@@ -16,6 +16,7 @@ struct problem_size {
 struct kernel_result {
     const struct gemm_kernel *kernel;
     const char *selected; /* the variant that a kernel with select() has picked; NULL: no choice */
+    int before;           /* index of the result of the step that it builds on; -1: none here */
     struct kernel_info info;
     enum exit_code code; /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
     bool compared;       /* the run got so far that `verdict` means something */

@@ -103,6 +103,21 @@ static enum exit_code worse(enum exit_code a, enum exit_code b) {
     return EXIT_VERIFIED;
 }
 
+/* In a tour, the index of the step that the selection's kernel `i` builds on; -1: not selected. */
+static int step_before(const struct selection *s, int i) {
+    const struct kernel_entry *wanted = NULL;
+    char name[64];
+    if (!program_is_tour || !s->entries[i]->step) return -1;
+    for (const struct kernel_entry *entry = kernel_registry; entry < s->entries[i]; ++entry)
+        if (entry->step && (!s->entries[i]->from ||
+                            strcmp(kernel_label(kernel_of_any_type(entry), name, sizeof name),
+                                   s->entries[i]->from) == 0))
+            wanted = entry;
+    for (int j = 0; j < s->count; ++j)
+        if (wanted && s->entries[j] == wanted) return j;
+    return -1;
+}
+
 static enum exit_code verify_all(struct experiment *e, const struct selection *s,
                                  struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
@@ -111,6 +126,7 @@ static enum exit_code verify_all(struct experiment *e, const struct selection *s
         progress("[%d/%d] %s", i + 1, s->count, kernel_label(s->kernels[i], name, sizeof name));
         experiment_verify(e, s->kernels[i], &results[i]);
         results[i].selected = s->selected[i];
+        results[i].before = step_before(s, i);
         code = worse(code, results[i].code);
     }
     return code;

@@ -13,7 +13,9 @@ enum { ELEMENT_TYPES = 2 }; /* GEMM_FP16, GEMM_BF16 */
 struct kernel_entry {
     const struct gemm_kernel *of_type[ELEMENT_TYPES]; /* NULL: not compiled for this type */
     int gpus;                                         /* that it needs */
-    bool step; /* one of those that the tour runs, and its table shows */
+    bool step;        /* one of those that the tour runs, and its table shows */
+    const char *from; /* the step that it builds on, "08_persistent_pingpong:persistent"; NULL: the
+                       * step before */
 };
 
 /* Chapters come in order; in a chapter its steps first, in the order in which they are read. */

@@ -61,6 +61,32 @@ static void print_timing(FILE *out, const struct report *r, const struct timing 
         print_speed(out, r, &timing->sustained, cublas ? &cublas->sustained : NULL, true);
 }
 
+/* How much faster than the step it builds on: by the speed of a burst if there is one. */
+static double gain(const struct report *r, const struct kernel_result *result) {
+    if (result->before < 0) return 0;
+    const struct kernel_result *before = &r->results[result->before];
+    const struct timing *now = &result->timing, *then = &before->timing;
+    if (now->burst.ms > 0 && then->burst.ms > 0) return then->burst.ms / now->burst.ms;
+    if (now->sustained.ms > 0 && then->sustained.ms > 0)
+        return then->sustained.ms / now->sustained.ms;
+    return is_simulated(r) && result->cycles > 0 && before->cycles > 0
+               ? before->cycles / result->cycles
+               : 0;
+}
+
+static bool has_gains(const struct report *r) {
+    for (int i = 0; i < r->count; ++i)
+        if (gain(r, &r->results[i]) > 0) return true;
+    return false;
+}
+
+static void print_gain(FILE *out, double factor) {
+    if (factor <= 0)
+        fprintf(out, " | %6s", "");
+    else
+        fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
+}
+
 static void print_heading(FILE *out, const struct report *r, int width) {
     const bool simulated = is_simulated(r);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
@@ -78,6 +104,7 @@ static void print_heading(FILE *out, const struct report *r, int width) {
         if (mode == TIMING_SUSTAINED) fprintf(out, " %5s", "W");
     }
     if (simulated) fprintf(out, " | %16s %15s", "simulated cycles", "simulated TCore");
+    if (has_gains(r)) fprintf(out, " | %6s", "gain");
     fputs(" | technique\n", out);
 }
 
@@ -110,23 +137,25 @@ void report_table(const struct report *r, FILE *out) {
                     100 * tensor_core_utilization(r, result->cycles));
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
+        if (has_gains(r)) print_gain(out, gain(r, result));
         fprintf(out, " | %s%s%s\n", result->selected ? result->selected : "",
                 result->selected ? ": " : "", result->kernel->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
         print_timing(out, r, &r->baselines[i].timing);
+        if (has_gains(r)) print_gain(out, 0);
         fputs(" |\n", out);
     }
     if (is_simulated(r))
         fputs("\nsimulated TCore: simulated Tensor Core utilization; a model's prediction, nothing "
-              "was "
-              "measured\n",
+              "was measured\n",
               out);
     else if (r->timing)
         fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "
               "quartile spread\n",
               out);
+    if (has_gains(r)) fputs("gain: speed over that of the step that it builds on\n", out);
 }
 
 /* ---- JSON ---- */

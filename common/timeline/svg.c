@@ -247,12 +247,12 @@ bool timeline_write_stack_svg(const char *path) {
     struct text_file output;
     if (!output_begin(&output, path)) return false;
     char title[128], subtitle[256], size[64] = "";
-    snprintf(title, sizeof title, "The stages on one time axis, %s",
+    snprintf(title, sizeof title, "The steps on one time axis, %s",
              timeline_list ? svg_source(timeline_list) : "nothing recorded");
     if (timeline_list)
         snprintf(size, sizeof size, "%d x %d x %d, ", timeline_list->m, timeline_list->n,
                  timeline_list->k);
-    snprintf(subtitle, sizeof subtitle, "%sone CTA of each stage, in %s%s", size,
+    snprintf(subtitle, sizeof subtitle, "%sone CTA of each step, in %s%s", size,
              simulated ? "simulated cycles" : "SM clock cycles",
              legend.inferred ? "; hatched: inferred from issue and observed completion" : "");
     svg_begin(output.file, height, title, subtitle);

@@ -40,10 +40,10 @@ static inline void sim_at(const char *file, int line) {
 /* A wrapper's call, with the line it stands on. */
 #define SIM(call) (sim_at(__FILE__, __LINE__), call)
 
-/* An operand that the instruction has only as an immediate: the build stops unless it is a constant,
- * as nvcc's does. */
+/* An operand that the instruction has only as an immediate: the build stops unless it is a
+ * constant, as nvcc's does. */
 #define IMMEDIATE(value)                                                                           \
-    ((void)sizeof(struct { char constant[__builtin_constant_p(value) ? 1 : -1]; }), (value))
+    ((void)sizeof(struct { _Static_assert((value) >= 0, "a constant"); char some; }), (value))
 
 /* A call of a function that is itself made of wrappers, such as the verbs of pipeline.h: reports
  * name the caller's line. */

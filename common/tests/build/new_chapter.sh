@@ -22,7 +22,7 @@ for name in 14_one 15_pair; do
     sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
 done
 declare_pair() {
-    one='TYPES fp16 STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
+    one='TYPES fp16 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
     sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one $one)\nchapter(beyond/15_pair $1)|" \
         "$source/CMakeLists.txt" >"$work/CMakeLists.txt"
 }
@@ -54,6 +54,6 @@ expect 3 'this kernel needs 2 GPUs' 15_pair --size 64
 expect 0 'bf16 only; needs 2 GPUs' 15_pair --help
 
 # The registry has the steps first, in their order.
-order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\)},$/\1 \2/p' \
+order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\), \(.*\)},$/\1 \2 \3/p' \
     "$work/build/common/sim/registry_14_one.c" | head -n 3 | tr '\n' ,)
-[ "$order" = '14_one_between true,14_one true,14_one_aside false,' ] || fail "the registry: $order"
+[ "$order" = '14_one_between true "01_naive",14_one true NULL,14_one_aside false NULL,' ] || fail "the registry: $order"

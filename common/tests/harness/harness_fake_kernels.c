@@ -258,9 +258,10 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #define ENTRY(i)                                                                                   \
     {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i]},                         \
      (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1,                                                           \
-     IS_STEP(i)},
+     IS_STEP(i),                                                                                   \
+     NULL},
 /* The first can record; it leaves no records. */
 #define TRACED(i)                                                                                  \
-    {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i)},
+    {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i), NULL},
 const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};
 const struct kernel_entry kernel_trace_registry[] = {ENTRIES(TRACED)};

@@ -311,6 +311,13 @@ static void check_steps(void) {
                    !strstr(outcome.out, "aside"),
                "%s lists the steps alone, in order: %s", listings[i][0], outcome.out);
     }
+    /* The fake simulator's steps all take as long. The first has no step before it, and one that was
+     * left out counts as little. */
+    run(TOUR, SMALL "--chapters 1,2");
+    expect(strstr(outcome.out, " gain ") && strstr(outcome.out, " 1.00x "), "no gain: %s",
+           outcome.out);
+    run(TOUR, SMALL "--chapters 1,4");
+    expect(!strstr(outcome.out, " gain "), "a gain over a step that was not run: %s", outcome.out);
 }
 
 /* Every option without a value, and with each of its bad ones. */

@@ -120,9 +120,8 @@ function timelineKey(event) {
     End: () => show(view.end - (view.to - view.from), view.end)
   };
   if (event.key >= "1" && event.key <= "9") {
-    const stage = view.stages[Number(event.key) - 1];
-    if (!stage) return;
-    stage.box.click();
+    for (const stage of view.stages)
+      if (Number.parseInt(stage.name, 10) === Number(event.key)) stage.box.click();
   } else if (actions[event.key]) {
     actions[event.key]();
   } else {

@@ -19,7 +19,7 @@ case $lines in
     toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
     ;;
 esac
-shown=build/$(basename "$(dirname "$program")")/$(basename "$program") # wherever it was built
+shown=$(printf '%s' "${program#"$PWD"/}" | sed 's#^.*/\(sim\|gpu\)/#build/\1/#') # wherever built
 command="$shown --json $*"
 {
     printf '{"gpu": "%s", "driver": "%s", "toolkit": "%s", "power_limit": "%s", ' \

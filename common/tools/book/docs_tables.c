@@ -114,6 +114,7 @@ struct found {
     const struct json *value;  /* the kernel's record, or the baseline's */
     const struct json *cublas; /* of the same run, or NULL */
     const struct json *traced; /* the kernel with the recorder in it, of the same run, or NULL */
+    const struct json *before; /* the step that it builds on, of the same run, or NULL */
 };
 
 static bool is_chapter_number(const char *word) {
@@ -123,7 +124,7 @@ static bool is_chapter_number(const char *word) {
 /* What a run has of a kernel or library at this shape; of several the last. */
 static struct found find_in_run(const char *word, struct shape shape, const char *dtype, int run,
                                 int *index) {
-    struct found found = {NULL, NULL, NULL};
+    struct found found = {NULL, NULL, NULL, NULL};
     char traced[WORD + 8];
     int recorder = -1;
     snprintf(traced, sizeof traced, "%s%s+trace", word, strchr(word, ':') ? "" : ":");
@@ -167,6 +168,7 @@ enum column {
     REGISTERS,
     SMEM,
     TRACED,
+    GAIN,
     COLUMNS
 };
 static const struct {
@@ -184,6 +186,7 @@ static const struct {
     [REGISTERS] = {"registers", "registers"},
     [SMEM] = {"smem", "shared memory, KB"},
     [TRACED] = {"traced", "longer with the recorder"},
+    [GAIN] = {"gain", "over the step before"},
 };
 
 static void add_number(struct text *out, double value, const char *unit) {
@@ -225,6 +228,15 @@ static void add_cell(struct text *out, enum column column, struct found found) {
         else
             text_add(out, "–");
         return;
+    case GAIN: {
+        const struct json *then = found.before ? json_member(found.before, "burst") : NULL;
+        const double factor = json_number(burst, "tflops") / json_number(then, "tflops");
+        if (!then || !(json_number(burst, "tflops") > 0) || !(json_number(then, "tflops") > 0))
+            text_add(out, "–");
+        else
+            text_add(out, factor < 10 ? "%.2f×" : "%.0f×", factor);
+        return;
+    }
     case SPREAD:
         number = json_number(burst, "spread");
         if (number > 0)
@@ -268,6 +280,7 @@ struct spec {
     char dtype[WORD];
     bool link;                 /* steps link to their chapters and say what they add */
     char section[WORDS][WORD]; /* "#where-it-is" in the chapter's README, or "" */
+    char from[WORDS][WORD];    /* the step that it builds on, or "": the one in the row above */
 };
 
 static int words_of(const char *marker, const char *key, char words[WORDS][WORD]) {
@@ -388,7 +401,12 @@ static void add_rows(struct text *out, const char *root, const struct page *page
             text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
                      variant ? variant + 1 : "", spec->link ? " |" : "");
         for (int s = 0; s < spec->shape_count; ++s) {
-            const struct found found = find(word, shape_of(spec->shapes[s]), spec->dtype, run[s]);
+            const struct shape shape = shape_of(spec->shapes[s]);
+            struct found found = find(word, shape, spec->dtype, run[s]);
+            const char *from = *spec->from[i] ? spec->from[i] : i > 0 ? spec->kernels[i - 1] : "";
+            int index;
+            if (is_chapter_number(word) && *from)
+                found.before = find_in_run(from, shape, spec->dtype, run[s], &index).value;
             for (int c = 0; c < spec->column_count; ++c) {
                 text_add(out, " ");
                 add_cell(out, spec->column[c], found);
@@ -437,9 +455,15 @@ static bool read_spec(const struct page *page, int line, struct spec *spec) {
     spec->kernel_count = words_of(marker, "kernels", spec->kernels);
     for (int i = 0; i < spec->kernel_count; ++i) {
         char *section = strchr(spec->kernels[i], '#');
-        if (!section) continue;
-        snprintf(spec->section[i], sizeof spec->section[i], "%s", section);
-        *section = 0;
+        if (section) {
+            snprintf(spec->section[i], sizeof spec->section[i], "%s", section);
+            *section = 0;
+        }
+        char *from = strchr(spec->kernels[i], '<');
+        if (from) {
+            snprintf(spec->from[i], sizeof spec->from[i], "%s", from + 1);
+            *from = 0;
+        }
     }
     spec->shape_count = words_of(marker, "shapes", spec->shapes);
     spec->column_count = words_of(marker, "columns", names);

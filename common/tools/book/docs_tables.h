@@ -10,9 +10,10 @@
  * --json lines, behind one line that says where and how they were recorded
  * (docs/results/README.md). A kernel is a chapter's number, with a variant behind a colon, or a
  * baseline's name. With link=yes a row links to its chapter, and to the section that follows the
- * name behind a # (06:two_warpgroups#two-warpgroups-on-a-wider-tile). A later record replaces an
- * earlier one of the same kernel, shape and type. The
- * columns are those of columns[] in docs_tables.c. What a record has:
+ * name behind a # (06:two_warpgroups#two-warpgroups-on-a-wider-tile). The column "gain" compares a
+ * row with the one above, or with what follows the name behind a < (09<08:persistent). A later
+ * record replaces an earlier one of the same kernel, shape and type. The columns are those of
+ * columns[] in docs_tables.c. What a record has:
  *
  *   jq -r 'select(.chapter or .stage) | [(.chapter // .stage), .variant, .m, .n, .k] | @tsv' FILE
  */

@@ -250,15 +250,14 @@ int main(int argc, char **argv) {
     set.libraries = libraries.data;
     mkdir(set.work, 0777);
     text_add(&registry, "%s/registry.c", set.work);
-    write_text(
-        registry.data,
-        "#include \"harness/registry.h\"\n"
-        "extern const struct gemm_kernel docs_kernel;\n"
-        "const struct kernel_entry kernel_registry[] = {{{&docs_kernel, &docs_kernel}, 1, true}};\n"
-        "const struct kernel_entry kernel_trace_registry[] = {\n"
-        "    {{&docs_kernel, &docs_kernel}, 1, true}};\n"
-        "const int kernel_registry_count = 1;\n"
-        "const bool program_is_tour = false;\n");
+    write_text(registry.data, "#include \"harness/registry.h\"\n"
+                              "extern const struct gemm_kernel docs_kernel;\n"
+                              "const struct kernel_entry kernel_registry[] = {\n"
+                              "    {{&docs_kernel, &docs_kernel}, 1, true, NULL}};\n"
+                              "const struct kernel_entry kernel_trace_registry[] = {\n"
+                              "    {{&docs_kernel, &docs_kernel}, 1, true, NULL}};\n"
+                              "const int kernel_registry_count = 1;\n"
+                              "const bool program_is_tour = false;\n");
     int count, verdicts = 0;
     struct page *pages = pages_read(set.root, &count);
     for (int p = 0; p < count; ++p) {

@@ -139,23 +139,29 @@ KERNEL(THREADS, 1) one_does_not_come(KERNEL_ARGS args) {
 
 /* ---- registers: args.splits is what a consumer asks for; three warpgroups, 168 at entry ---- */
 
+/* The instruction has the number as an immediate. */
+#define TAKE(count)                                                                                \
+    if (args.splits == (count)) setmaxnreg_inc(count)
+
 KERNEL(384, 1) registers(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)shared;
-    if (threadIdx.x < 128)
-        setmaxnreg_dec(40);
-    else
-        setmaxnreg_inc(args.splits);
+    if (threadIdx.x < 128) setmaxnreg_dec(40);
+    if (threadIdx.x < 128) return;
+    TAKE(232);
+    TAKE(240);
+    TAKE(36);
+    TAKE(264);
 }
 
 /* 65536 / (384 * 2) is 85, so 80 at entry. */
 KERNEL(384, 2) registers_of_two_ctas(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)shared;
-    if (threadIdx.x < 128)
-        setmaxnreg_dec(24);
-    else
-        setmaxnreg_inc(args.splits);
+    if (threadIdx.x < 128) setmaxnreg_dec(24);
+    if (threadIdx.x < 128) return;
+    TAKE(104);
+    TAKE(112);
 }
 
 KERNEL(384, 1) raised_by_dec(KERNEL_ARGS args) {
