@@ -311,8 +311,7 @@ static void check_steps(void) {
                    !strstr(outcome.out, "aside"),
                "%s lists the steps alone, in order: %s", listings[i][0], outcome.out);
     }
-    /* The fake simulator's steps all take as long. The first has no step before it, and one that was
-     * left out counts as little. */
+    /* The fake simulator's steps all take as long. A step that was left out has no gain over it. */
     run(TOUR, SMALL "--chapters 1,2");
     expect(strstr(outcome.out, " gain ") && strstr(outcome.out, " 1.00x "), "no gain: %s",
            outcome.out);
