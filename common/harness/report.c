@@ -87,7 +87,7 @@ static void print_gain(FILE *out, double factor) {
         fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
 }
 
-static void print_heading(FILE *out, const struct report *r, int width) {
+static void print_heading(FILE *out, const struct report *r, int width, bool gains) {
     const bool simulated = is_simulated(r);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
             r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16", input_names[r->input]);
@@ -104,7 +104,7 @@ static void print_heading(FILE *out, const struct report *r, int width) {
         if (mode == TIMING_SUSTAINED) fprintf(out, " %5s", "W");
     }
     if (simulated) fprintf(out, " | %16s %15s", "simulated cycles", "simulated TCore");
-    if (has_gains(r)) fprintf(out, " | %6s", "gain");
+    if (gains) fprintf(out, " | %6s", "gain");
     fputs(" | technique\n", out);
 }
 
@@ -126,7 +126,8 @@ void report_table(const struct report *r, FILE *out) {
         const int length = (int)strlen(kernel_label(r->results[i].kernel, label, sizeof label));
         if (length > width) width = length;
     }
-    print_heading(out, r, width);
+    const bool gains = has_gains(r);
+    print_heading(out, r, width, gains);
     for (int i = 0; i < r->count; ++i) {
         const struct kernel_result *result = &r->results[i];
         fprintf(out, "%-*s %8s", width, kernel_label(result->kernel, label, sizeof label),
@@ -137,14 +138,14 @@ void report_table(const struct report *r, FILE *out) {
                     100 * tensor_core_utilization(r, result->cycles));
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
-        if (has_gains(r)) print_gain(out, gain(r, result));
+        if (gains) print_gain(out, gain(r, result));
         fprintf(out, " | %s%s%s\n", result->selected ? result->selected : "",
                 result->selected ? ": " : "", result->kernel->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
         print_timing(out, r, &r->baselines[i].timing);
-        if (has_gains(r)) print_gain(out, 0);
+        if (gains) print_gain(out, 0);
         fputs(" |\n", out);
     }
     if (is_simulated(r))
@@ -155,7 +156,7 @@ void report_table(const struct report *r, FILE *out) {
         fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "
               "quartile spread\n",
               out);
-    if (has_gains(r)) fputs("gain: speed over that of the step that it builds on\n", out);
+    if (gains) fputs("gain: speed over that of the step that it builds on\n", out);
 }
 
 /* ---- JSON ---- */

@@ -29,29 +29,20 @@ static enum barrier_event_kind barrier_kind(enum sim_event_kind kind) {
     }
 }
 
+/* The event of timeline/trace.h that a cue is; TRACE_NONE: it is none. */
 static int cue_of(enum sim_event_kind kind) {
-    switch (kind) {
-    case SIM_EVENT_CUE_TILE:
-        return TRACE_CUE_TILE;
-    case SIM_EVENT_CUE_WAIT:
-        return TRACE_CUE_WAIT;
-    case SIM_EVENT_CUE_PASS:
-        return TRACE_CUE_PASS;
-    case SIM_EVENT_CUE_ANNOUNCE:
-        return TRACE_CUE_ANNOUNCE;
-    case SIM_EVENT_CUE_MULTICAST:
-        return TRACE_CUE_MULTICAST;
-    case SIM_EVENT_CUE_COMMIT:
-        return TRACE_CUE_COMMIT;
-    case SIM_EVENT_CUE_DRAIN:
-        return TRACE_CUE_DRAIN;
-    case SIM_EVENT_CUE_STORED:
-        return TRACE_CUE_STORED;
-    case SIM_EVENT_CUE_EXIT:
-        return TRACE_CUE_EXIT;
-    default:
-        return TRACE_NONE;
-    }
+    static const uint8_t cues[] = {
+        [SIM_EVENT_CUE_TILE] = TRACE_CUE_TILE,
+        [SIM_EVENT_CUE_WAIT] = TRACE_CUE_WAIT,
+        [SIM_EVENT_CUE_PASS] = TRACE_CUE_PASS,
+        [SIM_EVENT_CUE_ANNOUNCE] = TRACE_CUE_ANNOUNCE,
+        [SIM_EVENT_CUE_MULTICAST] = TRACE_CUE_MULTICAST,
+        [SIM_EVENT_CUE_COMMIT] = TRACE_CUE_COMMIT,
+        [SIM_EVENT_CUE_DRAIN] = TRACE_CUE_DRAIN,
+        [SIM_EVENT_CUE_STORED] = TRACE_CUE_STORED,
+        [SIM_EVENT_CUE_EXIT] = TRACE_CUE_EXIT,
+    };
+    return cues[kind];
 }
 
 static void record(const struct sim_event *event) {

@@ -32,19 +32,10 @@ DEVICE void recorder_open(struct trace_record *buffer) {
 
 /* As trace_mark(). */
 DEVICE void recorder_cue(enum trace_event event, uint32_t argument) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 ".reg .b32 clock, place;\n"
-                 ".reg .b64 behind;\n"
-                 "and.b32 place, recorder_next, %0;\n"
-                 "setp.ne.u32 p, place, 0;\n"
-                 "@p add.u32 recorder_next, recorder_next, %1;\n"
-                 "mov.b64 behind, {recorder_next, recorder_upper};\n"
-                 "mov.u32 clock, %%clock;\n"
-                 "@p st.global.v2.b32 [behind + -%1], {clock, %2};\n"
-                 "}" ::"n"(TRACE_BYTES - 1),
-                 "n"((int)sizeof(struct trace_record)),
-                 "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
+    asm volatile(
+        TRACE_MARK_PTX("recorder_next", "recorder_upper", "%0", "%1", "%2")::"n"(TRACE_BYTES - 1),
+        "n"((int)sizeof(struct trace_record)),
+        "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
 }
 
 DEVICE void recorder_close(void) {

@@ -152,22 +152,26 @@ DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool 
     return trace;
 }
 
-/* One statement of assembly, so that all of it is predicated and nothing branched around: the
- * compiler would serialize wgmmas that stand on both sides of a branch. A region's end is a
- * multiple of TRACE_BYTES: marks beyond it are lost. The address is advanced before the store,
+/* A mark, in PTX: the halves of the next record's address, and operands that are TRACE_BYTES - 1, a
+ * record's size and the mark. One statement, so that all of it is predicated and nothing branched
+ * around: the compiler would serialize wgmmas that stand on both sides of a branch. A region's end
+ * is a multiple of TRACE_BYTES: marks beyond it are lost. The address is advanced before the store,
  * because what overwrites an operand of a store waits until the store has read it. */
+#define TRACE_MARK_PTX(next, upper, mask, size, mark)                                              \
+    "{\n"                                                                                          \
+    ".reg .pred p;\n"                                                                              \
+    ".reg .b32 clock, place;\n"                                                                    \
+    ".reg .b64 behind;\n"                                                                          \
+    "and.b32 place, " next ", " mask ";\n"                                                         \
+    "setp.ne.u32 p, place, 0;\n"                                                                   \
+    "@p add.u32 " next ", " next ", " size ";\n"                                                   \
+    "mov.b64 behind, {" next ", " upper "};\n"                                                     \
+    "mov.u32 clock, %%clock;\n"                                                                    \
+    "@p st.global.v2.b32 [behind + -" size "], {clock, " mark "};\n"                               \
+    "}"
+
 DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t argument) {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 ".reg .b32 clock, place;\n"
-                 ".reg .b64 behind;\n"
-                 "and.b32 place, %0, %2;\n"
-                 "setp.ne.u32 p, place, 0;\n"
-                 "@p add.u32 %0, %0, %3;\n"
-                 "mov.b64 behind, {%0, %1};\n"
-                 "mov.u32 clock, %%clock;\n"
-                 "@p st.global.v2.b32 [behind + -%3], {clock, %4};\n"
-                 "}"
+    asm volatile(TRACE_MARK_PTX("%0", "%1", "%2", "%3", "%4")
                  : "+r"(trace->next)
                  : "r"(trace->upper), "n"(TRACE_BYTES - 1), "n"((int)sizeof(struct trace_record)),
                    "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "sim/core/collective.h"
+#include "sim/core/events.h"
 #include "sim/core/fiber.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/events.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"

@@ -7,14 +7,14 @@
 #include "sim/cost/timing_units.h"
 
 /* How long the TMA of an SM is busy with a box. */
-static uint64_t tma_cycles(uint64_t bytes) {
-    return later(TMA_ISSUE_CYCLES, bytes / TMA_BYTES_PER_CYCLE);
+static uint64_t tma_cycles(uint64_t bytes, uint64_t bytes_per_cycle) {
+    return later(TMA_ISSUE_CYCLES, bytes / bytes_per_cycle);
 }
 
 /* The TMA takes one box after the other. Its rows share the L2 and the DRAM with everybody's. */
 struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
-    const uint64_t cycles = tma_cycles(bytes);
+    const uint64_t cycles = tma_cycles(bytes, TMA_BYTES_PER_CYCLE);
     const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA, sim_now(), cycles);
     return (struct busy){begin, begin + TMA_OVERHEAD + cycles, 0};
 }
@@ -34,7 +34,7 @@ void time_tma_fill(const struct sim_cta *cta, uint64_t bytes) {
 
 struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
-    const uint64_t cycles = later(TMA_ISSUE_CYCLES, bytes / TMA_STORE_BYTES_PER_CYCLE);
+    const uint64_t cycles = tma_cycles(bytes, TMA_STORE_BYTES_PER_CYCLE);
     const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA_STORE, sim_now(), cycles);
     const uint64_t read = sim_port_book(cta->sm, begin, bytes);
     return (struct busy){begin, later(begin + cycles, read) + TMA_STORE_READ_CYCLES, bytes};
