@@ -21,6 +21,9 @@
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
+#ifndef MULTICAST
+#define MULTICAST 1 /* 0: each CTA fetches all its columns of B itself */
+#endif
 
 enum {
     BM = 128, BN = 256, BK = 64, /* the CTA's tile */
@@ -67,9 +70,14 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
              * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
+            /* The half of B first: both CTAs wait for it. */
+            if (MULTICAST)
+                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
+                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
+            else for (int part = 0; part < BN; part += BN / CLUSTER)
+                tma_load(&shared->b[state.index][part * BK], &args->map_b, tile.n * BN + part,
+                         k_tile * BK, full);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-            tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b, tile.n * BN + row,
-                               k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -133,8 +141,9 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* The barriers are initialized before any thread of the cluster uses one. barrier.cluster */
-    cluster_sync();
+    /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
+     * ordered. barrier.cluster */
+    cluster_sync_relaxed();
 
     if (warpgroup == 0) {
         if (warp == 0 && elect_one()) producer(shared, &args);

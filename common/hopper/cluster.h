@@ -23,6 +23,14 @@ DEVICE void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
+/* The same wait, but it orders nothing besides barriers that an arriving thread has initialized and
+ * then made visible with fence_mbarrier_init(). That fence is a release of its own, so at a
+ * kernel's beginning no thread need wait for its other accesses. All threads call. PTX ISA:
+ * barrier.cluster, fence.mbarrier_init. */
+DEVICE void cluster_sync_relaxed(void) {
+    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope
  * is that of the CTA, so it orders nothing across CTAs but the asynchronous reads that this
  * thread has waited for. That is all an empty barrier needs, and far cheaper than

@@ -9,6 +9,7 @@
 struct b128;
 
 void sim_cluster_sync(void);
+void sim_cluster_sync_relaxed(void);
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank);
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank);
@@ -17,6 +18,7 @@ struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank);
 
 #define cluster_rank() ((uint32_t)sim_self->cluster_rank)
 #define cluster_sync() SIM(sim_cluster_sync())
+#define cluster_sync_relaxed() SIM(sim_cluster_sync_relaxed())
 #define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \
     SIM(sim_mbarrier_arrive_remote_release(barrier, rank))

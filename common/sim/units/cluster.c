@@ -92,11 +92,14 @@ static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
     return cluster->barrier = barrier;
 }
 
-void sim_cluster_sync(void) {
+static void meet(bool relaxed) {
     struct sim_thread *const thread = sim_thread();
     struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
     const uint32_t generation = barrier->generation;
-    sim_release(thread, &barrier->current);
+    if (relaxed)
+        mbarrier_release_fenced(thread, &barrier->current);
+    else
+        sim_release(thread, &barrier->current);
     ++barrier->arrived;
     release_if_complete(barrier);
     while (barrier->generation == generation)
@@ -105,6 +108,10 @@ void sim_cluster_sync(void) {
     sim_advance(thread->lane == 0 ? CLUSTER_BARRIER_CYCLES : 0);
     sim_maybe_yield();
 }
+
+void sim_cluster_sync(void) { meet(false); }
+
+void sim_cluster_sync_relaxed(void) { meet(true); }
 
 /* ---- remote arrivals ---- */
 

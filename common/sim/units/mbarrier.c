@@ -103,9 +103,29 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
 void sim_fence_mbarrier_init(void) {
     struct sim_thread *const thread = sim_thread();
     const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
-    for (uint32_t i = 0; table && i < table->count; ++i)
-        if (table->record[i]->initializer == thread) table->record[i]->fence_epoch = thread->epoch;
+    int slot = 0;
+    for (uint32_t i = 0; table && i < table->count; ++i) {
+        struct mbarrier_record *const record = table->record[i];
+        if (record->initializer != thread) continue;
+        if (!slot)
+            slot = record->fence_slot
+                       ? record->fence_slot
+                       : sim_slot_new(thread->cta->cluster, "mbarrier_init", false, thread);
+        record->fence_slot = slot;
+        record->fence_epoch = thread->epoch;
+    }
+    if (slot) sim_acquire_slot(thread, slot, thread->epoch);
     sim_advance(FENCE_CYCLES);
+}
+
+void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync) {
+    struct sim_cluster *const cluster = thread->cta->cluster;
+    const struct mbarrier_table *const table = cluster->mbarriers;
+    for (uint32_t i = 0; table && i < table->count; ++i) {
+        const struct mbarrier_record *const record = table->record[i];
+        if (record->initializer == thread && record->fence_epoch)
+            sim_clock_raise(cluster, &sync->c, record->fence_slot, record->fence_epoch);
+    }
 }
 
 /* ---- arriving and counting bytes ---- */
@@ -216,7 +236,7 @@ static void check_signal(const struct mbarrier_record *record, const struct sim_
             "the TMA is to signal the barrier, but its initialization has not been made visible "
             "to the async proxy\n"
             "    the initializing thread must call fence_mbarrier_init() behind mbarrier_init()");
-    else if (!sim_happens_before(thread, slot, record->fence_epoch))
+    else if (!sim_happens_before(thread, record->fence_slot, record->fence_epoch))
         mbarrier_report("mbarrier-init-order", record, thread,
                         "the TMA is to signal the barrier for a thread that is not ordered after "
                         "the fence_mbarrier_init() behind its initialization\n"

@@ -82,6 +82,12 @@ struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place) {
     return record->cta == place.cta && record->offset == place.offset ? record : NULL;
 }
 
+static bool is_ordered_after_fence(const struct sim_thread *thread,
+                                   const struct mbarrier_record *record) {
+    return record->fence_epoch &&
+           sim_happens_before(thread, record->fence_slot, record->fence_epoch);
+}
+
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_lookup(place);
@@ -95,18 +101,24 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
     if (thread == record->initializer) return record;
     const int slot = record->initializer->slot;
     if (thread->cta == record->cta) {
-        if (!sim_happens_before(thread, slot, record->init_epoch))
+        if (!sim_happens_before(thread, slot, record->init_epoch) &&
+            !is_ordered_after_fence(thread, record))
             mbarrier_report(
                 "mbarrier-init-order", record, thread,
-                "used by a thread that is not ordered after the barrier's initialization\n"
-                "    put __syncthreads() between mbarrier_init() and the first use");
+                thread->cta->cluster->ctas > 1 && !record->fence_epoch
+                    ? "used by a thread that is not ordered after the barrier's initialization\n"
+                      "    put __syncthreads() or cluster_sync() between mbarrier_init() and the "
+                      "first use; cluster_sync_relaxed() orders it only behind "
+                      "fence_mbarrier_init()"
+                    : "used by a thread that is not ordered after the barrier's initialization\n"
+                      "    put __syncthreads() between mbarrier_init() and the first use");
     } else if (!record->fence_epoch)
         mbarrier_report(
             "missing-fence-mbarrier-init", record, thread,
             "another CTA uses the barrier, but its initialization was never made visible to the "
             "cluster\n"
             "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
-    else if (!sim_happens_before(thread, slot, record->fence_epoch))
+    else if (!is_ordered_after_fence(thread, record))
         mbarrier_report(
             "mbarrier-init-order", record, thread,
             "another CTA uses the barrier and is not ordered after its fence_mbarrier_init()\n"

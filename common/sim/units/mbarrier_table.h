@@ -34,8 +34,10 @@ struct mbarrier_record {
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;
-    uint32_t init_epoch, fence_epoch; /* fence_epoch 0: no fence.mbarrier_init yet */
-    const char *file;                 /* where it was initialized */
+    uint32_t init_epoch;  /* of the initializer */
+    uint32_t fence_epoch; /* the same at its fence.mbarrier_init; 0: none yet */
+    int fence_slot;   /* of the initializer's fences: what carries them need carry nothing else */
+    const char *file; /* where it was initialized */
     int line;
     const char *text; /* the argument of mbarrier_init() there: "&shared->full[stage]" */
     uint64_t *arrivers, *last_arrivers; /* [threads of the cluster], bits: who has arrived in the
@@ -82,6 +84,9 @@ void mbarrier_report(const char *kind, const struct mbarrier_record *record,
  * does with it. Checks that its initialization is ordered before that, across CTAs with
  * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
+
+/* Releases to `sync` the barriers that the thread has initialized and fenced, and nothing else. */
+void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync);
 
 /* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,

@@ -63,6 +63,7 @@ DEVICE void random_delay(void) {
 
 #include "hopper/cluster.h"
 #define cluster_sync() (random_delay(), cluster_sync())
+#define cluster_sync_relaxed() (random_delay(), cluster_sync_relaxed())
 #define mbarrier_arrive_remote(barrier, rank)                                                      \
     (random_delay(), mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \

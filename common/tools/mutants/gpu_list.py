@@ -59,7 +59,6 @@ CHOSEN = (
 
     (CLUSTER, MULTICAST, "kernel", "fence_mbarrier_init();", "removed", 0),
     (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 0),
-    (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 1),
     (CLUSTER, MULTICAST, "producer", "(1 << CLUSTER) - 1", "multicast to itself only", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 1),

@@ -81,6 +81,7 @@ WHOLE = {
     "__syncthreads": [("only a warp's barrier", "__syncwarp()")],
     "named_barrier_sync": [("only a warp's barrier", "__syncwarp()")],
     "cluster_sync": [("only the CTA's barrier", "__syncthreads()")],
+    "cluster_sync_relaxed": [("only the CTA's barrier", "__syncthreads()")],
     "mbarrier_wait": [("looks once instead of waiting", "(void)mbarrier_try_wait({0}, {1})")],
     "consumer_wait": [("looks once instead of waiting", "(void)consumer_try_wait({0}, {1})"),
                       ("waits for the empty barrier",
@@ -104,7 +105,7 @@ REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "pr
             "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_sync",
-          "mbarrier_wait", "consumer_wait", "cp_async_wait_group", "cp_async_commit_group",
+          "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait", "cp_async_wait_group", "cp_async_commit_group",
           "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
           "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.

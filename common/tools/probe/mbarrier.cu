@@ -92,13 +92,18 @@ KERNEL(32, 1) remote(KERNEL_ARGS args) {
     cluster_sync();
 }
 
-/* 0: cycles of `k` cluster_sync. */
+/* 0: cycles of `k` cluster_sync; 1: of `k` cluster_sync_relaxed. */
 KERNEL(384, 1) cluster_barrier(KERNEL_ARGS args) {
     cluster_sync();
     const uint64_t begin = clock_now();
     for (int i = 0; i < args.k; ++i)
         cluster_sync();
-    if (threadIdx.x == 0) result(&args, 0, clock_now() - begin);
+    const uint64_t middle = clock_now();
+    for (int i = 0; i < args.k; ++i)
+        cluster_sync_relaxed();
+    const uint64_t end = clock_now();
+    if (threadIdx.x == 0) result(&args, 0, middle - begin);
+    if (threadIdx.x == 0) result(&args, 1, end - middle);
 }
 
 PROBE(mbarrier, 32, sizeof(struct smem))

@@ -206,7 +206,7 @@ section_stages() {
 
 section_steps() {
     begin h200-steps.jsonl
-    rows h200-steps.jsonl "$gpu/compare" --kernels 6,6:two_warpgroups,7,8:persistent,8,9 \
+    rows h200-steps.jsonl "$gpu/compare" --kernels 6,6:two_warpgroups,7,8:persistent,8,9,9:unicast \
         --shapes 2048,4096,8192,8192x8192x512 --iters 5
 }
 

@@ -30,16 +30,21 @@ enum mistake {
     WRONG_RANK,
     EMPTY_MASK,
     LAST_PHASE_AWAITED,
+    RELAXED_FIRST,          /* no mistake where only barriers are to be seen */
+    RELAXED_FIRST_NO_FENCE, /* but their fence must be there */
+    RELAXED_LAST,
 };
 
 static void begin(struct smem *shared, enum mistake mistake, int full, int empty) {
     if (threadIdx.x == 0) {
         mbarrier_init(&shared->full, full);
         mbarrier_init(&shared->empty, empty);
-        if (mistake != NO_INIT_FENCE) fence_mbarrier_init();
+        if (mistake != NO_INIT_FENCE && mistake != RELAXED_FIRST_NO_FENCE) fence_mbarrier_init();
     }
     if (mistake == NO_FIRST_SYNC)
         __syncthreads();
+    else if (mistake == RELAXED_FIRST || mistake == RELAXED_FIRST_NO_FENCE)
+        cluster_sync_relaxed();
     else
         cluster_sync();
 }
@@ -83,7 +88,10 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
     if (mistake == LAST_PHASE_AWAITED && threadIdx.x == 0 && cluster_rank() == 0)
         mbarrier_wait(&shared->empty,
                       (ROUNDS - 1) % 2); /* every arrival of the peer has been seen */
-    if (mistake != NO_LAST_SYNC && mistake != LAST_PHASE_AWAITED) cluster_sync();
+    if (mistake == RELAXED_LAST)
+        cluster_sync_relaxed();
+    else if (mistake != NO_LAST_SYNC && mistake != LAST_PHASE_AWAITED)
+        cluster_sync();
 }
 
 /* CTA 1 ends at once, CTA 0 arrives there later. */
@@ -109,6 +117,8 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     st_shared_b128(place, own);
     if (mistake == NO_FIRST_SYNC)
         __syncthreads();
+    else if (mistake == RELAXED_FIRST)
+        cluster_sync_relaxed();
     else
         cluster_sync();
     const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
@@ -222,12 +232,17 @@ int main(int argc, char **argv) {
         CASE(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
         CASE(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
         CASE(multicast, .argument = RELEASE_OF_CLUSTER),
+        CASE(multicast, .argument = RELAXED_FIRST),
+        CASE(multicast, .argument = RELAXED_FIRST_NO_FENCE,
+             .hazard = "missing-fence-mbarrier-init|mbarrier-init-order"),
+        CASE(multicast, .argument = RELAXED_LAST, .hazard = "exit-before-remote-arrival"),
         CASE(arrives_at_the_dead, .hazard = "cta-exited",
              .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         CASE(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
         CASE(reads_the_peer),
         CASE(reads_the_peer, .argument = NO_FIRST_SYNC,
              .hazard = "data-race|overwritten-while-read|exit-before-remote-read"),
+        CASE(reads_the_peer, .argument = RELAXED_FIRST, .hazard = "data-race"),
         CASE(reads_the_peer, .argument = NO_LAST_SYNC,
              .hazard = "exit-before-remote-read|cta-exited"),
         CASE(reads_the_peer, .argument = NOT_RELEASED,
