@@ -13,7 +13,7 @@
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
-    KERNELS = 256, /* distinct kernels of one program */
+    KERNELS = 512, /* distinct kernels of one program */
     DEVICES = 64   /* of one machine */
 };
 
