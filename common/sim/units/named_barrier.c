@@ -148,9 +148,10 @@ static void check_last_use(const struct named_barrier *b, const struct sim_warp 
     const bool none = unknown == (last->warps & ~(1u << warp->index));
     sim_hazard("barrier-shared", sim_thread(),
                "comes to barrier %d, which %s used last (%s:%d), and nothing orders it after %s\n"
-               "    Under another schedule it is counted in that use, and the barrier opens too "
-               "early: give each group of\n"
-               "    warps a barrier of its own, or let another barrier order the two uses.",
+               "    Under another schedule it counts in that use, and the barrier opens too early: "
+               "give each\n"
+               "    group of warps a barrier of its own, or let another barrier order the two "
+               "uses.",
                b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
                none ? "their arrivals" : warps_text(unknown, some, sizeof some));
 }
