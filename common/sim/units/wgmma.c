@@ -10,7 +10,7 @@
  *
  * A wait speaks for the own warp: all four read B, so each of them (or a barrier after all their
  * waits) has to release what it has read. CUTLASS lets one thread release for its warpgroup; the
- * ISA speaks of the executing threads only, and the simulator follows the ISA.
+ * ISA can be read either way, and the simulator takes the stricter reading (memory-order.md).
  */
 #include <stdio.h>
 #include <string.h>
