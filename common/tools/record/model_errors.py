@@ -24,7 +24,7 @@ TILES = {("06_wgmma", "two_warpgroups"): WIDE, ("06_wgmma", "two_wait0"): WIDE,
          ("07_warp_specialized", None): WIDE, ("07_warp_specialized", "wait0"): WIDE,
          ("08_persistent_pingpong", "persistent"): WIDE,
          ("08_persistent_pingpong", None): (128, 192),
-         ("09_cluster_multicast", None): WIDE}
+         ("09_cluster_multicast", None): WIDE, ("09_cluster_multicast", "unicast"): WIDE}
 SEEN = {(8192, 8192, 8192), (4096, 4096, 4096), (8192, 8192, 512)}
 SEEN_KERNELS = {("02_smem_tiled", None), ("03_cp_async_multistage", None),
                 ("04_rf_double_buffer", None), ("05_tma_mbarrier", None), ("06_wgmma", None),
