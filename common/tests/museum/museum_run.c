@@ -52,7 +52,7 @@ enum exit_code museum_open(void) {
     d = backend_alloc(sizeof host_d, "D", true);
     counter = backend_alloc(256, "tile counter", true);
     if (!a || !b || !d || !counter || !backend_copy_in(a, host_a, sizeof host_a) ||
-        !backend_copy_in(b, host_b, sizeof host_b) || !backend_fill(counter, 0, 128))
+        !backend_copy_in(b, host_b, sizeof host_b))
         return EXIT_NO_DEVICE;
     return EXIT_VERIFIED;
 }
@@ -70,7 +70,7 @@ enum run_status museum_run(const struct museum_exhibit *exhibit, int fixed, int 
         .m = MUSEUM_EXTENT, .n = MUSEUM_EXTENT, .k = MUSEUM_EXTENT};
     double cycles;
     current = exhibit->form[fixed];
-    if (!backend_fill(d, 0x7fff, ELEMENTS)) return RUN_FAILED;
+    if (!backend_fill(d, 0x7fff, ELEMENTS) || !backend_fill(counter, 0, 128)) return RUN_FAILED;
     const enum run_status status = backend_run(&contender, &problem, &cycles);
     if (status != RUN_OK) return status;
     if (!backend_copy_out(host_d, d, sizeof host_d)) return RUN_FAILED;

@@ -1,5 +1,5 @@
-"""museum_tools_test.py ROOT DIRECTORY: gpu_record.py with exhibits and a sanitizer that are not real,
-and what museum_page.py makes of a source, a report and that record."""
+"""museum_tools_test.py ROOT DIRECTORY: gpu_record.py with exhibits and a sanitizer that are not
+real, and what museum_page.py makes of a source, a report and that record."""
 
 import contextlib
 import io
@@ -49,8 +49,9 @@ far
 farther
     write(); /* accused: data-race */
 """
-DIFF = [" one", "-    worse();", "+    better();", "     behind();", "@@", "     /* accused: data-race */",
-        "     read(a,", "          b);", "@@", "     write(); /* accused: data-race */"]
+DIFF = [" one", "-    worse();", "+    better();", "     behind();", "@@",
+        "     /* accused: data-race */", "     read(a,", "          b);", "@@",
+        "     write(); /* accused: data-race */"]
 
 failures = 0
 

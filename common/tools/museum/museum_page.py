@@ -2,8 +2,9 @@
 
 Behind `<!-- museum: NAME -->` and up to `<!-- end -->` stand what the fix of an exhibit changes,
 with the lines that the simulator names, and what the simulator says of the broken form: PROGRAM is
-build/sim/museum. Behind `<!-- museum-gpu -->` stand the tables of docs/results/*museum.tsv, which
-gpu_record.py has recorded.
+build/sim/museum. It is run under the schedule that the marker names, `<!-- museum: NAME --schedule
+late -->`, or else under the first that sees the mistake. Behind `<!-- museum-gpu -->` stand the
+tables of docs/results/*museum.tsv, which gpu_record.py has recorded.
 
 Without --write fails if an exhibit is missing, if a diff or a table is not what the sources say, or
 if a report's first line has another kind or place. Exit code: 0 it is, 1 it is not, 2 something
@@ -20,8 +21,8 @@ import sys
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 END = "<!-- end -->"
 COLUMNS, SHOWN, SEEDS = 96, 10, 60
-SCHEDULES = (["time"], ["late"], ["early"], *(["random", "--schedule-seed", str(seed)]
-                                              for seed in range(SEEDS)))
+RANDOM = [["--schedule", "random", "--schedule-seed", str(seed)] for seed in range(SEEDS)]
+SCHEDULES = [*(["--schedule", name] for name in ("time", "late", "early")), *RANDOM]
 NOT_RECORDED = "*Not yet recorded: there is no `docs/results/museum.tsv`.*"
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
@@ -34,9 +35,9 @@ def complain(what):
 # ---- the diff ----
 
 def read_lines(source):
-    """(number, sign, text) of each line but the preprocessor's; sign is of the fix: ' ', '-', '+'."""
+    """(sign, text) of each line but the preprocessor's; the sign is of the fix: ' ', '-', '+'."""
     sign, lines = " ", []
-    for number, text in enumerate(source.splitlines(), 1):
+    for text in source.splitlines():
         word = text.split()
         if word[:1] == ["#if"] and word[-1] in ("FIXED", "!FIXED"):
             sign = "+" if word[-1] == "FIXED" else "-"
@@ -45,7 +46,7 @@ def read_lines(source):
         elif word[:1] == ["#endif"]:
             sign = " "
         else:
-            lines.append((number, sign, text))
+            lines.append((sign, text))
     return lines
 
 
@@ -54,7 +55,7 @@ def diff_of(path):
     with open(path, encoding="utf-8") as file:
         lines = read_lines(file.read())
     shown = set()
-    for i, (_, sign, text) in enumerate(lines):
+    for i, (sign, text) in enumerate(lines):
         if sign != " ":
             shown |= {i - 1, i, i + 1}
         if "/* accused" in text:
@@ -62,20 +63,20 @@ def diff_of(path):
             last = i
             while text.strip().startswith("/*") and last + 1 < len(lines):
                 last += 1
-                if lines[last][2].rstrip().endswith((";", "{")):
+                if lines[last][1].rstrip().endswith((";", "{")):
                     break
             shown |= set(range(i, last + 1))
-    kept = [i for i in sorted(shown) if 0 <= i < len(lines) and lines[i][2].strip()]
-    indent = min(len(lines[i][2]) - len(lines[i][2].lstrip()) for i in kept)
+    kept = [i for i in sorted(shown) if 0 <= i < len(lines) and lines[i][1].strip()]
+    indent = min(len(lines[i][1]) - len(lines[i][1].lstrip()) for i in kept)
     out, added = [], []
     for before, i in zip([None, *kept], kept):
-        if lines[i][1] == " ":
+        if lines[i][0] == " ":
             out += added
             added = []
         if before is not None and i != before + 1:
             out.append("@@")
         # Of two forms the broken one comes first.
-        (added if lines[i][1] == "+" else out).append(lines[i][1] + lines[i][2][indent:])
+        (added if lines[i][0] == "+" else out).append(lines[i][0] + lines[i][1][indent:])
     return out + added
 
 
@@ -93,10 +94,10 @@ def wrapped(line):
     return [*lines, line]
 
 
-def report_of(program, name):
-    """The command and what it said, up to the second hazard, under the first schedule that sees it."""
-    for schedule in SCHEDULES:
-        options = [name, "broken", "--schedule", *schedule]
+def report_of(program, name, chosen):
+    """The command and what it said, up to the second hazard."""
+    for schedule in [chosen] if chosen else SCHEDULES:
+        options = [name, "broken", *schedule]
         run = subprocess.run([program, *options], capture_output=True, text=True, check=False)
         if run.returncode != 4:
             continue
@@ -106,7 +107,7 @@ def report_of(program, name):
         said = [line for line in said if line.startswith(("hazard", " "))][:SHOWN]
         return ["$ build/sim/museum " + " ".join(options),
                 *(part for line in said for part in wrapped(line)), "exit code 4"]
-    complain(f"{name}: the broken form is not caught under any schedule")
+    complain(f"{name}: the broken form is not caught under " + (" ".join(chosen) or "any schedule"))
 
 
 def essence(lines):
@@ -116,11 +117,12 @@ def essence(lines):
         re.findall(r"^hazard: ([^:]*): ([^:]*:\d+)", lines[report])
 
 
-def exhibit(root, program, name):
+def exhibit(root, program, name, chosen):
     path = os.path.join(root, FOLDER, f"{name}.cu")
     if not os.path.exists(path):
         complain(f"{PAGE}: there is no {FOLDER}/{name}.cu")
-    return ["```diff", *diff_of(path), "```", "```text", *report_of(program, name), "```"]
+    return ["```diff", *diff_of(path), "```", "```text", *report_of(program, name, chosen),
+            "```"]
 
 
 def same(before, after):
@@ -173,7 +175,7 @@ def remake(root, program, lines, rewrite):
     out, stale, seen, i = [], [], [], 0
     while i < len(lines):
         out.append(lines[i])
-        marker = re.match(r"<!-- (museum-gpu|museum: (\S+)) -->$", lines[i])
+        marker = re.match(r"<!-- (museum-gpu|museum: (\S+)(.*)) -->$", lines[i])
         i += 1
         if not marker:
             continue
@@ -184,7 +186,7 @@ def remake(root, program, lines, rewrite):
         name = marker.group(2)
         if name:
             seen.append(name)
-        after = exhibit(root, program, name) if name else tables(root)
+        after = exhibit(root, program, name, marker.group(3).split()) if name else tables(root)
         if not (same(lines[i:end], after) if name else lines[i:end] == after):
             stale.append(name or "the table")
         out += after if rewrite else lines[i:end]
