@@ -30,14 +30,14 @@ KERNEL(THREADS, 1) persistent(KERNEL_ARGS args) {
         const int turn = n % K_TILES;
 #endif
         const int stage = turn % STAGES, phase = turn / STAGES % 2;
+        mbarrier_t *const full = &shared->full[stage];
         if (threadIdx.x == 0) {
             mbarrier_wait(&shared->empty[stage], phase ^ 1);
-            mbarrier_arrive_expect_tx(&shared->full[stage], BOX_BYTES);
+            mbarrier_arrive_expect_tx(full, BOX_BYTES);
             /* accused: unwaited-copy */
-            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(n), PLACE_COLUMN(n),
-                     &shared->full[stage]);
+            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(n), PLACE_COLUMN(n), full);
         } else if (threadIdx.x >= 32) {
-            mbarrier_wait(&shared->full[stage], phase);
+            mbarrier_wait(full, phase);
             for (int i = threadIdx.x - 32; i < BOX_CHUNKS; i += 32) {
                 const struct b128 chunk = ld_shared_b128(&shared->stage[stage][BOX_CHUNK(i)]);
                 st_global_b128(&args.d[MATRIX_CHUNK(n, i)], chunk);

@@ -27,11 +27,11 @@ KERNEL(THREADS, 1) tiny_gemm(KERNEL_ARGS args) {
         for (int n = 0; n < TILES; ++n) {
             const int stage = n % STAGES;
             const int from = n + (int)atomic_add_global(args.tile_counter, 0);
+            const int row = PLACE_ROW(from), column = PLACE_COLUMN(from);
             mbarrier_wait(&shared->empty[stage], n / STAGES % 2 ^ 1);
             mbarrier_arrive_expect_tx(&shared->full[stage], BOX_BYTES);
             /* accused: overwritten-while-read */
-            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(from), PLACE_COLUMN(from),
-                     &shared->full[stage]);
+            tma_load(shared->stage[stage], &args.map_a, row, column, &shared->full[stage]);
         }
     if (threadIdx.x < 32) return;
     const int lane = threadIdx.x - 32;

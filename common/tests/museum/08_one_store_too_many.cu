@@ -21,8 +21,9 @@ KERNEL(THREADS, 1) copy(KERNEL_ARGS args) {
     fence_mbarrier_init();
     for (int n = 0; n < TILES + STAGES; ++n) {
         const int stage = n % STAGES;
+        mbarrier_t *const landed = &shared->landed[stage];
         if (n >= STAGES) {
-            mbarrier_wait(&shared->landed[stage], (n / STAGES - 1) % 2);
+            mbarrier_wait(landed, (n / STAGES - 1) % 2);
             tma_store(&args.map_d, PLACE_ROW(n - STAGES), PLACE_COLUMN(n - STAGES),
                       shared->stage[stage]);
             bulk_commit_group();
@@ -33,10 +34,9 @@ KERNEL(THREADS, 1) copy(KERNEL_ARGS args) {
 #else
             bulk_wait_group(STAGES - 1);
 #endif
-            mbarrier_arrive_expect_tx(&shared->landed[stage], BOX_BYTES);
+            mbarrier_arrive_expect_tx(landed, BOX_BYTES);
             /* accused: overwritten-while-read */
-            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(n), PLACE_COLUMN(n),
-                     &shared->landed[stage]);
+            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(n), PLACE_COLUMN(n), landed);
         }
     }
     bulk_wait_group(0);
