@@ -28,6 +28,13 @@ DEVICE void mbarrier_init(mbarrier_t *barrier, int arrivals) {
                  : "memory");
 }
 
+/* Ends the barrier: its 8 bytes may hold data again, or another barrier. Until then no load, store
+ * or copy may touch them, and no second mbarrier_init(). One thread, after the last use by any
+ * thread or copy. PTX ISA: mbarrier.inval. */
+DEVICE void mbarrier_inval(mbarrier_t *barrier) {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
 /* Makes the initializations so far visible to the cluster and to the async proxy: a release of
  * cluster scope, for mbarrier.init alone. The initializing thread, followed by a CTA or cluster
  * barrier. Needed where the TMA signals the barrier, which it does in the async proxy, and where a

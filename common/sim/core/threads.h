@@ -120,6 +120,7 @@ struct sim_warp {
     const struct sim_wait *wait; /* what the whole warp waits for */
     const void *waits_for;
     struct sim_sync *sync;      /* of __syncwarp: units/warp.c */
+    struct sim_sync all_lanes;  /* some of what each lane is ordered after: order/shadow.c */
     uint64_t rows_done;         /* the port has served its latest ldmatrix or stmatrix */
     struct warp_timing *timing; /* cost/warp_timing.c */
 };

@@ -8,6 +8,7 @@
 
 /* `text`: the argument as the source has it, for reports. */
 void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text);
+void sim_mbarrier_inval(uint64_t *barrier);
 void sim_fence_mbarrier_init(void);
 void sim_mbarrier_arrive(uint64_t *barrier);
 void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes);
@@ -18,6 +19,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity);
 /* ---- the wrappers ---- */
 
 #define mbarrier_init(barrier, arrivals) SIM(sim_mbarrier_init(barrier, arrivals, #barrier))
+#define mbarrier_inval(barrier) SIM(sim_mbarrier_inval(barrier))
 #define fence_mbarrier_init() SIM(sim_fence_mbarrier_init())
 #define mbarrier_arrive(barrier) SIM(sim_mbarrier_arrive(barrier))
 #define mbarrier_arrive_expect_tx(barrier, bytes) SIM(sim_mbarrier_arrive_expect_tx(barrier, bytes))

@@ -39,6 +39,7 @@ struct overflow {
 struct shadow_cell {
     struct record record[INLINE_RECORDS];
     int count;
+    uint8_t mbarrier;           /* mask of words that hold a valid mbarrier */
     struct overflow *overflow;  /* records beyond the first four */
 } __attribute__((aligned(64))); /* one cache line */
 
@@ -51,7 +52,7 @@ void shadow_new(struct sim_cta *cta) {
 
 void shadow_clear(struct sim_cta *cta) {
     for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
-        cta->shadow[i].count = 0;
+        cta->shadow[i].count = cta->shadow[i].mbarrier = 0;
 }
 
 void shadow_free(struct sim_cta *cta) {
@@ -88,13 +89,36 @@ struct accessor {
     uint32_t epoch;
     bool async_proxy, in_flight; /* in_flight: an async unit's, by whatever proxy */
     enum sim_access access;
+    struct sim_warp *warp; /* NULL, or all its lanes issue the access together */
 };
 
-static bool ordered(const struct accessor *now, const struct record *then, bool then_async) {
-    const struct sim_thread *thread = now->thread;
+static bool ordered_for(const struct sim_thread *thread, const struct accessor *now,
+                        const struct record *then, bool then_async) {
     if (!now->async_proxy || then_async)
         return then->slot == thread->slot || sim_clock_get(&thread->c, then->slot) >= then->epoch;
     return sim_clock_get(&thread->p, then->slot) >= then->epoch;
+}
+
+/* What every lane is ordered after, it stays ordered after: the warp remembers that, so that the
+ * lanes are not asked again for each 16 bytes. */
+static bool ordered_for_warp(struct accessor *now, const struct record *then, bool then_async) {
+    struct sim_warp *const warp = now->warp;
+    struct sim_clock *const known =
+        !now->async_proxy || then_async ? &warp->all_lanes.c : &warp->all_lanes.p;
+    if (sim_clock_get(known, then->slot) >= then->epoch) return true;
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane] && !ordered_for(warp->thread[lane], now, then, then_async)) {
+            now->thread = warp->thread[lane];
+            return false;
+        }
+    sim_clock_raise(warp->cta->cluster, known, then->slot, then->epoch);
+    return true;
+}
+
+/* If not, now->thread is one that is not ordered after it. */
+static inline bool ordered(struct accessor *now, const struct record *then, bool then_async) {
+    return now->warp ? ordered_for_warp(now, then, then_async)
+                     : ordered_for(now->thread, now, then, then_async);
 }
 
 static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int index) {
@@ -198,15 +222,46 @@ static void note_blind_read(struct sim_cta *cta) {
     sim_at_cta_exit(cta, &exit_call->call);
 }
 
+/* ---- memory that holds an mbarrier ---- */
+
+static void accuse_of_touching_mbarrier(const struct accessor *now, struct shadow_cell *cell,
+                                        unsigned words, const struct sim_cta *cta, size_t offset) {
+    const char *file = NULL;
+    char where[96], who[96];
+    int line = 0;
+    const struct sim_thread *initializer = now->thread;
+    for (int i = 0; i < cell->count; ++i) {
+        const struct record *const init = record_at(cell, i);
+        if (!init->write || !(init->words & words)) continue;
+        source_site_of(init->site, &file, &line);
+        initializer = thread_of(cta->cluster, init->thread);
+    }
+    sim_hazard("mbarrier-not-invalidated", now->thread,
+               "%s by %s of %s, which holds an mbarrier, initialized at %s:%d by %s\n"
+               "    Only mbarrier operations may touch a valid one: check the address, or call "
+               "mbarrier_inval() before\n"
+               "    the memory gets another use.",
+               now->access == SIM_READ ? "read" : "write", cta->cluster->slot[now->slot].what,
+               sim_where(cta, offset, where, sizeof where), source_name(file), line,
+               sim_who(initializer, who, sizeof who));
+}
+
 /* ---- access ---- */
 
-static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t cell_index,
-                       unsigned words, uint16_t site) {
+static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned words,
+                       uint16_t site) {
     struct shadow_cell *cell = &cta->shadow[cell_index];
     const struct sim_cluster *cluster = cta->cluster;
     bool write = now->access == SIM_WRITE;
     unsigned written = 0;
     int kept = 0, merged = -1; /* merged: the record that this read goes into */
+    const unsigned of_mbarrier = cell->mbarrier & words;
+    if (of_mbarrier) {
+        accuse_of_touching_mbarrier(now, cell, of_mbarrier, cta,
+                                    cell_index * CELL_BYTES +
+                                        (unsigned)__builtin_ctz(of_mbarrier) * WORD_BYTES);
+        return; /* the record of the initialization stays */
+    }
     for (int i = 0; i < cell->count; ++i) {
         struct record *then = record_at(cell, i);
         unsigned shared_words = then->words & words;
@@ -243,7 +298,7 @@ static void touch_cell(const struct accessor *now, struct sim_cta *cta, size_t c
                                  (uint8_t)words, write, blind});
 }
 
-static void touch(const struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
+static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
     size_t first = offset / WORD_BYTES, end = (offset + bytes + WORD_BYTES - 1) / WORD_BYTES;
     while (first < end) {
@@ -256,13 +311,32 @@ static void touch(const struct accessor *now, struct sim_cta *cta, size_t offset
 
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access) {
-    const struct accessor now = {thread, thread->slot, thread->epoch, false, false, access};
+    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL};
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch) {
-    const struct accessor now = {thread, slot,  epoch, cta->cluster->slot[slot].async_proxy,
-                                 true,   access};
+    struct accessor now = {thread, slot,   epoch, cta->cluster->slot[slot].async_proxy,
+                           true,   access, NULL};
     touch(&now, cta, offset, bytes);
+}
+
+void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
+                           enum sim_access access, int slot, uint32_t epoch) {
+    struct sim_cta *const cta = warp->cta;
+    struct accessor now = {warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true,
+                           access,          warp};
+    touch(&now, cta, offset, bytes);
+}
+
+/* ---- mbarriers ---- */
+
+void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
+                         bool valid) {
+    struct shadow_cell *const cell = &cta->shadow[offset / CELL_BYTES];
+    const unsigned words = 3u << offset % CELL_BYTES / WORD_BYTES;
+    cell->mbarrier &= (uint8_t)~words;
+    sim_shadow_generic(thread, cta, offset, sizeof(uint64_t), SIM_WRITE);
+    if (valid) cell->mbarrier |= (uint8_t)words;
 }

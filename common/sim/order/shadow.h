@@ -23,5 +23,13 @@ void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t o
  * contiguous piece; any alignment down to 4 bytes. */
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch);
+/* The same, issued by all lanes of a warp together, each of which has to have ordered it. No lane
+ * knows what another has waited for. In the warp's own CTA. */
+void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
+                           enum sim_access access, int slot, uint32_t epoch);
+
+/* T makes an mbarrier of these 8 bytes, or (not `valid`) plain memory again: a generic write. In
+ * between, every access to them is a hazard, "mbarrier-not-invalidated". */
+void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset, bool valid);
 
 #endif

@@ -12,6 +12,7 @@
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
+#include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 
 /* ---- events and descriptions ---- */
@@ -82,22 +83,30 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
         sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
                   arrivals);
     if (record) {
-        char what[128];
+        char what[160];
         snprintf(what, sizeof what,
                  "initialized again %s\n"
-                 "    initialize it once, by one thread, before the first use",
+                 "    initialize it once, by one thread, before the first use, or call "
+                 "mbarrier_inval() first",
                  record->waiters.head ? "while threads wait on it" : "although it is in use");
         mbarrier_report("mbarrier-reinit", record, thread, what);
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
-    } else
+    } else {
+        sim_shadow_mbarrier(thread, place.cta, place.offset, true);
         record = mbarrier_new(place, text);
+    }
     record->state = state;
     record->initializer = thread;
     record->init_epoch = thread->epoch;
     record->fence_epoch = 0;
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     event(SIM_EVENT_BARRIER_INIT, record, thread, arrivals, false);
+}
+
+/* The thread uses the barrier: one that invalidates it has to be ordered after that. */
+static void note_use(struct mbarrier_record *record, const struct sim_thread *thread) {
+    sim_clock_raise(record->cta->cluster, &record->uses, thread->slot, thread->epoch);
 }
 
 void sim_fence_mbarrier_init(void) {
@@ -173,6 +182,7 @@ static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
                       announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
     sim_advance(announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
+    note_use(record, thread);
     sim_release(thread, &record->current);
     if (announce) {
         if (mbarrier_state_expect_tx(&record->state, bytes))
@@ -228,6 +238,7 @@ void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *cop
                           struct sim_job *job) {
     const struct sim_thread *const thread = sim_thread();
     check_signal(record, thread);
+    note_use(record, thread);
     *copy = (struct async_copy){.record = record,
                                 .epoch = record->state.phase + 1,
                                 .issuer = thread,
@@ -299,6 +310,7 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
+    note_use(record, thread);
     check_parity(record, thread, parity);
     if (!mbarrier_state_passed(&record->state, parity)) {
         const uint32_t phase = record->state.phase;
@@ -327,6 +339,7 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_find(
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
+    note_use(record, thread);
     check_parity(record, thread, parity);
     sim_cue(SIM_EVENT_CUE_WAIT, 0);
     sim_maybe_yield();

@@ -32,6 +32,7 @@ struct mbarrier_record {
                  covers them */
     struct sim_sync current;   /* released by all arrivals so far */
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
+    struct sim_clock uses;     /* each thread's newest arrival, wait or copy */
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;
     uint32_t init_epoch, fence_epoch; /* fence_epoch 0: no fence.mbarrier_init yet */

@@ -3,6 +3,11 @@
  *
  * A barrier counts threads, a warp at a time. Everybody who comes releases; those who wait acquire
  * when the count is full.
+ *
+ * A barrier counts arrivals, whosever they are. A warp that may come before the last use of the
+ * barrier is complete is counted in that use under some schedule. So a use remembers its warps, and
+ * a warp of the next use has to be ordered after all their arrivals: it waited there itself, or its
+ * clocks say so.
  */
 #include "sim/units/named_barrier.h"
 
@@ -16,17 +21,31 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 
-enum { BARRIERS = 16 };
+enum { BARRIERS = 16, MAX_WARPS = 32 };
+
+/* A use of a barrier: from the first arrival to the last. */
+struct barrier_use {
+    uint32_t warps, waited; /* masks: those that came; those of them that waited */
+    /* Of each warp's arrival: the epoch of its first lane, which knows of the others' after a wait;
+     * where it did not wait, every lane's. */
+    uint32_t epoch[MAX_WARPS];
+    uint32_t *lane_epochs[MAX_WARPS];
+    const char *file; /* of its first arrival */
+    int line;
+};
 
 struct named_barrier {
     int id;
     int expected, arrived; /* threads */
     uint64_t latest;       /* arrival, cycles */
     struct sim_sync sync;
-    struct sim_warp *waiting[WARP_SIZE]; /* at most 32 warps in a CTA */
+    struct sim_warp *waiting[MAX_WARPS];
     int waiting_count;
-    uint32_t warps; /* mask of those that have come */
+    struct barrier_use use[2]; /* the current one, and the one before */
+    int current;
 };
+
+static struct barrier_use *use_of(struct named_barrier *b) { return &b->use[b->current]; }
 
 void named_barriers_begin(struct sim_cta *cta) {
     cta->barriers = sim_arena_alloc(cta->cluster, BARRIERS * sizeof *cta->barriers);
@@ -37,17 +56,18 @@ void named_barriers_begin(struct sim_cta *cta) {
 static void describe_barrier(const struct sim_thread *thread, const void *object, char *text,
                              size_t size) {
     const struct named_barrier *b = object;
+    const uint32_t warps = b->use[b->current].warps;
     int used = b->id ? snprintf(text, size, "waits at named barrier %d", b->id)
                      : snprintf(text, size, "waits at __syncthreads");
     used +=
         snprintf(text + used, size - used, ": %d of %d threads have come", b->arrived, b->expected);
     int absent = 0;
     for (int w = 0; w < thread->cta->warps; ++w)
-        absent += !(b->warps >> w & 1);
+        absent += !(warps >> w & 1);
     if (!absent || absent > 8) return;
     used += snprintf(text + used, size - used, "; not yet: warp");
     for (int w = 0; w < thread->cta->warps; ++w)
-        if (!(b->warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
+        if (!(warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
 }
 
 static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
@@ -55,7 +75,7 @@ static bool awaits(const struct sim_thread *waiter, const struct sim_thread *oth
     const struct named_barrier *b = waiter->waits_for;
     const bool expected = b->expected >= waiter->cta->threads ||
                           waiter->index / WARPGROUP_SIZE == other->index / WARPGROUP_SIZE;
-    return expected && !(b->warps >> other->warp->index & 1);
+    return expected && !(b->use[b->current].warps >> other->warp->index & 1);
 }
 
 static const struct sim_wait wait_for_barrier = {describe_barrier, awaits, false};
@@ -81,8 +101,80 @@ static void complete_barrier(struct named_barrier *b) {
     for (int i = 0; i < b->waiting_count; ++i)
         sim_warp_wake(b->waiting[i], b->latest + latency_of(b->expected));
     b->waiting_count = b->arrived = b->expected = 0;
-    b->warps = 0;
     b->latest = 0;
+    b->current ^= 1;
+    use_of(b)->warps = use_of(b)->waited = 0;
+}
+
+/* ---- one use after another ---- */
+
+static bool ordered_after(const struct sim_warp *warp, int slot, uint32_t epoch) {
+    /* The warp arrives when all its lanes have come: what one of them knows is enough. */
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane] && sim_happens_before(warp->thread[lane], slot, epoch)) return true;
+    return false;
+}
+
+/* Is the warp ordered after the arrival that `other` made in this use? */
+static bool knows_arrival(const struct sim_warp *warp, const struct barrier_use *use,
+                          const struct sim_warp *other) {
+    if (use->waited >> other->index & 1)
+        return ordered_after(warp, other->thread[0]->slot, use->epoch[other->index]);
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (other->thread[lane] &&
+            ordered_after(warp, other->thread[lane]->slot, use->lane_epochs[other->index][lane]))
+            return true;
+    return false;
+}
+
+static const char *warps_text(uint32_t warps, char *text, size_t size) {
+    int used = snprintf(text, size, warps & (warps - 1) ? "warps" : "warp");
+    for (int w = 0; w < MAX_WARPS; ++w)
+        if (warps >> w & 1) used += snprintf(text + used, size - used, " %d", w);
+    return text;
+}
+
+/* Is the use before the current one over, for all that the warp knows? */
+static void check_last_use(const struct named_barrier *b, const struct sim_warp *warp) {
+    const struct barrier_use *const last = &b->use[b->current ^ 1];
+    if (last->waited >> warp->index & 1) return;
+    uint32_t unknown = 0;
+    for (int w = 0; w < warp->cta->warps; ++w)
+        if (last->warps >> w & 1 && w != warp->index &&
+            !knows_arrival(warp, last, &warp->cta->warp[w]))
+            unknown |= 1u << w;
+    if (!unknown) return;
+    char all[128], some[128];
+    const bool none = unknown == (last->warps & ~(1u << warp->index));
+    sim_hazard("barrier-shared", sim_thread(),
+               "comes to barrier %d, which %s used last (%s:%d), and nothing orders it after %s\n"
+               "    Under another schedule it counts in that use, and the barrier opens too early: "
+               "give each\n"
+               "    group of warps a barrier of its own, or let another barrier order the two "
+               "uses.",
+               b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
+               none ? "their arrivals" : warps_text(unknown, some, sizeof some));
+}
+
+/* Remembers the arrival, after the warp's lanes have released. */
+static void note_arrival(struct barrier_use *use, const struct sim_warp *warp, bool waits) {
+    const struct sim_thread *const thread = sim_thread();
+    const int w = warp->index;
+    if (!use->warps) {
+        use->file = thread->self.file;
+        use->line = thread->self.line;
+    }
+    use->warps |= 1u << w;
+    use->epoch[w] = warp->thread[0]->epoch - 1;
+    if (waits) {
+        use->waited |= 1u << w;
+        return;
+    }
+    if (!use->lane_epochs[w])
+        use->lane_epochs[w] =
+            sim_arena_alloc(warp->cta->cluster, WARP_SIZE * sizeof *use->lane_epochs[w]);
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        if (warp->thread[lane]) use->lane_epochs[w][lane] = warp->thread[lane]->epoch - 1;
 }
 
 static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
@@ -103,19 +195,20 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
                   "    All who meet at a barrier have to give the same count: those who wait and "
                   "those who arrive.",
                   b->id, arrival->threads, b->expected);
-    if (b->warps >> warp->index & 1)
+    if (use_of(b)->warps >> warp->index & 1)
         sim_fatal("barrier-count", thread,
                   "warp %d comes to barrier %d again before it is complete\n"
                   "    It would stand for a warp that is missing: give each use a barrier of its "
                   "own, or let the warp wait in between.",
                   warp->index, b->id);
+    check_last_use(b, warp);
     b->expected = arrival->threads;
     b->arrived += WARP_SIZE;
-    b->warps |= 1u << warp->index;
     if (b->latest < warp->clock) b->latest = warp->clock;
     sim_progress();
     for (int lane = 0; lane < WARP_SIZE; ++lane)
         if (warp->thread[lane]) sim_release(warp->thread[lane], &b->sync);
+    note_arrival(use_of(b), warp, arrival->wait);
     const bool full = b->arrived == b->expected;
     if (arrival->wait) {
         b->waiting[b->waiting_count++] = warp;

@@ -10,7 +10,7 @@
  *
  * A wait speaks for the own warp: all four read B, so each of them (or a barrier after all their
  * waits) has to release what it has read. CUTLASS lets one thread release for its warpgroup; the
- * ISA speaks of the executing threads only, and the simulator follows the ISA.
+ * ISA can be read either way, and the simulator takes the stricter reading (memory-order.md).
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +27,7 @@
 
 static void at_cta_exit(struct sim_exit_call *call) {
     struct wgmma_state *const state = (struct wgmma_state *)call;
+    wgmma_aligned_meet(&state->aligned, "their end");
     const struct wgmma_operation *const newest = state->last;
     bool waited = false;
     for (int i = 0; i < WARPGROUP_SIZE; ++i)
@@ -124,6 +125,7 @@ static bool issue(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     const struct wgmma_call *const call = operand[0];
     struct wgmma_state *const state = state_of(g);
     check_same(g, operand);
+    wgmma_aligned_meet(&state->aligned, "a wgmma");
     if (call->n < 8 || call->n > WGMMA_MAX_N || call->n % 8)
         sim_fatal("wgmma-shape", sim_thread(), "n = %d: must be 8 to 256 in steps of 8", call->n);
     struct descriptor a = {0};
@@ -178,17 +180,23 @@ void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumu
 
 /* ---- fence, groups, waits ---- */
 
-static bool no_effect(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    (void)warp;
-    (void)operand;
+/* wgmma.fence and wgmma.wait_group: the warp's lanes are here; what the instruction does, it does
+ * for each of them. */
+static bool whole_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    wgmma_aligned_call(&warp->cta->warpgroup[warp->index / WARPGROUP_WARPS].wgmma->aligned,
+                       operand[0]);
     return true;
+}
+
+static void with_whole_warp(const char *name) {
+    sim_warp_collective(name, (void *)(uintptr_t)name, whole_warp);
 }
 
 void sim_wgmma_fence(void) {
     struct sim_thread *const thread = sim_thread();
     struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int me = wgmma_index(thread);
-    sim_warp_collective("wgmma.fence", NULL, no_effect);
+    with_whole_warp("wgmma.fence");
     sim_advance(WGMMA_FENCE_CYCLES);
     thread->touched_registers = false;
     state->fenced[me] = true;
@@ -198,7 +206,9 @@ void sim_wgmma_fence(void) {
 
 static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {
     (void)operand;
-    ++state_of(g)->committed;
+    struct wgmma_state *const state = state_of(g);
+    wgmma_aligned_meet(&state->aligned, "a commit");
+    ++state->committed;
     return true;
 }
 
@@ -231,7 +241,7 @@ static void wait_group(int pending) {
     struct sim_thread *const thread = sim_thread();
     struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int me = wgmma_index(thread);
-    sim_warp_collective("wgmma.wait_group", NULL, no_effect);
+    with_whole_warp("wgmma.wait_group");
     const uint32_t target =
         (uint32_t)pending < state->committed ? state->committed - (uint32_t)pending : 0;
     if (target <= state->waited[me]) return;

@@ -24,12 +24,12 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
 }
 
 /* A warp reads these lines and chunks of an operand. */
-static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
-                       const struct descriptor *d, const struct wgmma_call *call, char operand,
-                       int first_line, int lines, int first_chunk, int chunks) {
-    struct sim_cta *const cta = thread->cta;
+static void note_reads(struct wgmma_state *state, struct sim_warp *warp, const struct descriptor *d,
+                       const struct wgmma_call *call, char operand, int first_line, int lines,
+                       int first_chunk, int chunks) {
+    const struct sim_cta *const cta = warp->cta;
     const uint32_t epoch = state->committed + 1;
-    const int slot = state->slot[wgmma_index(thread) / WARP_SIZE];
+    const int slot = state->slot[warp->index % WARPGROUP_WARPS];
     for (int line = first_line; line < first_line + lines; ++line) {
         size_t begin = 0, end = 0; /* bytes that lie together are one access */
         for (int chunk = first_chunk; chunk < first_chunk + chunks; ++chunk) {
@@ -40,32 +40,32 @@ static void note_reads(struct wgmma_state *state, struct sim_thread *thread,
                 begin = at;
             else {
                 if (end > begin)
-                    sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
+                    sim_shadow_async_warp(warp, begin, end - begin, SIM_READ, slot, epoch);
                 begin = at;
                 end = at + CHUNK;
             }
         }
-        if (end > begin) sim_shadow_async(thread, cta, begin, end - begin, SIM_READ, slot, epoch);
+        if (end > begin) sim_shadow_async_warp(warp, begin, end - begin, SIM_READ, slot, epoch);
     }
 }
 
-/* Every warp reads its 16 rows of A and all of B, and each must be ordered after what was written
- * there. */
+/* Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
+ * was written there. */
 void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
                          const struct descriptor *a, const struct descriptor *b) {
     for (int w = 0; w < WARPGROUP_WARPS; ++w) {
-        struct sim_thread *const thread = wgmma_thread(state->warpgroup, w * WARP_SIZE);
+        struct sim_warp *const warp = state->warpgroup->warp[w];
         const int rows = FRAGMENT_WARP_ROWS, first = w * rows;
         if (!call->a_registers) {
             if (call->mn_major)
-                note_reads(state, thread, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
+                note_reads(state, warp, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
             else
-                note_reads(state, thread, a, call, 'A', first, rows, 0, WGMMA_K / 8);
+                note_reads(state, warp, a, call, 'A', first, rows, 0, WGMMA_K / 8);
         }
         if (call->mn_major)
-            note_reads(state, thread, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
+            note_reads(state, warp, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
         else
-            note_reads(state, thread, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
+            note_reads(state, warp, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
     }
 }
 

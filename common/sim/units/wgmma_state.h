@@ -10,6 +10,7 @@
 #include "sim/cost/timing_async.h"
 #include "sim/models/descriptor.h"
 #include "sim/models/tensor_core.h"
+#include "sim/units/wgmma_aligned.h"
 
 enum { A_REGISTERS = 4, CHUNK = 16, MAX_TILES = 16, FRAGMENT_WARP_ROWS = 16 };
 
@@ -64,6 +65,7 @@ struct wgmma_state {
     struct wgmma_tile *tile[MAX_TILES];
     bool fenced[WARPGROUP_SIZE];     /* ever */
     uint32_t waited[WARPGROUP_SIZE]; /* groups that the thread knows to be complete */
+    struct aligned_calls aligned;
 };
 
 static inline struct sim_thread *wgmma_thread(const struct sim_warpgroup *g, int i) {

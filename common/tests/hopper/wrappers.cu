@@ -1,7 +1,7 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
- * pipeline, the election of a thread, an arrival at a named barrier, operands that are contiguous
- * along m and n. nvcc assembles a wrapper only where one is used.
+ * pipeline, the election of a thread, an arrival at a named barrier, the end of an mbarrier,
+ * operands that are contiguous along m and n. nvcc assembles a wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
 #include "gemm.h"
@@ -88,6 +88,37 @@ KERNEL(64, 1) handed_over(KERNEL_ARGS args) {
     }
 }
 
+/* Every box has a barrier of its own, all in the same place: phase 0 each time. */
+struct renewed_smem {
+    element_t box[BOX]; /* [row][column], 128 B swizzle */
+    mbarrier_t full;
+};
+
+KERNEL(64, 1) renewed_barrier(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct renewed_smem);
+    NO_UNROLL for (int i = 0; i < WRAPPER_BOXES; ++i) {
+        if (threadIdx.x == 0) {
+            mbarrier_init(&shared->full, 1);
+            fence_mbarrier_init();
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+            tma_load(shared->box, &args.map_a, i * EXTENT, 0, &shared->full);
+        }
+        mbarrier_wait(&shared->full, 0);
+        /* No thread waits any more when the barrier ends. */
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            mbarrier_inval(&shared->full);
+            tma_store(&args.map_d, i * EXTENT, 0, shared->box);
+            bulk_commit_group();
+            bulk_wait_group_read(0);
+        }
+    }
+    if (threadIdx.x == 0) bulk_wait_group(0);
+}
+
 /* D = A' * B, where both lie with k outside: A's rows are k, and contiguous along m; B's rows are
  * k, and contiguous along n. One warpgroup. */
 struct major_smem {
@@ -130,6 +161,7 @@ KERNEL(128, 1) mn_major(KERNEL_ARGS args) {
 const struct wrapper_kernel wrapper_kernels[] = {
     {"polled_ring", (const void *)polled_ring, 64, sizeof(struct ring_smem), false},
     {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), false},
+    {"renewed_barrier", (const void *)renewed_barrier, 64, sizeof(struct renewed_smem), false},
     {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), true},
 };
 const int wrapper_kernel_count = sizeof wrapper_kernels / sizeof *wrapper_kernels;

@@ -99,6 +99,23 @@ static inline void expect_run_(const char *name, const struct test_launch *launc
 #define EXPECT_HAZARD(kernel, threads, kind)                                                       \
     expect_run_(#kernel, &(struct test_launch){kernel, 1, 1, threads, 4096}, kind)
 
+/* The same kind under every schedule, at whichever of two lines comes second. */
+static inline void expect_kind_(const char *name, const struct test_launch *launch,
+                                const char *kind) {
+    for (int i = 0; i < 3 + 6; ++i) {
+        const enum sim_schedule schedule = i < 3 ? (enum sim_schedule)i : SCHEDULE_RANDOM;
+        test_open(schedule, (uint64_t)i, 4);
+        const enum run_status status = test_run(launch, NULL);
+        const char *got = "nothing", *file;
+        int line = 0;
+        hazards_get(0, &got, &file, &line);
+        EXPECT(status == RUN_HAZARD && !strcmp(got, kind), "%s, %s: expected %s, got %s at line %d",
+               name, schedule_names[schedule], kind, got, line);
+    }
+}
+#define EXPECT_KIND(kernel, threads, kind)                                                         \
+    expect_kind_(#kernel, &(struct test_launch){kernel, 1, 1, threads, 4096}, kind)
+
 /* A race in which either access may come first: found under every schedule, though the kind and the
  * line may differ. */
 static inline void expect_race_(const char *name, const struct test_launch *launch) {
