@@ -20,7 +20,8 @@ KERNEL(THREADS, 1) empty_tiles(KERNEL_ARGS args) {
 #if FIXED
             named_barrier_sync(TILE_ENDS, THREADS);
 #else
-            named_barrier_arrive(TILE_ENDS, THREADS); /* accused under time: barrier-count */
+            /* accused: barrier-shared, barrier-count */
+            named_barrier_arrive(TILE_ENDS, THREADS);
 #endif
         } else {
             for (int i = threadIdx.x - 32; i < BOX_CHUNKS; i += 32)

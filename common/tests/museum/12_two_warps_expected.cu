@@ -23,12 +23,11 @@ KERNEL(THREADS, 1) epilogue_load(KERNEL_ARGS args) {
     if (warp < LOADERS) {
         /* accused: data-race */
         if (threadIdx.x % 32 == 0) st_shared_b32(&shared->loaded[warp], warp + 1);
-        named_barrier_arrive(FIRST_LOADS_OUT, EXPECTED);
+        named_barrier_arrive(FIRST_LOADS_OUT, EXPECTED); /* accused: barrier-shared */
         return;
     }
-    named_barrier_sync(FIRST_LOADS_OUT, EXPECTED); /* accused: deadlock */
+    named_barrier_sync(FIRST_LOADS_OUT, EXPECTED); /* accused: barrier-shared */
     if (threadIdx.x % 32 < LOADERS) {
-        /* accused: data-race */
         const uint32_t loaded = ld_shared_b32(&shared->loaded[threadIdx.x % 32]);
         st_global_b32(&args.d[threadIdx.x % 32 * 2], loaded);
     }
