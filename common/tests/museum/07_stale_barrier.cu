@@ -2,7 +2,7 @@
  * 07_stale_barrier.cu: the loop that polls looks at the barrier of the first stage.
  *
  * After TensorRT-LLM, https://github.com/NVIDIA/TensorRT-LLM/pull/15338. The consumer asks early
- * whether its next stage is full, and polls only if it was not; it is faster than the loads.
+ * whether its next stage is full, and polls only if it was not.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"
@@ -26,12 +26,12 @@ KERNEL(THREADS, 1) tiny_gemm(KERNEL_ARGS args) {
     if (threadIdx.x == 0)
         for (int n = 0; n < TILES; ++n) {
             const int stage = n % STAGES;
-            const int from = n + (int)atomic_add_global(args.tile_counter, 0);
-            const int row = PLACE_ROW(from), column = PLACE_COLUMN(from);
-            mbarrier_wait(&shared->empty[stage], n / STAGES % 2 ^ 1);
-            mbarrier_arrive_expect_tx(&shared->full[stage], BOX_BYTES);
+            mbarrier_t *const full = &shared->full[stage];
+            /* The producer is late: it begins when the tile before has been consumed. */
+            if (n > 0) mbarrier_wait(&shared->empty[(n - 1) % STAGES], (n - 1) / STAGES % 2);
+            mbarrier_arrive_expect_tx(full, BOX_BYTES);
             /* accused: overwritten-while-read */
-            tma_load(shared->stage[stage], &args.map_a, row, column, &shared->full[stage]);
+            tma_load(shared->stage[stage], &args.map_a, PLACE_ROW(n), PLACE_COLUMN(n), full);
         }
     if (threadIdx.x < 32) return;
     const int lane = threadIdx.x - 32;
@@ -45,7 +45,7 @@ KERNEL(THREADS, 1) tiny_gemm(KERNEL_ARGS args) {
         while (!full)
             full = mbarrier_try_wait(ready, n / STAGES % 2);
         full = n + 1 < TILES && mbarrier_test_wait(&shared->full[next], (n + 1) / STAGES % 2);
-        /* accused under time late random: read-before-landed */
+        /* accused: read-before-landed */
         const struct b128 chunk = ld_shared_b128(&shared->stage[stage][BOX_CHUNK(lane)]);
         st_global_b128(&args.d[MATRIX_CHUNK(n, lane)], chunk);
         fence_proxy_async();

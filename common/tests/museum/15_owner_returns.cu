@@ -1,5 +1,5 @@
 /*
- * 13_owner_returns.cu: CTA 0 leaves while its peers read the result in its shared memory.
+ * 15_owner_returns.cu: CTA 0 leaves while its peers read the result in its shared memory.
  *
  * After Triton, https://github.com/triton-lang/triton/issues/11730. One CTA does the atomic
  * operation for the cluster.

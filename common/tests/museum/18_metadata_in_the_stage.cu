@@ -1,5 +1,5 @@
 /*
- * 16_metadata_in_the_stage.cu: what the warps still have to read lies where the TMA loads to.
+ * 18_metadata_in_the_stage.cu: what the warps still have to read lies where the TMA loads to.
  *
  * After Transformer Engine, https://github.com/NVIDIA/TransformerEngine/pull/3483. Thread 0 finds
  * out which tile the CTA works on, tells the others through shared memory, and starts the first

@@ -1,5 +1,5 @@
 /*
- * 17_shared_operand.cu: each warpgroup waits for its own wgmma, and overwrites what both read.
+ * 19_shared_operand.cu: each warpgroup waits for its own wgmma, and overwrites what both read.
  *
  * After tilelang, https://github.com/tile-ai/tilelang/issues/2613. All threads stage a tile of A,
  * two warpgroups multiply it, each by a B of its own.

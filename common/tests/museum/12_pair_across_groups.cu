@@ -1,5 +1,5 @@
 /*
- * 10_pair_across_groups.cu: each CTA of a pair decides for itself whether one loads for both.
+ * 12_pair_across_groups.cu: each CTA of a pair decides for itself whether one loads for both.
  *
  * After DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/415. The tiles of two groups lie one
  * behind the other, three and five of them; the second pair has one tile of each group.

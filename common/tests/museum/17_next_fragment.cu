@@ -1,5 +1,5 @@
 /*
- * 15_next_fragment.cu: A's next fragments are loaded into registers that a wgmma still reads.
+ * 17_next_fragment.cu: A's next fragments are loaded into registers that a wgmma still reads.
  *
  * After DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/issues/449. A comes from registers, the
  * wait stands behind the loads of the next k-tile.

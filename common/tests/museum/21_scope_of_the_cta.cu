@@ -1,5 +1,5 @@
 /*
- * 18_scope_of_the_cta.cu: data for a peer CTA, announced by an arrival of CTA scope.
+ * 21_scope_of_the_cta.cu: data for a peer CTA, announced by an arrival of CTA scope.
  *
  * After CUTLASS, https://github.com/NVIDIA/cutlass/issues/3324. CTA 1 writes half of an operand to
  * its own shared memory, CTA 0 uses both halves.

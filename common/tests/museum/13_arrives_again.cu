@@ -1,5 +1,5 @@
 /*
- * 11_arrives_again.cu: a warp arrives at a named barrier, has nothing to do, and arrives again.
+ * 13_arrives_again.cu: a warp arrives at a named barrier, has nothing to do, and arrives again.
  *
  * After vLLM's CUTLASS MLA, https://github.com/vllm-project/vllm/pull/26026. Warp 0 computes, warp
  * 1 loads; the tiles are empty, so that both come to the end of a tile at once.

@@ -1,5 +1,5 @@
 /*
- * 19_lapped_lane.cu: 32 lanes wait for a stage, one of them refills it, nothing holds it back.
+ * 09_lapped_lane.cu: 32 lanes wait for a stage, one of them refills it, nothing holds it back.
  *
  * After CUTLASS, https://github.com/NVIDIA/cutlass/pull/3654. Warp 0 loads, warp 1 consumes.
  */

@@ -1,5 +1,5 @@
 /*
- * 09_clamped_bytes.cu: the kernel announces the rows that exist, the TMA counts the whole box.
+ * 11_clamped_bytes.cu: the kernel announces the rows that exist, the TMA counts the whole box.
  *
  * After Mirage, https://github.com/mirage-project/mirage/pull/705. The last tile has half of its
  * rows inside the matrix.

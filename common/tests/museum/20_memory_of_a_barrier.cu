@@ -1,5 +1,5 @@
 /*
- * 24_memory_of_a_barrier.cu: the memory of an mbarrier is used for data while it is still one.
+ * 20_memory_of_a_barrier.cu: the memory of an mbarrier is used for data while it is still one.
  *
  * After Triton, https://github.com/triton-lang/triton/pull/3858. The compiler gives the place of a
  * barrier to the next buffer.

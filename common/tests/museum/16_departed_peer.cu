@@ -1,5 +1,5 @@
 /*
- * 14_departed_peer.cu: a CTA arrives on the barrier of a peer that has left.
+ * 16_departed_peer.cu: a CTA arrives on the barrier of a peer that has left.
  *
  * After Meta's Triton, https://github.com/facebookexperimental/triton/pull/1105. CTA 1 gives a
  * stage back that CTA 0 will not fill again.

@@ -1,5 +1,5 @@
 /*
- * 08_one_store_too_many.cu: the wait before a refill allows the very store that still reads.
+ * 10_one_store_too_many.cu: the wait before a refill allows the very store that still reads.
  *
  * After DeepEP, https://github.com/deepseek-ai/DeepEP/issues/657. One thread copies through shared
  * memory: TMA in, TMA out, two stages.

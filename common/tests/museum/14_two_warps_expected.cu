@@ -1,5 +1,5 @@
 /*
- * 12_two_warps_expected.cu: a named barrier for two warps, and five come.
+ * 14_two_warps_expected.cu: a named barrier for two warps, and five come.
  *
  * After QuACK, https://github.com/Dao-AILab/quack/pull/146. The loaders tell the epilogue's warp
  * that their first loads are out; with one loader the count was right.
