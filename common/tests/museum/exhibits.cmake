@@ -18,6 +18,7 @@ function(add_exhibits backend language out)
     foreach(fixed IN ITEMS 0 1)
       set(objects ${backend}_museum_${name}_${fixed})
       add_library(${objects} OBJECT ${exhibit})
+      target_link_libraries(${objects} PRIVATE ${backend}_program) # its options
       target_compile_definitions(${objects} PRIVATE
         GEMM_BF16_ELEMENTS=1 FIXED=${fixed} MUSEUM_FORM=museum_${name}_${fixed})
       list(APPEND sources $<TARGET_OBJECTS:${objects}>)
