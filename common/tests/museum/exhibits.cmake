@@ -19,6 +19,8 @@ function(add_exhibits backend language out)
       set(objects ${backend}_museum_${name}_${fixed})
       add_library(${objects} OBJECT ${exhibit})
       target_link_libraries(${objects} PRIVATE ${backend}_program) # its options
+      target_compile_options(${objects} PRIVATE
+        $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>) # compute-sanitizer names lines
       target_compile_definitions(${objects} PRIVATE
         GEMM_BF16_ELEMENTS=1 FIXED=${fixed} MUSEUM_FORM=museum_${name}_${fixed})
       list(APPEND sources $<TARGET_OBJECTS:${objects}>)
