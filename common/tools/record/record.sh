@@ -24,6 +24,7 @@
 #   library            5 s   10 as a library: streams, graphs, threads, every visible device
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
+#   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
@@ -363,6 +364,17 @@ section_mutants() {
     [ -n "$dry" ] && return
     begin mutants-card.tsv
     file=$(place mutants-card.tsv)
+    { printf '# ' && header "$command"; } >>"$file"
+    $command >>"$file"
+    note $? "$command"
+}
+
+section_museum() {
+    local file command="python3 common/tools/museum/gpu_record.py $gpu/museum"
+    echo "+ $command"
+    [ -n "$dry" ] && return
+    begin museum.tsv
+    file=$(place museum.tsv)
     { printf '# ' && header "$command"; } >>"$file"
     $command >>"$file"
     note $? "$command"

@@ -1,0 +1,37 @@
+# The exhibits of the museum as sources of a program. Included by tests/museum and by tests/gpu: a
+# .cu file is C in the one directory and CUDA in the other.
+#
+#   add_exhibits(sim C sources)
+#
+# compiles each exhibit in both forms, and sets `sources` to their objects and a list of them.
+function(add_exhibits backend language out)
+  file(GLOB exhibits CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/[0-9]*.cu)
+  set_source_files_properties(${exhibits} PROPERTIES LANGUAGE ${language})
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/museum_exhibits.c)
+  set(sources ${list})
+  set(declared "")
+  set(rows "")
+  foreach(exhibit IN LISTS exhibits)
+    cmake_path(GET exhibit STEM name)
+    string(APPEND declared "extern const struct museum_form museum_${name}_0, museum_${name}_1;\n")
+    string(APPEND rows "    {\"${name}\", {&museum_${name}_0, &museum_${name}_1}},\n")
+    foreach(fixed IN ITEMS 0 1)
+      set(objects ${backend}_museum_${name}_${fixed})
+      add_library(${objects} OBJECT ${exhibit})
+      target_link_libraries(${objects} PRIVATE ${backend}_program) # its options
+      target_compile_options(${objects} PRIVATE
+        $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>) # compute-sanitizer names lines
+      target_compile_definitions(${objects} PRIVATE
+        GEMM_BF16_ELEMENTS=1 FIXED=${fixed} MUSEUM_FORM=museum_${name}_${fixed})
+      list(APPEND sources $<TARGET_OBJECTS:${objects}>)
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${list} CONTENT "#include \"tests/museum/museum.h\"
+
+${declared}
+const struct museum_exhibit museum_exhibits[] = {
+${rows}};
+const int museum_exhibit_count = sizeof museum_exhibits / sizeof *museum_exhibits;
+")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,76 @@
+/*
+ * museum.h: what an exhibit of docs/museum.md is written in, and what it gives to museum.c.
+ *
+ * An exhibit is one file, compiled twice, with FIXED 0 and 1. Its kernel is a few lines around one
+ * mistake that public code made; what the fix adds or replaces stands between #if FIXED and #endif,
+ * and a comment "accused: KIND" stands on each line that the simulator names. A, B and D are
+ * squares of MUSEUM_EXTENT bf16 elements; the tensor maps have boxes of BOX_ROWS squared in the
+ * 128 B swizzle. Place n of a matrix is its n-th box, down the columns of boxes.
+ */
+#ifndef TESTS_MUSEUM_MUSEUM_H
+#define TESTS_MUSEUM_MUSEUM_H
+
+#include "gemm.h"
+
+enum {
+    MUSEUM_EXTENT = 256,
+    BOX_ROWS = 64,
+    BOX_ELEMENTS = BOX_ROWS * BOX_ROWS,
+    BOX_BYTES = BOX_ELEMENTS * 2,
+    BOX_CHUNKS = BOX_BYTES / 16,
+    MUSEUM_BOXES = MUSEUM_EXTENT / BOX_ROWS, /* along a side */
+};
+
+#define PLACE_ROW(n) ((n) % MUSEUM_BOXES * BOX_ROWS)
+#define PLACE_COLUMN(n) ((n) / MUSEUM_BOXES * BOX_ROWS)
+/* The first element of 16-byte chunk i of place n in a matrix, and of a box in shared memory. */
+#define MATRIX_CHUNK(n, i)                                                                         \
+    ((PLACE_ROW(n) + (int)(i) / 8) * MUSEUM_EXTENT + PLACE_COLUMN(n) + (int)(i) % 8 * 8)
+#define BOX_CHUNK(i) (((i) / 8 * 8 + (((i) ^ (i) / 8) & 7)) * 8)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One form of an exhibit. */
+struct museum_form {
+    const void *kernel;
+    int grid, cluster, threads;
+    size_t smem_bytes;
+    /* Elements of D that are not what they ought to be; on the host. */
+    int (*count_wrong)(const uint16_t *a, const uint16_t *b, const uint16_t *d);
+};
+#ifdef MUSEUM_FORM
+extern const struct museum_form MUSEUM_FORM;
+#endif
+
+struct museum_exhibit {
+    const char *name;                  /* "01_empty_sequence" */
+    const struct museum_form *form[2]; /* [FIXED] */
+};
+extern const struct museum_exhibit museum_exhibits[];
+extern const int museum_exhibit_count;
+
+#ifdef __cplusplus
+}
+#endif
+
+/* The last line of an exhibit. */
+#define EXHIBIT(kernel, grid, cluster, threads, smem, check)                                       \
+    const struct museum_form MUSEUM_FORM = {                                                       \
+        (const void *)kernel, grid, cluster, threads, sizeof(smem), check,                         \
+    }
+
+/* Elements of D that differ from A's, in places first .. last - 1. */
+static inline int count_not_copied(const uint16_t *a, const uint16_t *d, int first, int last) {
+    int wrong = 0;
+    for (int n = first; n < last; ++n)
+        for (int i = 0; i < BOX_ELEMENTS; ++i) {
+            const int at =
+                (PLACE_ROW(n) + i / BOX_ROWS) * MUSEUM_EXTENT + PLACE_COLUMN(n) + i % BOX_ROWS;
+            wrong += d[at] != a[at];
+        }
+    return wrong;
+}
+
+#endif
