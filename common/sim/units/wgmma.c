@@ -203,8 +203,10 @@ void sim_wgmma_fence(void) {
     sim_advance(WGMMA_FENCE_CYCLES);
     register_watch_fence(thread);
     state->fenced[me] = true;
-    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
+    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i) {
         state->tile[i]->fenced[me] = true;
+        state->tile[i]->forgotten[me] = false;
+    }
 }
 
 static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {

@@ -45,6 +45,7 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
         sim_fatal("simulator-limit", NULL,
                   "more than %d accumulator arrays of a warpgroup in flight", MAX_TILES);
     struct sim_cluster *const cluster = state->warpgroup->cta->cluster;
+    const bool forgotten = *oldest != NULL;
     if (!*oldest) *oldest = sim_arena_alloc(cluster, sizeof **oldest);
     struct wgmma_tile *const tile = *oldest;
     if (!tile->d) tile->d = sim_arena_alloc(cluster, sizeof(float) * WGMMA_M * WGMMA_MAX_N);
@@ -52,6 +53,7 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
     tile->epoch = 0;
     for (int i = 0; i < WARPGROUP_SIZE; ++i) {
         tile->acc[i] = ((const struct wgmma_call *)operand[i])->acc;
+        tile->forgotten[i] = forgotten;
         tile->fenced[i] = true; /* what a thread did before is judged by its own flags */
     }
     return tile;
@@ -128,6 +130,7 @@ void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int threa
         }
     }
     tile->fenced[thread] = false;
+    tile->forgotten[thread] = false;
     if (changed < 0) return;
     const bool computed = (found & SIM_ACCUMULATOR_TAG_MASK) == SIM_ACCUMULATOR_TAG;
     sim_hazard("accumulator-in-flight", wgmma_thread(state->warpgroup, thread),

@@ -21,6 +21,7 @@ static bool accumulators_changed(const struct wgmma_tile *tile, const struct reg
                                  const struct wgmma_call *call, int thread) {
     const size_t bytes = (size_t)tile->n / 2 * sizeof(float);
     const void *before = NULL;
+    if (tile->forgotten[thread]) return false;
     if (tile->fenced[thread]) {
         before = register_watch_at_fence(watch, call->acc, bytes);
         if (!before || !memcmp(before, call->acc, bytes)) return false;

@@ -27,7 +27,9 @@ struct wgmma_call {
 struct wgmma_tile {
     int n;
     float *acc[WARPGROUP_SIZE];
-    bool fenced[WARPGROUP_SIZE];  /* a wgmma.fence since the values were delivered */
+    bool fenced[WARPGROUP_SIZE]; /* a wgmma.fence since the values were delivered */
+    /* No fence since the array was met, and earlier meetings may have been forgotten. */
+    bool forgotten[WARPGROUP_SIZE];
     uint32_t tag[WARPGROUP_SIZE]; /* counts up: which tag the thread's registers hold */
     float *d;                     /* [64][n] */
     uint32_t epoch;               /* of the newest group that works on it: 1 + its number */

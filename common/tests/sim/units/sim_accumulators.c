@@ -71,6 +71,18 @@ KERNEL(THREADS, 1) copy_packed(KERNEL_ARGS args) {
     finish();
 }
 
+/* More arrays than the simulator keeps in mind. */
+KERNEL(THREADS, 1) many_arrays(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    float acc[20][4] = {{0}};
+    fill(shared, &args);
+    wgmma_fence();
+    for (int i = 0; i < 60; ++i) {
+        wgmma_m64nNk16(8, acc[i % 20], a_of(shared), b_of(shared), 1);
+        finish();
+    }
+}
+
 /* ---- accumulators in flight ---- */
 
 #define IN_FLIGHT(name, change)                                                                    \
@@ -164,6 +176,7 @@ static void test_accumulators(void) {
     CLEAN(value_of_lane_0_converted);
     CLEAN(a_constant_converted);
     CLEAN(copy_packed);
+    CLEAN(many_arrays);
     CLEAN(kept);
     WRONG(multiplied_by_one, "accumulator-in-flight");
     WRONG(nothing_added, "accumulator-in-flight");
