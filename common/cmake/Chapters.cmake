@@ -138,6 +138,8 @@ function(add_kernel_objects prefix language entry suffix symbol)
         target_compile_options(${object} PRIVATE
           "SHELL:-include ${PROJECT_SOURCE_DIR}/common/timeline/recorder.h")
       endif()
+    else()
+      target_compile_options(${object} PRIVATE ${HOPPER_SIM_KERNEL_OPTIONS})
     endif()
   endforeach()
   set(${symbol} ${name} PARENT_SCOPE)

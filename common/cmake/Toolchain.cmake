@@ -40,6 +40,22 @@ endif()
 # library.
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wno-psabi>")
 
+# How the simulator's kernels are compiled, so that it can see into their variables. A variable
+# without a value gets a pattern (gcc 12, clang 8). Arithmetic with a signalling NaN, the mark of an
+# accumulator that a wgmma owns, is not optimized away: acc * 1.
+include(CheckCCompilerFlag)
+set(HOPPER_SIM_KERNEL_OPTIONS "")
+set(CMAKE_REQUIRED_FLAGS -Werror)
+foreach(option IN ITEMS -ftrivial-auto-var-init=pattern -fsignaling-nans
+                        -ffp-exception-behavior=maytrap)
+  string(MAKE_C_IDENTIFIER "HOPPER_HAS${option}" has)
+  check_c_compiler_flag(${option} ${has})
+  if(${has})
+    list(APPEND HOPPER_SIM_KERNEL_OPTIONS ${option})
+  endif()
+endforeach()
+unset(CMAKE_REQUIRED_FLAGS)
+
 if(HOPPER_SANITIZE)
   set(HOPPER_GPU OFF)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all

@@ -87,12 +87,12 @@ struct sim_thread {
     struct sim_thread *next_waiter;
     const struct sim_wait *wait; /* NULL: does not wait */
     const void *waits_for;
-    bool touched_registers; /* a wrapper has packed, converted or stored registers since the last
-                               wgmma.fence */
-    bool polled;            /* its last atomic added nothing: it polls a word of global memory */
-    uint32_t cycles;        /* charged since its warp's clock was last brought up to date */
+    bool polled;     /* its last atomic added nothing: it polls a word of global memory */
+    uint32_t cycles; /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
     struct bulk_state *bulk;         /* units/tma_store.c */
+    struct register_watch
+        *registers; /* units/register_watch.c; NULL before its first wgmma.fence */
     struct sim_exit_call *at_exit;
 };
 

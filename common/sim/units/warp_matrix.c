@@ -17,6 +17,7 @@
 #include "sim/models/element_values.h"
 #include "sim/order/shadow.h"
 #include "sim/units/accumulators.h"
+#include "sim/units/wgmma_state.h"
 
 enum { ROW_BYTES = 16, MATRIX_ROWS = 8 };
 
@@ -54,7 +55,8 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
             const struct rows *source = operand[i * MATRIX_ROWS + lane / 4];
             memcpy(&o->r[i], source->row.host + lane % 4 * sizeof(uint32_t), sizeof(uint32_t));
         }
-        warp->thread[lane]->touched_registers = true;
+        wgmma_fragment_loaded(warp->thread[lane], o->r);
+        register_watch_load(warp->thread[lane], o->r);
     }
     timing_fragments(warp, ((struct rows *)operand[0])->r);
     return true;
@@ -102,10 +104,26 @@ struct mma {
     int bf16;
 };
 
+/* Sums that begin with what the compiler has put into variables without a value, in every lane. */
+static void check_initialized(const struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    for (int i = 0; i < 4; ++i) {
+        int unset = 0;
+        while (unset < WARP_SIZE && sim_is_unset(((const struct mma *)operand[unset])->d[i]))
+            ++unset;
+        if (unset < WARP_SIZE) continue;
+        sim_hazard("uninitialized-registers", warp->thread[0],
+                   "mma.sync adds to d[%d], which was never given a value\n"
+                   "    set the sums to zero before the first multiplication",
+                   i);
+        return;
+    }
+}
+
 static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     float a[M][K], b[K][N], d[M][N];
     const bool bf16 = ((const struct mma *)operand[0])->bf16 != 0;
     ++sim_statistics.mma;
+    check_initialized(warp, operand);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct mma *o = operand[lane];
         const int g = lane / 4, t = lane % 4 * 2;

@@ -23,7 +23,10 @@
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
+#include "sim/units/register_watch.h"
 #include "sim/units/wgmma_state.h"
+
+static const char WAIT_GROUP[] = "wgmma.wait_group";
 
 static void at_cta_exit(struct sim_exit_call *call) {
     struct wgmma_state *const state = (struct wgmma_state *)call;
@@ -74,9 +77,17 @@ static void complete(struct sim_job *job) {
     sim_event_hook(&e);
 }
 
-/* All four warps are here, so nobody is waiting for an operation that is done. */
+static bool all_have_waited(const struct wgmma_state *state, const struct wgmma_operation *op) {
+    for (int i = 0; i < WARPGROUP_SIZE; ++i)
+        if (state->waited[i] <= op->group) return false;
+    return true;
+}
+
+/* All four warps are here, so no thread is waiting for an operation that is done. One with A in
+ * registers is kept until each thread has waited, because the wait looks at them. */
 static struct wgmma_operation *new_operation(struct wgmma_state *state) {
-    while (state->first && state->first->job.state == JOB_DONE) {
+    while (state->first && state->first->job.state == JOB_DONE &&
+           (!state->first->call.a_registers || all_have_waited(state, state->first))) {
         struct wgmma_operation *const done = state->first;
         state->first = done->next;
         if (!state->first) state->last = NULL;
@@ -137,6 +148,8 @@ static bool issue(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     wgmma_gather(state, tile, operand);
     tile->epoch = state->committed + 1;
     tile->last_use = ++state->uses;
+    tile->file = sim_thread()->self.file;
+    tile->line = sim_thread()->self.line;
 
     struct wgmma_operation *const op = new_operation(state);
     op->state = state;
@@ -198,10 +211,12 @@ void sim_wgmma_fence(void) {
     const int me = wgmma_index(thread);
     with_whole_warp("wgmma.fence");
     sim_advance(WGMMA_FENCE_CYCLES);
-    thread->touched_registers = false;
+    register_watch_fence(thread);
     state->fenced[me] = true;
-    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
+    for (int i = 0; i < MAX_TILES && state->tile[i]; ++i) {
         state->tile[i]->fenced[me] = true;
+        state->tile[i]->forgotten[me] = false;
+    }
 }
 
 static bool commit(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {
@@ -227,13 +242,26 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
 
 static const struct sim_wait wait_for_group = {describe_wait, NULL, false};
 
-/* A in registers must stay what it was until the wait. The array may be out of scope in the C
- * program by now, which is why the sanitizer may not look. */
-__attribute__((no_sanitize("address"))) static bool same_registers(const struct wgmma_operation *op,
-                                                                   int thread) {
-    const volatile uint32_t *const now = op->a_registers[thread];
-    for (int i = 0; i < A_REGISTERS; ++i)
-        if (now[i] != op->a_values[thread][i]) return false;
+/* The number of the newest group, plus one, of which the wait tells. */
+static uint32_t target_of(const struct wgmma_state *state, int pending) {
+    return (uint32_t)pending < state->committed ? state->committed - (uint32_t)pending : 0;
+}
+
+/* The warp's lanes are here. A in registers must stay what it was until the wait. */
+static bool check_fragments(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    struct sim_thread *const thread = warp->thread[0];
+    const struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
+    const int first = wgmma_index(thread);
+    const uint32_t target = target_of(state, ((const struct wgmma_wait *)operand[0])->pending);
+    wgmma_aligned_call(&warp->cta->warpgroup[warp->index / WARPGROUP_WARPS].wgmma->aligned,
+                       WAIT_GROUP);
+    for (struct wgmma_operation *op = state->first; op && op->group < target; op = op->next)
+        if (op->group >= state->waited[first] && op->call.a_registers &&
+            !wgmma_fragments_kept(op, first, operand))
+            sim_hazard("fragment-in-flight", thread,
+                       "A registers of the wgmma at %s:%d were changed before the wait for it\n"
+                       "    wait first, or load the next fragments into other registers",
+                       source_name(op->file), op->line);
     return true;
 }
 
@@ -241,20 +269,14 @@ static void wait_group(int pending) {
     struct sim_thread *const thread = sim_thread();
     struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int me = wgmma_index(thread);
-    with_whole_warp("wgmma.wait_group");
-    const uint32_t target =
-        (uint32_t)pending < state->committed ? state->committed - (uint32_t)pending : 0;
+    __builtin_unwind_init(); /* the processor's registers, too, are in memory now */
+    struct wgmma_wait wait = {register_watch_stack(), pending};
+    sim_warp_collective(WAIT_GROUP, &wait, check_fragments);
+    const uint32_t target = target_of(state, pending);
     if (target <= state->waited[me]) return;
     struct wgmma_operation *newest = NULL;
-    for (struct wgmma_operation *op = state->first; op && op->group < target; op = op->next) {
+    for (struct wgmma_operation *op = state->first; op && op->group < target; op = op->next)
         newest = op;
-        if (op->group < state->waited[me] || !op->call.a_registers || same_registers(op, me))
-            continue;
-        sim_hazard("fragment-in-flight", thread,
-                   "A registers of the wgmma at %s:%d were changed before the wait for it\n"
-                   "    wait first, or load the next fragments into other registers",
-                   source_name(op->file), op->line);
-    }
     if (newest) sim_job_wait(&newest->job, &wait_for_group, newest);
     for (int i = 0; i < MAX_TILES && state->tile[i]; ++i)
         if (wgmma_in_flight(state, state->tile[i], me) && state->tile[i]->epoch <= target)

@@ -6,7 +6,6 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/storage.h"
-#include "sim/models/fragments.h"
 #include "sim/units/accumulators.h"
 #include "sim/units/wgmma_state.h"
 
@@ -46,6 +45,7 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
         sim_fatal("simulator-limit", NULL,
                   "more than %d accumulator arrays of a warpgroup in flight", MAX_TILES);
     struct sim_cluster *const cluster = state->warpgroup->cta->cluster;
+    const bool forgotten = *oldest != NULL;
     if (!*oldest) *oldest = sim_arena_alloc(cluster, sizeof **oldest);
     struct wgmma_tile *const tile = *oldest;
     if (!tile->d) tile->d = sim_arena_alloc(cluster, sizeof(float) * WGMMA_M * WGMMA_MAX_N);
@@ -53,65 +53,58 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
     tile->epoch = 0;
     for (int i = 0; i < WARPGROUP_SIZE; ++i) {
         tile->acc[i] = ((const struct wgmma_call *)operand[i])->acc;
+        tile->forgotten[i] = forgotten;
         tile->fenced[i] = true; /* what a thread did before is judged by its own flags */
     }
     return tile;
 }
 
-static float *element_of(const struct wgmma_tile *tile, int thread, int i) {
-    const struct fragment_position at = fragment_of_d(thread, i);
-    return &tile->d[at.row * tile->n + at.column];
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-/* Were the registers of this thread touched since its last wgmma.fence? */
-static const char *fence_missing(const struct wgmma_state *state, const struct wgmma_tile *tile,
-                                 const struct wgmma_call *call, int thread) {
-    const struct sim_thread *const t = wgmma_thread(state->warpgroup, thread);
-    if (!state->fenced[thread]) return "the first wgmma comes without any wgmma_fence()";
-    if (call->a_registers && t->touched_registers)
-        return "registers were loaded or used since the last wgmma_fence(), and A is in registers";
-    if (wgmma_in_flight(state, tile, thread))
-        return NULL; /* a chain of the same shape needs none */
-    if (t->touched_registers)
-        return "registers were used (packed, converted, stored) since the last wgmma_fence()";
-    if (tile->fenced[thread]) return NULL;
-    for (int i = 0; i < tile->n / 2; ++i)
-        if (memcmp(&call->acc[i], element_of(tile, thread, i), sizeof(float)))
-            return "accumulators were changed since the last wgmma_fence()";
-    return NULL;
-}
-
-void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile *tile,
-                        void *const operand[WARPGROUP_SIZE]) {
-    for (int i = 0; i < WARPGROUP_SIZE; ++i) {
-        const char *const why = fence_missing(state, tile, operand[i], i);
-        if (!why) continue;
-        sim_hazard(
-            "missing-wgmma-fence", wgmma_thread(state->warpgroup, i),
-            "%s\n    call wgmma_fence() between the last access to these registers and the wgmma",
-            why);
-        return; /* the others would say the same */
+/* Reports accumulators that the whole warp adds to and that hold what the compiler has put into
+ * variables without a value. */
+static void check_initialized(const struct wgmma_state *state, const struct wgmma_tile *tile,
+                              void *const operand[WARPGROUP_SIZE], int warp) {
+    const int first = warp * WARP_SIZE;
+    for (int i = 0; i < tile->n / 2; ++i) {
+        int unset = 0;
+        while (unset < WARP_SIZE && !wgmma_in_flight(state, tile, first + unset) &&
+               sim_is_unset(((const struct wgmma_call *)operand[first + unset])->acc[i]))
+            ++unset;
+        if (unset < WARP_SIZE) continue;
+        sim_hazard("uninitialized-registers", wgmma_thread(state->warpgroup, first),
+                   "a wgmma adds to accumulator %d, which was never given a value\n"
+                   "    set accumulators to zero, or begin with accumulate = 0",
+                   i);
+        return;
     }
 }
 
 /* Takes the accumulators over; from here on the threads hold the tag. */
 void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
                   void *const operand[WARPGROUP_SIZE]) {
-    const uint32_t bits =
-        SIM_ACCUMULATOR_TAG | (uint32_t)(++state->tags & ~SIM_ACCUMULATOR_TAG_MASK);
-    memcpy(&tile->tag, &bits, sizeof bits);
+    ++state->tags;
+    for (int w = 0; w < WARPGROUP_WARPS; ++w)
+        if (((const struct wgmma_call *)operand[0])->accumulate)
+            check_initialized(state, tile, operand, w);
     for (int t = 0; t < WARPGROUP_SIZE; ++t) {
         float *const acc = ((const struct wgmma_call *)operand[t])->acc;
         if (!wgmma_in_flight(state, tile, t)) {
             tile->acc[t] = acc;
+            tile->tag[t] = state->tags;
             for (int i = 0; i < tile->n / 2; ++i) {
-                *element_of(tile, t, i) = acc[i];
+                const uint32_t bits = sim_accumulator_tag(state->tags, i);
+                *wgmma_element(tile, t, i) = acc[i];
                 memcpy(&acc[i], &bits, sizeof bits);
             }
             continue;
         }
         for (int i = 0; i < tile->n / 2; ++i) {
-            if (sim_is_tagged(acc[i])) continue;
+            if (bits_of(acc[i]) == sim_accumulator_tag(tile->tag[t], i)) continue;
             sim_hazard("accumulator-in-flight", wgmma_thread(state->warpgroup, t),
                        "accumulator %d was changed while a wgmma owned it\n"
                        "    wait for the group (wgmma_wait_group) before touching accumulators",
@@ -124,16 +117,25 @@ void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
 /* The thread has waited for the group: its accumulators hold values again. What it wrote there in
  * the meantime stays. */
 void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int thread) {
-    bool intact = true;
+    float *const acc = tile->acc[thread];
+    int changed = -1;
+    uint32_t found = 0;
     for (int i = 0; i < tile->n / 2; ++i) {
-        if (sim_is_tagged(tile->acc[thread][i]))
-            tile->acc[thread][i] = *element_of(tile, thread, i);
-        else
-            intact = false;
+        const uint32_t bits = bits_of(acc[i]);
+        if (bits == sim_accumulator_tag(tile->tag[thread], i)) {
+            acc[i] = *wgmma_element(tile, thread, i);
+        } else {
+            if (changed < 0) found = bits;
+            if (changed < 0) changed = i;
+        }
     }
     tile->fenced[thread] = false;
-    if (!intact)
-        sim_hazard("accumulator-in-flight", wgmma_thread(state->warpgroup, thread),
-                   "an accumulator was changed between a wgmma and the wait for it\n"
-                   "    touch accumulators after wgmma_wait_group only");
+    tile->forgotten[thread] = false;
+    if (changed < 0) return;
+    const bool computed = (found & SIM_ACCUMULATOR_TAG_MASK) == SIM_ACCUMULATOR_TAG;
+    sim_hazard("accumulator-in-flight", wgmma_thread(state->warpgroup, thread),
+               "accumulator %d was %s between the wgmma at %s:%d and the wait for it\n"
+               "    touch accumulators after wgmma_wait_group only",
+               changed, computed ? "read, and a result written to it," : "changed",
+               source_name(tile->file), tile->line);
 }

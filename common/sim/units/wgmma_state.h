@@ -9,6 +9,7 @@
 #include "sim/core/threads.h"
 #include "sim/cost/timing_async.h"
 #include "sim/models/descriptor.h"
+#include "sim/models/fragments.h"
 #include "sim/models/tensor_core.h"
 #include "sim/units/wgmma_aligned.h"
 
@@ -28,10 +29,14 @@ struct wgmma_tile {
     int n;
     float *acc[WARPGROUP_SIZE];
     bool fenced[WARPGROUP_SIZE]; /* a wgmma.fence since the values were delivered */
-    float *d;                    /* [64][n] */
-    uint32_t epoch;              /* of the newest group that works on it: 1 + its number */
+    /* No fence since the array was met, and earlier meetings may have been forgotten. */
+    bool forgotten[WARPGROUP_SIZE];
+    uint32_t tag[WARPGROUP_SIZE]; /* counts up: which tag the thread's registers hold */
+    float *d;                     /* [64][n] */
+    uint32_t epoch;               /* of the newest group that works on it: 1 + its number */
     uint32_t last_use;
-    float tag;
+    const char *file; /* of the newest wgmma that works on it */
+    int line;
 };
 
 /* A wgmma under way. */
@@ -60,7 +65,7 @@ struct wgmma_state {
     uint32_t committed; /* groups closed; operations now join group number `committed` */
     uint32_t used;      /* 1 + the newest group that has an operation */
     uint32_t uses;      /* counts up: the tiles' last_use */
-    uint64_t tags;
+    uint32_t tags;
     struct wgmma_operation *first, *last, *pool;
     struct wgmma_tile *tile[MAX_TILES];
     bool fenced[WARPGROUP_SIZE];     /* ever */
@@ -85,14 +90,52 @@ static inline bool wgmma_in_flight(const struct wgmma_state *state, const struct
 
 /* The tile of these accumulators: the one they were before, or another. */
 struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[WARPGROUP_SIZE]);
-/* Reports registers that were touched since the last wgmma.fence. */
-void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile *tile,
-                        void *const operand[WARPGROUP_SIZE]);
+/* Where accumulator `i` of a thread lies in the tile. */
+static inline float *wgmma_element(const struct wgmma_tile *tile, int thread, int i) {
+    const struct fragment_position at = fragment_of_d(thread, i);
+    return &tile->d[at.row * tile->n + at.column];
+}
 /* Takes the accumulators over; from here on the threads hold the tag. */
 void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
                   void *const operand[WARPGROUP_SIZE]);
 /* The thread has waited for the group: its accumulators hold values again. */
 void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int thread);
+
+/* ---- wgmma_fragments.c ---- */
+
+/* A warp at a wgmma: its threads, and their calls. */
+struct wgmma_warp {
+    struct sim_thread *thread; /* of the first lane */
+    const struct wgmma_call *call[WARP_SIZE];
+};
+
+static inline uint32_t wgmma_word(const void *memory, int i) {
+    uint32_t word;
+    __builtin_memcpy(&word, (const char *)memory + (size_t)i * sizeof word, sizeof word);
+    return word;
+}
+
+/* How A's registers were touched since the last wgmma.fence, in words; NULL: they were not. */
+const char *wgmma_fragments_touched(const struct wgmma_warp *warp);
+/* Has one of them never got a value? */
+bool wgmma_fragments_unset(const struct wgmma_warp *warp);
+/* ldmatrix writes the thread's four registers: reports a wgmma under way that reads them. */
+void wgmma_fragment_loaded(const struct sim_thread *thread, const uint32_t *registers);
+/* What each lane passes to a wait: where its stack ends, and how many groups may stay under way. */
+struct wgmma_wait {
+    const void *stack;
+    int pending;
+};
+/* The warp of thread `first` waits. Are its fragments what they were when the wgmma was issued? */
+bool wgmma_fragments_kept(const struct wgmma_operation *op, int first,
+                          void *const operand[WARP_SIZE]);
+
+/* ---- wgmma_fences.c ---- */
+
+/* Reports registers that were touched since the last wgmma.fence, and fragments of A without a
+ * value. */
+void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile *tile,
+                        void *const operand[WARPGROUP_SIZE]);
 
 /* ---- wgmma_operands.c ---- */
 

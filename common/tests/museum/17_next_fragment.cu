@@ -36,9 +36,10 @@ KERNEL(THREADS, 1) a_from_registers(KERNEL_ARGS args) {
     uint32_t fragment[STEPS][4];
     UNROLL for (int k = 0; k < TILES; ++k) {
         UNROLL for (int step = 0; step < STEPS; ++step)
-            ldmatrix_x4(fragment[step], &shared->a[k][BOX_CHUNK(row * 8 + step * 2 + half)]);
+            ldmatrix_x4(fragment[step], /* accused: fragment-in-flight */
+                        &shared->a[k][BOX_CHUNK(row * 8 + step * 2 + half)]);
 #if !FIXED
-        wgmma_wait_group(0); /* accused: fragment-in-flight */
+        wgmma_wait_group(0);
 #endif
         wgmma_fence();
         const uint64_t b = box_descriptor(shared->b[k]);

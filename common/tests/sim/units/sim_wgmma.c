@@ -242,7 +242,7 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
     if (mistake != NO_FENCE) wgmma_fence();
     if (mistake == THREE_WARPS && threadIdx.x >= 96) return;
     if (mistake == FRAGMENTS_CHANGED || mistake == FRAGMENTS_WITHOUT_FENCE) {
-        if (mistake == FRAGMENTS_WITHOUT_FENCE) float_to_element(1);
+        if (mistake == FRAGMENTS_WITHOUT_FENCE) load_fragments(&args, 16, fragments);
         wgmma_m64nNk16_rs(16, acc, fragments, db, 0);
     } else
         wgmma_m64nNk16(16, acc, da, db, 0);

@@ -1,0 +1,55 @@
+/*
+ * register_watch.h: what a thread did to its registers since its last wgmma.fence.
+ *
+ * The registers of a kernel are variables of C, and most accesses to them call no wrapper. Three
+ * things are known nevertheless: the values that wrappers took (packed, converted, stored), the
+ * places that ldmatrix filled, and what the kernel's stack frame held at the fence, for comparison
+ * with what a wgmma finds there. units/wgmma_fences.c draws the conclusions.
+ */
+#ifndef SIM_UNITS_REGISTER_WATCH_H
+#define SIM_UNITS_REGISTER_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/core/threads.h"
+
+enum { WATCHED_READS = 256, WATCHED_LOADS = 64 };
+
+/* Of a thread that has executed a wgmma.fence. Lists that are full take no more. */
+struct register_watch {
+    int reads, loads;                /* since the fence */
+    uint32_t read[WATCHED_READS];    /* values, in the order in which wrappers took them */
+    const void *load[WATCHED_LOADS]; /* where ldmatrix wrote its four registers */
+    const unsigned char *begin;      /* of the frame */
+    size_t bytes, room;              /* of the frame, and of its copy */
+    uint64_t *copy;
+};
+
+/* The thread, which is running, executes a wgmma.fence: forgets what came before, and copies the
+ * frames from the caller's up to the kernel's. */
+void register_watch_fence(struct sim_thread *thread);
+
+/* The lowest address of the stack of the function that calls, which has put the processor's
+ * registers there by __builtin_unwind_init(). */
+const void *register_watch_stack(void);
+
+/* What `bytes` bytes at `address` were at the fence; NULL if that is not known. */
+const void *register_watch_at_fence(const struct register_watch *watch, const void *address,
+                                    size_t bytes);
+/* Did the frame hold this word anywhere at the fence? */
+bool register_watch_held(const struct register_watch *watch, uint32_t word);
+
+/* A wrapper takes a register's value. */
+static inline void register_watch_read(const struct sim_thread *thread, uint32_t bits) {
+    struct register_watch *const watch = thread->registers;
+    if (watch && watch->reads < WATCHED_READS) watch->read[watch->reads++] = bits;
+}
+
+/* ldmatrix writes four registers. */
+static inline void register_watch_load(const struct sim_thread *thread, const void *registers) {
+    struct register_watch *const watch = thread->registers;
+    if (watch && watch->loads < WATCHED_LOADS) watch->load[watch->loads++] = registers;
+}
+
+#endif
