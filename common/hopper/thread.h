@@ -31,7 +31,7 @@ struct b128 {
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 /* The CTA's dynamic shared memory, laid out as `type`; 1024-byte aligned, as a 128 B swizzle
- * needs. */
+ * needs. In a kernel whose parameter is called `args`. */
 #define SHARED_MEMORY(type)                                                                        \
     extern __shared__ __align__(1024) unsigned char dynamic_shared_memory[];                       \
     type *const shared = (type *)dynamic_shared_memory

@@ -24,6 +24,7 @@ struct sim_self {
     /* Where the kernel's own variables end and its parameter lies, if it has asked for shared
      * memory. */
     const void *parameters;
+    const void *arguments; /* the parameter itself, which AddressSanitizer moves among them */
     const char *file; /* the chapter's line that is being executed */
     int line;
     int verb; /* > 0 inside a pipeline verb: inner wrappers keep the caller's line */

@@ -45,6 +45,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define NO_UNROLL
 #define SHARED_MEMORY(type)                                                                        \
     type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)));                             \
+    sim_self->arguments = &args;                                                                   \
     sim_self->parameters = __builtin_dwarf_cfa()
 
 #define threadIdx (sim_self->thread_index)

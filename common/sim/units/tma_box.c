@@ -11,6 +11,8 @@
  * tensor map there is a copy; nvcc would put it into local memory, which the TMA cannot read. */
 static bool is_local(const struct tensor_map *map) {
     const uintptr_t at = (uintptr_t)map, here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t arguments = (uintptr_t)sim_self->arguments;
+    if (arguments <= at && at < arguments + sizeof(struct gemm_args)) return false;
     return here < at && at < (uintptr_t)sim_self->parameters;
 }
 
