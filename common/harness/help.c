@@ -105,6 +105,14 @@ static void print_run_options(void) {
         printf("  --explain SUBJECT     mbarrier: the life of the first mbarrier in this run, step "
                "by\n"
                "                        step; mbarrier:2: that of the third\n");
+    if (!program_is_tour && !backend_can_time())
+        printf("  --check               many small runs instead of one: sizes, schedules and "
+               "numbers of\n"
+               "                        SMs that find every broken kernel known so far, and some "
+               "that\n"
+               "                        --seed draws; stops at the first that fails. Takes "
+               "--variant,\n"
+               "                        --dtype and --seed\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
            "  --report DIR          a page with results and timelines, DIR/index.html,\n"
            "                        and the timelines as figures\n"
