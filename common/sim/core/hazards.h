@@ -24,7 +24,8 @@ const char *sim_who(const struct sim_thread *thread, char *text, size_t size);
 /* "shared memory +0x4010 (16 bytes)" of CTA so and so. Returns text. */
 const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size_t size);
 
-/* A file's name as reports show it: with the directory it is in. */
+/* A file's name as reports show it: with the directory it is in; of a verb's, with the line of the
+ * header and "called from" before it. places.c */
 const char *source_name(const char *file);
 /* An id for a line of a file, and back. */
 uint16_t source_site(const char *file, int line);
