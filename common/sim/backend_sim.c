@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "gemm.h"
+#include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
 #include "sim/core/global_memory.h"
@@ -66,6 +67,7 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
         return EXIT_USAGE;
     }
     seed = backend_settings[SETTING_SEED].value;
+    endless_step_limit = backend_settings[SETTING_STEPS].value;
     run_number = 0;
     memset(info, 0, sizeof *info);
     info->backend = "sim";

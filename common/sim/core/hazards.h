@@ -4,6 +4,8 @@
 #ifndef SIM_CORE_HAZARDS_H
 #define SIM_CORE_HAZARDS_H
 
+#include <stdio.h>
+
 #include "sim/core/threads.h"
 
 /* Reports a hazard of the running (or the given) thread and goes on. `kind` is a stable word for
@@ -33,6 +35,9 @@ void source_site_of(uint16_t site, const char **file, int *line);
 
 /* Reports that the resident threads wait for each other: deadlock.c. */
 void report_deadlock(void);
+/* What every resident thread waits for, or that it runs: a line for each group of neighbours, as
+ * far as two dozen lines go. Takes no memory. deadlock.c */
+void say_threads(FILE *out);
 
 /* ---- the run's hazards ---- */
 

@@ -49,7 +49,7 @@ KERNEL(THREADS, 1) waits_for(KERNEL_ARGS args) {
     }
 }
 
-/* Both sides lie in a header: the staging buffer is written again while the store before it reads. */
+/* Both sides lie in a header: the staging buffer is written while the store before it reads. */
 enum { FIRST_STORE = __LINE__ + 4, SECOND_STORE };
 KERNEL(THREADS, 1) overwritten_staging(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);

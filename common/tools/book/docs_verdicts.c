@@ -12,9 +12,10 @@
  * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker; or, with
  * header=common/hopper/NAME, of that header, which the kernel then includes), compiles the kernel
  * for the simulator, runs it with the options, and holds the second block against what it said: the
- * kinds of hazard, the file, and the exit code; --check has to find the mistake, too. Words such as -DWAIT=0 go to the compiler. Lines of
- * an edit begin with '-', '+' or ' ' as in diff -u; "@@" separates edits. The old lines must occur
- * exactly once in the file. With --write, the second block becomes what was said.
+ * kinds of hazard, the file, and the exit code; --check has to find the mistake, too. Words such as
+ * -DWAIT=0 go to the compiler. Lines of an edit begin with '-', '+' or ' ' as in diff -u; "@@"
+ * separates edits. The old lines must occur exactly once in the file. With --write, the second
+ * block becomes what was said.
  *
  * docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER LIBRARY...
  * Exit code: 0 all verdicts hold, 1 one does not, 2 something could not be read or written.

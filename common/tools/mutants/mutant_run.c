@@ -4,8 +4,8 @@
  *     mutant_run KERNEL.so order|value|few [NUMBER]
  *
  * The shared object defines the kernel `kernel_mutant` and takes the simulator from this program.
- * What runs is the list of --check, backend_check_runs(), up to the first run that reports a hazard.
- * A wrong result alone ends the search for "value"; "few" is for mutants that should pass. With a
+ * The runs are those of --check, backend_check_runs(), up to the first that reports a hazard. A
+ * wrong result alone ends the search for "value"; "few" is for mutants that should pass. With a
  * number only that run of the list. Prints one line per run,
  *
  *     run NUMBER SCHEDULE SEED M N K SMS CODE
