@@ -221,7 +221,10 @@ static enum exit_code write_results(const struct options *options, const struct 
         report_json(report, stdout);
     else
         report_table(report, stdout);
-    if (options->trace && !timeline_write_trace(options->trace)) code = EXIT_USAGE;
+    if (options->trace && !timeline_write_trace(options->trace))
+        code = EXIT_USAGE;
+    else if (options->trace && !options->json)
+        printf("\ntimelines for ui.perfetto.dev, in %s: %s\n", timeline_times(), options->trace);
     if (options->report && !write_page(options, report, command)) code = EXIT_USAGE;
     if (options->report && !options->json)
         printf("\nresults and timelines: %s/index.html\n", options->report);

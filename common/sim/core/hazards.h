@@ -29,6 +29,8 @@ const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size
 /* A file's name as reports show it: with the directory it is in; of a verb's, with the line of the
  * header and "called from" before it. places.c */
 const char *source_name(const char *file);
+/* The same text, for as long as the program runs: timelines keep what barriers are called. */
+const char *source_keep(const char *text);
 /* An id for a line of a file, and back. */
 uint16_t source_site(const char *file, int line);
 void source_site_of(uint16_t site, const char **file, int *line);

@@ -5,6 +5,7 @@
  * kernel's, and the file is a text of this table, which says the header's line, too.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/core/hazards.h"
@@ -35,6 +36,26 @@ const char *sim_called_from(const char *file, int line, const char *caller) {
         return place->text;
     }
     return caller; /* hundreds of kernels in one program: the header's line is left out */
+}
+
+/* ---- names that outlive what they name ---- */
+
+struct kept {
+    struct kept *next;
+    char text[];
+};
+
+const char *source_keep(const char *text) {
+    static struct kept *list;
+    for (const struct kept *known = list; known; known = known->next)
+        if (!strcmp(known->text, text)) return known->text;
+    const size_t size = strlen(text) + 1;
+    struct kept *const kept = malloc(sizeof *kept + size);
+    if (!kept) abort();
+    memcpy(kept->text, text, size);
+    kept->next = list;
+    list = kept;
+    return kept->text;
 }
 
 const char *source_name(const char *file) {

@@ -43,16 +43,14 @@ static size_t identifier(const char *text) {
 }
 
 /* The barrier as the kernel has it: inside a verb, "&ring[i].full" is "&shared->ring[i].full". */
-static const char *text_of_object(const char *text, const struct sim_self *self,
-                                  struct sim_cluster *cluster) {
+static const char *text_of_object(const char *text, const struct sim_self *self) {
     const char *const from = text + (*text == '&'), *object = self->object;
     const size_t length = object ? identifier(from) : 0;
     if (!length || strlen(self->alias) != length || strncmp(from, self->alias, length)) return text;
     object += *object == '&';
-    const size_t size = strlen(object) + strlen(from) + 2;
-    char *const whole = sim_arena_alloc(cluster, size);
-    snprintf(whole, size, "&%s%s", object, from + length);
-    return whole;
+    char whole[128];
+    snprintf(whole, sizeof whole, "&%s%s", object, from + length);
+    return source_keep(whole);
 }
 
 /* "&shared->full[stage]" is called full[2], if it is the third that its line has made. */
@@ -233,7 +231,7 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     record->offset = place.offset;
     record->file = self->file;
     record->line = self->line;
-    record->text = text_of_object(text, self, cluster);
+    record->text = text_of_object(text, self);
     const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);

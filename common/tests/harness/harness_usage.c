@@ -250,6 +250,8 @@ static void check_outputs(void) {
     run(TOUR, SMALL "--trace DIR/trace.json --report DIR/page");
     expect(outcome.code == 0 && exists("trace.json") && exists("page/index.html"), "--report: %s",
            outcome.err);
+    expect(strstr(outcome.out, "in simulated cycles: ") && strstr(outcome.out, "/trace.json\n"),
+           "--trace does not say what it wrote, and where: %s", outcome.out);
     expect(strstr(outcome.out, "simulated cycles") != NULL, "the table does not say simulated: %s",
            outcome.out);
     run(SIM, SMALL "--variant truncating --report DIR/one");
