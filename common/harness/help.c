@@ -136,6 +136,6 @@ void print_help(void) {
     printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, or output "
            "that\n"
            "could not be written; 3 no usable device or not enough memory; 4 the simulator found a "
-           "hazard\n"
-           "or a deadlock. The tour ends with the worst of its chapters (4, then 1).\n");
+           "hazard,\n"
+           "a deadlock, or no end. The tour ends with the worst of its chapters (4, then 1).\n");
 }
