@@ -6,8 +6,9 @@
 
 #include <stdint.h>
 
-/* After so many turns of threads sim.launch counts as endless; 0: some thirty times as many as a
- * GEMM of its m, n and k takes in the worst kernel of the book. Set before a run. */
+/* After so many turns of threads sim.launch counts as endless. 0: after several times as many as a
+ * GEMM of its m, n and k takes in any kernel of the book, or as many products of wgmma. Set before a
+ * run. */
 extern uint64_t endless_step_limit;
 /* After so many seconds of processor time one turn does, and more the larger the problem; a turn is
  * microseconds. */
@@ -17,8 +18,8 @@ extern double endless_turn_seconds;
 void endless_watch(void);
 void endless_watch_ends(void);
 
-/* Of the launch under way: sim.steps may grow so far. */
-extern uint64_t endless_last_step;
+/* Of the launch under way: sim.steps and sim_statistics.products may grow so far. */
+extern uint64_t endless_last_step, endless_last_product;
 /* Reports it, and what every thread does. */
 void report_endless(void);
 

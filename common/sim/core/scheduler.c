@@ -299,7 +299,7 @@ bool scheduler_run(void) {
         return false;
     }
     while (grid_admit()) {
-        if (sim.steps > endless_last_step) {
+        if (sim.steps > endless_last_step || sim_statistics.products > endless_last_product) {
             report_endless();
             return false;
         }

@@ -173,7 +173,7 @@ int main(int argc, char **argv) {
          .smem_bytes = sizeof(struct smem),
          .argument = 1 << 30,
          .hazard = "endless",
-         .text = "threads have taken 100000 turns, this one most of them, "},
+         .text = "and the kernel has not ended:\n    CTA 0, "},
         {.name = "for_ever_by_turns",
          .kernel = for_ever_by_turns,
          .threads = THREADS,
