@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* After so many turns of threads sim.launch counts as endless. 0: after several times as many as a
- * GEMM of its m, n and k takes in any kernel of the book, or as many products of wgmma. Set before a
- * run. */
+ * GEMM of its m, n and k takes in any kernel of the book, or as many products of wgmma. Set before
+ * a run. */
 extern uint64_t endless_step_limit;
 /* After so many seconds of processor time one turn does, and more the larger the problem; a turn is
  * microseconds. */
