@@ -224,13 +224,11 @@ static void place_panels(const struct timeline *timeline, const struct panel *pa
 
 bool timeline_write_stack_svg(const char *path) {
     struct legend legend = {0};
-    bool simulated = false;
     struct panel panels[2], placed[2];
     const int panel_count = stack_panels(panels);
     const double top = panel_count > 1 ? TOP + CAPTION : TOP;
     double height = top;
     for (const struct timeline *t = timeline_list; t; t = t->next) {
-        simulated |= t->simulated;
         height += HEADING + STAGE_GAP;
         place_panels(t, panels, panel_count, placed);
         for (int i = 0; i < t->tracks; ++i) {
