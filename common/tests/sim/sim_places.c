@@ -51,11 +51,16 @@ KERNEL(THREADS, 1) waits_for(KERNEL_ARGS args) {
 
 /* Both sides lie in a header: the staging buffer is written while the store before it reads. */
 enum { FIRST_STORE = __LINE__ + 4, SECOND_STORE };
+__attribute__((noinline)) static void store_twice(struct smem *memory,
+                                                  const struct gemm_args *args) {
+    const float acc[EPILOGUE_N / 2] = {0};
+    epilogue_store(memory->box, args, 0, 0, EPILOGUE_M, EPILOGUE_N, acc, 1);
+    epilogue_store(memory->box, args, 64, 0, EPILOGUE_M, EPILOGUE_N, acc, 1);
+}
+
 KERNEL(THREADS, 1) overwritten_staging(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const float acc[EPILOGUE_N / 2] = {0};
-    epilogue_store(shared->box, &args, 0, 0, EPILOGUE_M, EPILOGUE_N, acc, 1);
-    epilogue_store(shared->box, &args, 64, 0, EPILOGUE_M, EPILOGUE_N, acc, 1);
+    store_twice(shared, &args);
     if (me() == 0) bulk_wait_group(0);
 }
 
