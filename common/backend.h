@@ -110,6 +110,23 @@ int backend_baselines(const struct gemm_problem *problem, struct contender *out,
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles);
 
+/* ---- runs that find what is wrong with a kernel; the GPU has none ---- */
+
+enum { CHECK_SETTINGS = 4, MOST_CHECK_RUNS = 128 };
+
+/* One run: a problem, and how it is run. */
+struct check_run {
+    int m, n, k;
+    uint64_t seed;                    /* of the input, which is whole numbers */
+    uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
+};
+
+/* The runs that, together, find every broken kernel that is known, those that find most of them
+ * first. Writes at most MOST_CHECK_RUNS; returns how many. */
+int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs);
+/* One more, drawn at random; *random is the state of the draws. */
+void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, struct check_run *run);
+
 /* ---- timing; the simulator has none ---- */
 
 /* One timed batch of launches. */

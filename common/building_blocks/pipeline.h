@@ -107,9 +107,10 @@ DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeli
     mbarrier_arrive(&ring[state.index].empty);
 }
 
-/* The verbs, as kernels use them: a report of the simulator names the kernel's line, not this
- * file's. */
-#define pipeline_init(ring, stages, consumers) VERB(pipeline_init_stages(ring, stages, consumers))
+/* The verbs, as kernels use them: a report of the simulator names the kernel's line beside this
+ * file's, and the barriers as the kernel names its ring. */
+#define pipeline_init(ring, stages, consumers)                                                     \
+    VERB_OF(#ring, "ring", pipeline_init_stages(ring, stages, consumers))
 #define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))
 #define producer_acquire(ring, state, bytes) VERB(pipeline_producer_acquire(ring, state, bytes))
 #define producer_commit(ring, state) VERB(pipeline_producer_commit(ring, state))

@@ -63,7 +63,8 @@ if(HOPPER_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built.
+# CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built, HOPPER_NO_GPU why
+# they are not.
 set(HOPPER_GPU_PROGRAMS OFF)
 if(HOPPER_GPU)
   include(CheckLanguage)
@@ -86,8 +87,12 @@ if(HOPPER_GPU)
     set(HOPPER_GPU_PROGRAMS ON)
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: building the GPU programs and the simulator")
   else()
+    set(HOPPER_NO_GPU "there is no CUDA toolkit: install ${HOPPER_CUDA_FLOOR} or newer, put its \
+nvcc in PATH (or name it by CUDACXX), and configure in an empty build directory")
     message(STATUS "No CUDA toolkit (nvcc) found: building the simulator alone")
   endif()
 else()
+  set(HOPPER_NO_GPU "this build directory is configured without the GPU programs: use another, \
+without -DHOPPER_GPU=OFF or HOPPER_SANITIZE, on a machine with a CUDA toolkit")
   message(STATUS "GPU programs switched off: building the simulator alone")
 endif()

@@ -70,11 +70,21 @@ const int backend_setting_count = 0;
 const char *const backend_settings_heading = "The GPU";
 
 const char *backend_lacks(const char *option) {
-    static const char *const simulated[] = {"--sms", "--schedule", "--schedule-seed", "--explain"};
+    static const char *const simulated[] = {"--sms",        "--schedule", "--schedule-seed",
+                                            "--step-limit", "--explain",  "--check"};
     for (size_t i = 0; i < sizeof simulated / sizeof *simulated; ++i)
         if (strcmp(option, simulated[i]) == 0)
             return "only the simulator's programs (build/sim) have this option";
     return NULL;
+}
+
+int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
+    (void)kernel, (void)runs;
+    return 0; /* backend_lacks("--check") */
+}
+
+void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, struct check_run *run) {
+    (void)kernel, (void)random, (void)run;
 }
 
 /* Devices of compute capability 9.0 that can map this one's memory, itself included. */

@@ -105,6 +105,14 @@ static void print_run_options(void) {
         printf("  --explain SUBJECT     mbarrier: the life of the first mbarrier in this run, step "
                "by\n"
                "                        step; mbarrier:2: that of the third\n");
+    if (!program_is_tour && !backend_can_time())
+        printf("  --check               many small runs instead of one: sizes, schedules and "
+               "numbers of\n"
+               "                        SMs that find every broken kernel known so far, and some "
+               "that\n"
+               "                        --seed draws; stops at the first that fails. Takes "
+               "--variant,\n"
+               "                        --dtype and --seed\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
            "  --report DIR          a page with results and timelines, DIR/index.html,\n"
            "                        and the timelines as figures\n"
@@ -128,6 +136,6 @@ void print_help(void) {
     printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, or output "
            "that\n"
            "could not be written; 3 no usable device or not enough memory; 4 the simulator found a "
-           "hazard\n"
-           "or a deadlock. The tour ends with the worst of its chapters (4, then 1).\n");
+           "hazard,\n"
+           "a deadlock, or no end. The tour ends with the worst of its chapters (4, then 1).\n");
 }

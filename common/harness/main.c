@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/check.h"
 #include "harness/experiment.h"
 #include "harness/help.h"
 #include "harness/message.h"
@@ -220,7 +221,10 @@ static enum exit_code write_results(const struct options *options, const struct 
         report_json(report, stdout);
     else
         report_table(report, stdout);
-    if (options->trace && !timeline_write_trace(options->trace)) code = EXIT_USAGE;
+    if (options->trace && !timeline_write_trace(options->trace))
+        code = EXIT_USAGE;
+    else if (options->trace && !options->json)
+        printf("\ntimelines for ui.perfetto.dev, in %s: %s\n", timeline_times(), options->trace);
     if (options->report && !write_page(options, report, command)) code = EXIT_USAGE;
     if (options->report && !options->json)
         printf("\nresults and timelines: %s/index.html\n", options->report);
@@ -280,9 +284,13 @@ int main(int argc, char **argv) {
     struct selection selection = select_kernels(&options);
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
-    const bool open = code == EXIT_VERIFIED;
+    bool open = code == EXIT_VERIFIED;
     if (open) code = leave_out(&selection, &device, options.backend.type);
-    if (code == EXIT_VERIFIED) {
+    if (code == EXIT_VERIFIED && options.check) {
+        backend_close();
+        open = false;
+        code = check_kernel(selection.kernels[0], &options, argv[0]);
+    } else if (code == EXIT_VERIFIED) {
         apply_choices(&selection, &options);
         struct kernel_result *results = calloc((size_t)selection.count + 1, sizeof *results);
         char *command = command_line(argc, argv);

@@ -175,6 +175,8 @@ static bool refuse_elsewhere(const char *name) {
         complain("%s: %s", name, reason);
     else if (program_is_tour && strcmp(name, "--variant") == 0)
         complain("--variant: the tour runs the chapters' own kernels; run the chapter's program");
+    else if (program_is_tour && strcmp(name, "--check") == 0)
+        complain("--check: checks one kernel; run the program of its chapter");
     else if (program_is_tour && strcmp(name, "--explain") == 0)
         complain("--explain: the tour has many kernels; run the program of one chapter");
     else if (!program_is_tour && strcmp(name, "--chapters") == 0)
@@ -272,6 +274,14 @@ static bool check_size(const struct options *o) {
     return true;
 }
 
+/* --check leaves nothing else to choose than the kernel and the draws. */
+static bool check_check(const struct options *options) {
+    if (!options->check || !options->given) return true;
+    complain("--check: makes runs of its own, to which %s means nothing; leave one of the two out",
+             options->given);
+    return false;
+}
+
 static bool check_outputs(const struct options *options) {
     if (options->explain >= 0 && options->json) {
         complain("--explain: prints text, and --json leaves no room for it; choose one");
@@ -294,17 +304,24 @@ void default_extents(int *m, int *n, int *k) {
     *n = 1536;
 }
 
+enum gemm_type default_type(void) { return registry_has_type(GEMM_BF16) ? GEMM_BF16 : GEMM_FP16; }
+
+/* Would --check take no notice of this option? */
+static bool means_nothing_to_check(const char *name) {
+    static const char *const heard[] = {"--variant", "--dtype", "--seed"};
+    return find_name(name, heard, (int)(sizeof heard / sizeof *heard)) < 0;
+}
+
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {"--m",        "--n",       "--k",      "--size",
                                              "--input",    "--seed",    "--timing", "--iters",
                                              "--dtype",    "--variant", "--trace",  "--csv",
                                              "--chapters", "--report",  "--explain"};
-    const enum gemm_type type = registry_has_type(GEMM_BF16) ? GEMM_BF16 : GEMM_FP16;
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
                                 .explain = -1,
-                                .backend = {.type = type}};
+                                .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
     for (int i = 1; i < argc; ++i) {
         char name[32];
@@ -312,6 +329,12 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         const size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
         snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), argv[i]);
         if (!equals && (!strcmp(name, "--help") || !strcmp(name, "-h"))) return OPTIONS_HELP;
+        if (!equals && !strcmp(name, "--check")) {
+            if (refuse_elsewhere(name)) return OPTIONS_BAD;
+            options->check = true;
+            continue;
+        }
+        if (means_nothing_to_check(name)) options->given = argv[i];
         if (!equals && !strcmp(name, "--json")) {
             options->json = true;
             continue;
@@ -329,7 +352,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_size(options) &&
-                   check_outputs(options)
+                   check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;
 }

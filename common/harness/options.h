@@ -17,6 +17,8 @@ struct options {
     const char *variant; /* NULL: the chapter's own kernel */
     uint32_t chapters;   /* tour: bit c for chapter c */
     bool json;
+    bool check;                       /* the runs of harness/check.h instead of one */
+    const char *given;                /* the last option that --check has no use for; NULL: none */
     const char *trace, *csv, *report; /* NULL: not asked for */
     int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
@@ -30,6 +32,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
 
 /* What --m, --n and --k are if they are not given. */
 void default_extents(int *m, int *n, int *k);
+/* And --dtype. */
+enum gemm_type default_type(void);
 
 /* The chapter's number: 6 of "06_wgmma"; 0 if the name begins with none. */
 int chapter_of_kernel(const struct gemm_kernel *kernel);

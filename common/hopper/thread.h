@@ -88,9 +88,10 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 }
 
 /* A call of a function made of wrappers, such as the verbs of pipeline.h: the simulator's reports
- * name the line of the call. */
+ * name the line of the call, too. */
 #define VERB(call) call
 #define VERB_VALUE(call) call
+#define VERB_OF(object, alias, call) call
 
 #else
 #include "sim/hopper/thread.h"

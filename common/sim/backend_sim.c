@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "gemm.h"
+#include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
 #include "sim/core/global_memory.h"
@@ -19,11 +20,12 @@
 #include "sim/core/scheduler.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/recording.h"
+#include "sim/settings.h"
 #include "sim/units/thread_copies.h"
 
 const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
 
-enum { SETTING_SMS, SETTING_SCHEDULE, SETTING_SEED, SETTINGS };
+_Static_assert((int)SETTINGS <= (int)CHECK_SETTINGS, "a run of --check has a value for each");
 struct backend_setting backend_settings[] = {
     [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
     [SETTING_SCHEDULE] = {"--schedule", "ORDER",
@@ -32,6 +34,10 @@ struct backend_setting backend_settings[] = {
                           "late, or at any moment that the rules allow",
                           schedule_names, 0, SIM_SCHEDULES - 1, SCHEDULE_TIME},
     [SETTING_SEED] = {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
+    [SETTING_STEPS] = {"--step-limit", "STEPS",
+                       "turns of threads after which a launch counts as endless\n"
+                       "(default 0: by the size of the problem)",
+                       NULL, 0, UINT64_MAX, 0},
 };
 const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The simulator";
@@ -61,6 +67,7 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
         return EXIT_USAGE;
     }
     seed = backend_settings[SETTING_SEED].value;
+    endless_step_limit = backend_settings[SETTING_STEPS].value;
     run_number = 0;
     memset(info, 0, sizeof *info);
     info->backend = "sim";

@@ -45,12 +45,13 @@ static void write_span(FILE *file, const struct timeline *timeline, const struct
     const char *source = span->inferred        ? "inferred"
                          : timeline->simulated ? "simulated"
                                                : "measured";
+    const char *unit = timeline->simulated && !timeline->timed ? "step" : "cycle";
     fprintf(file, "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,", process, thread);
     write_time(file, "ts", begin);
     write_time(file, "dur", end - begin);
     fprintf(file, "\"cat\":\"%s\",\"name\":\"%s", source, timeline_span_name(span->kind));
     if (span->k_tile >= 0) fprintf(file, " %d", span->k_tile);
-    fprintf(file, "\",\"args\":{\"cycle\":%lld,\"cycles\":%lld", (long long)span->begin,
+    fprintf(file, "\",\"args\":{\"%s\":%lld,\"%ss\":%lld", unit, (long long)span->begin, unit,
             (long long)(span->end - span->begin));
     if (span->k_tile >= 0) fprintf(file, ",\"k_tile\":%d", span->k_tile);
     if (span->tile >= 0) fprintf(file, ",\"output_tile\":%d", span->tile);
@@ -67,7 +68,9 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
             char name[256];
             snprintf(name, sizeof name, "%s%s%s, SM %d, CTA %d%s", timeline->name,
                      timeline->variant[0] ? " " : "", timeline->variant, track->sm, track->cta,
-                     timeline->simulated ? " (simulated)" : "");
+                     !timeline->simulated ? ""
+                     : timeline->timed    ? " (simulated)"
+                                          : " (simulated, in steps)");
             last_cta = track->cta;
             thread = 0;
             ++*process;

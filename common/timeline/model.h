@@ -114,6 +114,8 @@ struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm);
 void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument);
 void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp);
 void timeline_build(struct timeline *timeline);
+/* timeline_times() of one. */
+const char *timeline_times_of(const struct timeline *timeline);
 const char *timeline_role_name(int role);
 const char *timeline_span_name(int kind);
 

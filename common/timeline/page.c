@@ -52,6 +52,8 @@ static void write_row(FILE *file, const struct report_row *row) {
 static void write_info(FILE *file, const struct report_info *info) {
     fprintf(file, "{\"simulated\":%s,\"m\":%d,\"n\":%d,\"k\":%d,\"sms\":%d",
             info->simulated ? "true" : "false", info->m, info->n, info->k, info->sms);
+    write_string(file, "times", timeline_times());
+    write_string(file, "tick", strstr(timeline_times(), "steps") ? "step" : "cycle");
     write_number(file, "power_limit_w", info->power_limit_w);
     write_string(file, "device", info->device);
     write_string(file, "dtype", info->dtype);

@@ -123,12 +123,10 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
-    const char *unit = !timeline->simulated ? "SM clock cycles"
-                       : timeline->timed    ? "simulated cycles"
-                                            : "steps of the simulator";
     const int length =
         snprintf(subtitle, sizeof subtitle, "%d x %d x %d, %s over time in %s", timeline->m,
-                 timeline->n, timeline->k, timeline->cluster > 1 ? "one cluster" : "one CTA", unit);
+                 timeline->n, timeline->k, timeline->cluster > 1 ? "one cluster" : "one CTA",
+                 timeline_times_of(timeline));
     if (figures.k_tile_period > 0)
         snprintf(subtitle + length, sizeof subtitle - (size_t)length,
                  "; mostly a k-tile every %.0f, %s %.0f %% from first to last multiplication",
@@ -226,13 +224,11 @@ static void place_panels(const struct timeline *timeline, const struct panel *pa
 
 bool timeline_write_stack_svg(const char *path) {
     struct legend legend = {0};
-    bool simulated = false;
     struct panel panels[2], placed[2];
     const int panel_count = stack_panels(panels);
     const double top = panel_count > 1 ? TOP + CAPTION : TOP;
     double height = top;
     for (const struct timeline *t = timeline_list; t; t = t->next) {
-        simulated |= t->simulated;
         height += HEADING + STAGE_GAP;
         place_panels(t, panels, panel_count, placed);
         for (int i = 0; i < t->tracks; ++i) {
@@ -252,8 +248,7 @@ bool timeline_write_stack_svg(const char *path) {
     if (timeline_list)
         snprintf(size, sizeof size, "%d x %d x %d, ", timeline_list->m, timeline_list->n,
                  timeline_list->k);
-    snprintf(subtitle, sizeof subtitle, "%sone CTA of each step, in %s%s", size,
-             simulated ? "simulated cycles" : "SM clock cycles",
+    snprintf(subtitle, sizeof subtitle, "%sone CTA of each step, in %s%s", size, timeline_times(),
              legend.inferred ? "; hatched: inferred from issue and observed completion" : "");
     svg_begin(output.file, height, title, subtitle);
     static const char *const captions[2] = {"from the kernel's start",
@@ -270,10 +265,10 @@ bool timeline_write_stack_svg(const char *path) {
         char name[160], note[128] = "the Tensor Core is not used";
         full_name(t, name, sizeof name);
         if (figures.k_tile_period > 0)
-            snprintf(note, sizeof note,
-                     "%s %.0f %%, mostly a %d x %d x %d k-tile every %.0f cycles",
+            snprintf(note, sizeof note, "%s %.0f %%, mostly a %d x %d x %d k-tile every %.0f %s",
                      figures.busy_means, 100 * figures.tensor_core_busy, t->tile_m, t->tile_n,
-                     t->tile_k, figures.k_tile_period);
+                     t->tile_k, figures.k_tile_period,
+                     t->simulated && !t->timed ? "steps" : "cycles");
         svg_text(output.file, 10, y + 12, "name", "start", name);
         svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
         y += HEADING;

@@ -179,6 +179,15 @@ void timeline_end(struct timeline *timeline, double cycles) {
     timeline_build(timeline);
 }
 
+const char *timeline_times_of(const struct timeline *timeline) {
+    if (!timeline->simulated) return "SM clock cycles";
+    return timeline->timed ? "simulated cycles" : "steps of the simulator";
+}
+
+const char *timeline_times(void) {
+    return timeline_list ? timeline_times_of(timeline_list) : "SM clock cycles";
+}
+
 const char *timeline_role_name(int role) {
     static const char *const names[TRACE_ROLES] = {
         [TRACE_PRODUCER] = "producer",

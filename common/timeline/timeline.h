@@ -159,6 +159,10 @@ struct timeline_figures {
 };
 struct timeline_figures timeline_figures(int index);
 
+/* What the times of all timelines are: "simulated cycles", "SM clock cycles", or, where a schedule
+ * keeps no time, "steps of the simulator", which are an order alone. */
+const char *timeline_times(void);
+
 /* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name
  * only when it is whole. False, with a line on stderr, if it cannot be written. */
 bool timeline_write_trace(const char *path);

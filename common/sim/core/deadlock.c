@@ -14,7 +14,9 @@
 /* What a blocked thread waits for, as one line of text. */
 static void describe(const struct sim_thread *thread, char *text, size_t size) {
     text[0] = 0;
-    if (thread->wait)
+    if (thread->state == THREAD_READY)
+        snprintf(text, size, "runs");
+    else if (thread->wait)
         thread->wait->describe(thread, thread->waits_for, text, size);
     else
         snprintf(text, size, "waits");
@@ -136,14 +138,22 @@ static const struct sim_thread *culprit(const struct sim_thread *first,
     return last;
 }
 
-void report_deadlock(void) {
+void say_threads(FILE *out) {
     enum { LINES = 24 };
+    int room = LINES;
+    for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
+        for (int rank = 0; rank < cluster->ctas; ++rank)
+            room -= say_cta(out, &cluster->cta[rank], room);
+    if (room <= 0) fprintf(out, "    ...\n");
+}
+
+void report_deadlock(void) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return;
     const struct sim_thread *first = NULL, *root = NULL;
-    int room = LINES, blocked = 0;
+    int blocked = 0;
     for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
         for (int rank = 0; rank < cluster->ctas; ++rank) {
             const struct sim_cta *cta = &cluster->cta[rank];
@@ -154,9 +164,8 @@ void report_deadlock(void) {
                 const struct sim_wait *wait = cta->thread[i].wait;
                 if (!root && wait && wait->root) root = &cta->thread[i];
             }
-            room -= say_cta(out, cta, room);
         }
-    if (room <= 0) fprintf(out, "    ...\n");
+    say_threads(out);
     struct chain chain;
     const struct sim_thread *named = culprit(first, root, &chain);
     if (chain.count > 1) say_chain(out, &chain);

@@ -65,6 +65,7 @@ struct sim_statistics {
     uint64_t stmatrix, stmatrix_conflicts;
     uint64_t cp_async, cp_async_conflicts;
     uint64_t mma, wgmma, tma_load_bytes, tma_store_bytes;
+    uint64_t products;       /* of elements, by wgmma */
     uint64_t global_sectors; /* of 32 bytes, that ld.global and st.global touched */
 };
 extern struct sim_statistics sim_statistics;

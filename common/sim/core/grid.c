@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sim/core/collective.h"
+#include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
 #include "sim/core/global_memory.h"
@@ -323,7 +324,9 @@ bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bo
     order_clusters();
     global_launch_begin();
     sim_hooks.launch_begins();
+    endless_watch();
     *abandoned = !scheduler_run();
+    endless_watch_ends();
     jobs_cancel();
     while (sim.clusters) {
         struct sim_cluster *next = sim.clusters->next;

@@ -39,17 +39,6 @@ void source_site_of(uint16_t site, const char **file, int *line) {
     *line = sites[site].line;
 }
 
-const char *source_name(const char *file) {
-    if (!file) return "?";
-    const char *shown = file, *slash = NULL;
-    for (const char *c = file; *c; ++c) {
-        if (*c != '/') continue;
-        if (slash) shown = slash + 1;
-        slash = c;
-    }
-    return shown; /* the file and the directory it is in */
-}
-
 /* ---- names ---- */
 
 const char *sim_who(const struct sim_thread *thread, char *text, size_t size) {

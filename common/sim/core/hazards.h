@@ -4,6 +4,8 @@
 #ifndef SIM_CORE_HAZARDS_H
 #define SIM_CORE_HAZARDS_H
 
+#include <stdio.h>
+
 #include "sim/core/threads.h"
 
 /* Reports a hazard of the running (or the given) thread and goes on. `kind` is a stable word for
@@ -24,14 +26,20 @@ const char *sim_who(const struct sim_thread *thread, char *text, size_t size);
 /* "shared memory +0x4010 (16 bytes)" of CTA so and so. Returns text. */
 const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size_t size);
 
-/* A file's name as reports show it: with the directory it is in. */
+/* A file's name as reports show it: with the directory it is in; of a verb's, with the line of the
+ * header and "called from" before it. places.c */
 const char *source_name(const char *file);
+/* The same text, for as long as the program runs: timelines keep what barriers are called. */
+const char *source_keep(const char *text);
 /* An id for a line of a file, and back. */
 uint16_t source_site(const char *file, int line);
 void source_site_of(uint16_t site, const char **file, int *line);
 
 /* Reports that the resident threads wait for each other: deadlock.c. */
 void report_deadlock(void);
+/* What every resident thread waits for, or that it runs: a line for each group of neighbours, as
+ * far as two dozen lines go. Takes no memory. deadlock.c */
+void say_threads(FILE *out);
 
 /* ---- the run's hazards ---- */
 

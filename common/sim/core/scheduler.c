@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
+#include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
 #include "sim/core/grid.h"
@@ -148,6 +149,7 @@ void scheduler_abandon(void) {
 /* Runs one thread until it blocks, yields or ends. */
 static void run_thread(struct sim_thread *thread) {
     ++sim.steps;
+    ++thread->turns;
     sim_self = &thread->self;
     in_fiber = true;
     fiber_resume(thread->fiber);
@@ -297,6 +299,10 @@ bool scheduler_run(void) {
         return false;
     }
     while (grid_admit()) {
+        if (sim.steps > endless_last_step || sim_statistics.products > endless_last_product) {
+            report_endless();
+            return false;
+        }
         if (step()) continue;
         if (sim.progress != last_progress) futile = 0;
         last_progress = sim.progress;

@@ -77,6 +77,7 @@ struct sim_thread {
     struct sim_cta *cta;
     int index; /* in the CTA */
     int lane;
+    uint64_t turns;        /* that the scheduler has given it */
     int slot;              /* of its generic accesses: index in the cluster */
     uint32_t epoch;        /* of its next generic access; its own entry in c is not kept */
     struct sim_clock c, p; /* C_T, P_T: order/clock.c */

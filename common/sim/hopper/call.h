@@ -11,6 +11,7 @@
 #define SIM_HOPPER_CALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sim_index {
@@ -27,15 +28,44 @@ struct sim_self {
     const void *arguments; /* the parameter itself, which AddressSanitizer moves among them */
     const char *file; /* the chapter's line that is being executed */
     int line;
-    int verb; /* > 0 inside a pipeline verb: inner wrappers keep the caller's line */
+    /* Inside a verb of a shared header, `file` also says which line of the header that is. */
+    int verb;                   /* > 0: inside one, or several */
+    const char *caller;         /* the chapter's file alone */
+    const char *object, *alias; /* what the verb is called for, and what the header calls it */
 };
 extern struct sim_self *sim_self;
 
+/* What takes the place of a file's name in a verb: "building_blocks/pipeline.h:57 called from
+ * 07_warp_specialized/kernel.cu", and the caller's line is said behind it. For the same arguments
+ * the same pointer. */
+const char *sim_called_from(const char *file, int line, const char *caller);
+
 static inline void sim_at(const char *file, int line) {
-    if (!sim_self->verb) {
-        sim_self->file = file;
-        sim_self->line = line;
+    struct sim_self *const self = sim_self;
+    if (self->verb) {
+        self->file = sim_called_from(file, line, self->caller);
+    } else {
+        self->file = file;
+        self->line = line;
     }
+}
+
+/* A verb begins, called from this line. */
+static inline void sim_verb(const char *file, int line) {
+    sim_at(file, line);
+    if (!sim_self->verb++) sim_self->caller = file;
+}
+
+/* The same for a verb that is called for `object`, which the header knows as `alias`. */
+static inline void sim_verb_of(const char *file, int line, const char *object, const char *alias) {
+    sim_verb(file, line);
+    sim_self->object = object;
+    sim_self->alias = alias;
+}
+
+static inline void sim_verb_ends(void) {
+    --sim_self->verb;
+    sim_self->object = NULL;
 }
 
 /* A wrapper's call, with the line it stands on. */
@@ -44,18 +74,25 @@ static inline void sim_at(const char *file, int line) {
 /* An operand that the instruction has only as an immediate: the build stops unless it is a
  * constant, as nvcc's does. */
 #define IMMEDIATE(value)                                                                           \
-    ((void)sizeof(struct { _Static_assert((value) >= 0, "a constant"); char some; }), (value))
+    ((void)sizeof(struct {                                                                         \
+         _Static_assert((value) >= 0, "a constant");                                               \
+         char some;                                                                                \
+     }),                                                                                           \
+     (value))
 
 /* A call of a function that is itself made of wrappers, such as the verbs of pipeline.h: reports
- * name the caller's line. */
-#define VERB(call) (sim_at(__FILE__, __LINE__), ++sim_self->verb, call, (void)--sim_self->verb)
+ * name the caller's line beside the header's. */
+#define VERB(call) (sim_verb(__FILE__, __LINE__), call, sim_verb_ends())
 #define VERB_VALUE(call)                                                                           \
     ({                                                                                             \
-        sim_at(__FILE__, __LINE__);                                                                \
-        ++sim_self->verb;                                                                          \
+        sim_verb(__FILE__, __LINE__);                                                              \
         __typeof__(call) value_ = (call);                                                          \
-        --sim_self->verb;                                                                          \
+        sim_verb_ends();                                                                           \
         value_;                                                                                    \
     })
+/* One that names objects: what it initializes as `alias`[i] is called `object`[i] in reports. Both
+ * are strings. */
+#define VERB_OF(object, alias, call)                                                               \
+    (sim_verb_of(__FILE__, __LINE__, object, alias), call, sim_verb_ends())
 
 #endif

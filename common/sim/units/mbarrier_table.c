@@ -4,6 +4,7 @@
  */
 #include "sim/units/mbarrier_table.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,12 +35,29 @@ static int number_of(const struct mbarrier_record *record) {
     return number;
 }
 
+static size_t identifier(const char *text) {
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        ++length;
+    return length;
+}
+
+/* The barrier as the kernel has it: inside a verb, "&ring[i].full" is "&shared->ring[i].full". */
+static const char *text_of_object(const char *text, const struct sim_self *self) {
+    const char *const from = text + (*text == '&'), *object = self->object;
+    const size_t length = object ? identifier(from) : 0;
+    if (!length || strlen(self->alias) != length || strncmp(from, self->alias, length)) return text;
+    object += *object == '&';
+    char whole[128];
+    snprintf(whole, sizeof whole, "&%s%s", object, from + length);
+    return source_keep(whole);
+}
+
 /* "&shared->full[stage]" is called full[2], if it is the third that its line has made. */
 const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size) {
-    const char *from = record->text;
-    static const char prefix[] = "shared->";
-    if (*from == '&') ++from;
-    if (!strncmp(from, prefix, sizeof prefix - 1)) from += sizeof prefix - 1;
+    const char *from = record->text + (*record->text == '&');
+    const size_t pointer = identifier(from); /* "shared" */
+    if (pointer && !strncmp(from + pointer, "->", 2)) from += pointer + 2;
     const char *const open = strchr(from, '['), *const close = strrchr(from, ']');
     if (open && close > open)
         snprintf(text, size, "%.*s[%d]%s", (int)(open - from), from, number_of(record), close + 1);
@@ -225,7 +243,7 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     record->offset = place.offset;
     record->file = self->file;
     record->line = self->line;
-    record->text = text;
+    record->text = text_of_object(text, self);
     const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);

@@ -175,6 +175,7 @@ static bool issue(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     state->last = op;
     state->used = state->committed + 1;
     ++sim_statistics.wgmma;
+    sim_statistics.products += 64u * 16u * (unsigned)call->n;
     sim_job_start(&op->job, op->busy.end + WGMMA_DRAIN_CYCLES);
     return true;
 }

@@ -5,6 +5,7 @@
  * FAKE_GPU=1: it can time, and has a library called cublas that computes; else it is like the
  * simulator.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ const char *const backend_settings_heading = "The fake";
 
 const char *backend_lacks(const char *option) {
     if (FAKE_GPU && (!strncmp(option, "--sms", 5) || !strncmp(option, "--schedule", 10) ||
-                     !strcmp(option, "--explain")))
+                     !strcmp(option, "--explain") || !strcmp(option, "--check")))
         return "only the simulator's programs (build/sim) have this option";
     return !FAKE_GPU && !strcmp(option, "--csv")
                ? "the simulator takes no times to write; leave it out"
@@ -110,9 +111,24 @@ int backend_baselines(const struct gemm_problem *problem, struct contender *out,
     return 1;
 }
 
+/* Two runs, and every second drawn one is like the second. */
+int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
+    (void)kernel;
+    for (int i = 0; i < 2; ++i)
+        runs[i] = (struct check_run){8, 8 + i, 8, 1, {(uint64_t)i + 1, (uint64_t)i, 1}};
+    return FAKE_GPU ? 0 : 2;
+}
+
+void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, struct check_run *run) {
+    struct check_run listed[2];
+    backend_check_runs(kernel, listed);
+    *run = listed[++*random % 2];
+}
+
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles) {
     *cycles = FAKE_GPU ? -1 : 12345;
+    if (getenv("FAKE_CRASH")) raise(SIGKILL);
     if (contender->enqueue(contender, problem, NULL) != GEMM_OK) return RUN_FAILED;
     if (fake_last_defect == DEFECT_HAZARD) return RUN_HAZARD;
     return RUN_OK;
@@ -158,6 +174,8 @@ bool timeline_add_device_records(const struct gemm_kernel *kernel,
     (void)kernel, (void)problem, (void)buffer, (void)bytes, (void)clock_mhz;
     return true;
 }
+
+const char *timeline_times(void) { return FAKE_GPU ? "SM clock cycles" : "simulated cycles"; }
 
 bool timeline_write_trace(const char *path) {
     FILE *file = fopen(path, "w");

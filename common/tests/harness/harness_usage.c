@@ -64,6 +64,13 @@ static const struct usage usages[] = {
     {SIM, "--explain mbarrier --json", 2, "--explain: prints text"},
     {SIM, SMALL "--explain mbarrier:2", 2, "choose mbarrier:0 to mbarrier:1"},
     {GPU, "--explain mbarrier", 2, "--explain: only the simulator's programs"},
+    {GPU, "--check", 2, "--check: only the simulator's programs"},
+    {TOUR, "--check", 2, "--check: checks one kernel; run the program of its chapter"},
+    {SIM, "--check --m 8", 2, "--check: makes runs of its own, to which --m means nothing"},
+    {SIM, "--schedule=late --check", 2, "to which --schedule=late means nothing"},
+    {SIM, "--json --check", 2, "to which --json means nothing"},
+    {SIM, "--check --variant none-such", 2, "--variant: there is no 'none-such' here"},
+    {SIM, "--check > /dev/full", 2, "standard output"},
     {TOUR, "--explain mbarrier", 2, "--explain: the tour has many kernels"},
     {TOUR, "--variant truncating", 2, "--variant: the tour runs"},
     {TOUR, "--chapters 12", 2, "--chapters: there is no chapter 12"},
@@ -243,6 +250,8 @@ static void check_outputs(void) {
     run(TOUR, SMALL "--trace DIR/trace.json --report DIR/page");
     expect(outcome.code == 0 && exists("trace.json") && exists("page/index.html"), "--report: %s",
            outcome.err);
+    expect(strstr(outcome.out, "in simulated cycles: ") && strstr(outcome.out, "/trace.json\n"),
+           "--trace does not say what it wrote, and where: %s", outcome.out);
     expect(strstr(outcome.out, "simulated cycles") != NULL, "the table does not say simulated: %s",
            outcome.out);
     run(SIM, SMALL "--variant truncating --report DIR/one");

@@ -6,7 +6,7 @@ cd "$1" || exit 2
 failed=0
 # What a kernel may use: functions and macros of lower-case names, and the words of the language.
 # Names that only build others (WGMMA_DEFINE, sim_...) are the halves' own.
-words='DEVICE|KERNEL|KERNEL_ARGS|UNROLL|NO_UNROLL|SHARED_MEMORY|VERB|VERB_VALUE'
+words='DEVICE|KERNEL|KERNEL_ARGS|UNROLL|NO_UNROLL|SHARED_MEMORY|VERB|VERB_VALUE|VERB_OF'
 names() {
     sed -nE \
         -e 's/^#define ([a-z_][A-Za-z0-9_]*)\(.*/\1/p' \

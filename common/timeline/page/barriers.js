@@ -154,7 +154,7 @@ function goTo(at) {
   barrier.at = at = Math.max(0, Math.min(count - 1, at));
   const event = eventOf(which, at), before = at > 0 ? eventOf(which, at - 1) : event;
   byId("barrier-slider").value = at;
-  byId("barrier-position").textContent = `event ${at + 1} of ${count}, cycle ${whole(event.cycle)}`;
+  byId("barrier-position").textContent = `event ${at + 1} of ${count}, ${data.info.tick} ${whole(event.cycle)}`;
   byId("barrier-sentence").textContent =
     sentence(event, before, which.cta).replace(/^./, letter => letter.toUpperCase());
   setState(
@@ -229,6 +229,7 @@ function barrierKey(event) {
 }
 
 function startBarriers() {
+  byId("barrier-tick").textContent = data.info.tick;
   const stages = view.stages.filter(stage => stage.timeline.barriers.length);
   byId("no-barriers").hidden = stages.length > 0;
   byId("barrier-view").hidden = stages.length === 0;

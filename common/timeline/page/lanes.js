@@ -13,7 +13,7 @@ const view = {
   from: 0,
   to: 1,
   end: 1,
-  ctas: "1",
+  ctas: "cluster",
   width: 0,
   height: 0,
   rows: [],
@@ -51,7 +51,9 @@ function readColors() {
 /* ---- layout ---- */
 
 function shownCtas(stage) {
-  const count = view.ctas === "all" ? stage.ctas.length : Number(view.ctas);
+  const count = view.ctas === "all" ? stage.ctas.length :
+    view.ctas === "cluster"         ? stage.timeline.cluster :
+                                      Number(view.ctas);
   return new Set(stage.ctas.slice(0, count));
 }
 
@@ -218,7 +220,7 @@ function drawRuler() {
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "middle";
   pen.fillStyle = view.colors.soft;
-  pen.fillText(data.info.simulated ? "simulated cycles" : "SM clock cycles", 8, RULER / 2);
+  pen.fillText(data.info.times, 8, RULER / 2);
   forTicks((time, x) => {
     pen.fillRect(x, 14, 1, RULER - 14);
     if (x < view.width - 50) pen.fillText(whole(time), x + 4, RULER / 2);
@@ -256,7 +258,7 @@ function draw() {
   }
   drawCursors(pen);
   drawRuler();
-  byId("range").textContent = `${whole(view.from)} \u2013 ${whole(view.to)} cycles`;
+  byId("range").textContent = `${whole(view.from)} \u2013 ${whole(view.to)} ${data.info.tick}s`;
 }
 
 function drawCursors(pen) {

@@ -42,7 +42,7 @@ function describe(hit) {
   if (lane.kTile[i] >= 0) text += `, k-tile ${lane.kTile[i]}`;
   if (lane.tile[i] >= 0) text += `, output tile ${lane.tile[i]}`;
   text += `\n${whole(lane.begin[i])} \u2013 ${whole(lane.end[i])}: ${
-    whole(lane.end[i] - lane.begin[i])} cycles`;
+    whole(lane.end[i] - lane.begin[i])} ${data.info.tick}s`;
   if (lane.inferred[i]) text += "\ninferred from issue and observed completion";
   return text + "\n" + place;
 }
@@ -168,7 +168,9 @@ function startTimelines() {
   }
   const most = Math.max(1, ...view.stages.map(stage => stage.ctas.length));
   for (const [value, text] of [
-         ["1", "the first"], ["2", "the first two"], ["all", `all recorded (${most})`]])
+         ["cluster", view.stages.some(stage => stage.timeline.cluster > 1) ?
+           "the first, or its cluster" : "the first"],
+         ["2", "the first two"], ["all", `all recorded (${most})`]])
     if (value !== "2" || most > 2) byId("ctas").append(element("option", {value}, text));
   byId("ctas").addEventListener("change", event => {
     view.ctas = event.target.value;

@@ -18,6 +18,14 @@ function selfTest() {
     new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));
   const steps = data.timelines.length;
   check("every step is shown", view.headings.length === steps, `${view.headings.length}`);
+  /* Of a cluster all CTAs are shown: in one of them alone a multicast is half a load. */
+  const lanesOf = stage => new Set(
+    view.rows.filter(row => row.stage === stage).map(row => row.lane.cta)).size;
+  check("a cluster is shown whole, of others a CTA",
+    view.stages.every(stage => lanesOf(stage) === stage.timeline.cluster));
+  check("the times are called what they are",
+    byId("range").textContent.endsWith(` ${data.info.tick}s`) && data.info.times.includes(
+      data.info.tick), data.info.times);
   check("every step has a Tensor Core track", view.headings.every(heading => heading.core));
   key("timeline", "3");
   check("key 3 hides chapter 03",
@@ -167,7 +175,7 @@ function selfTestSpeed(check) {
     `${spans} spans, ${(1000 * FRAMES / total).toFixed(0)} frames a second, slowest frame ${
       slowest.toFixed(1)} ms`);
   view.stages = recorded;
-  view.ctas = "1";
+  view.ctas = "cluster";
   relayOut();
   beginning();
 }

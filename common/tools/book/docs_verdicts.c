@@ -12,9 +12,10 @@
  * makes the edit in a copy of 05_tma_mbarrier/kernel.cu (or of file=PATH, in the marker; or, with
  * header=common/hopper/NAME, of that header, which the kernel then includes), compiles the kernel
  * for the simulator, runs it with the options, and holds the second block against what it said: the
- * kinds of hazard, the file, and the exit code. Words such as -DWAIT=0 go to the compiler. Lines of
- * an edit begin with '-', '+' or ' ' as in diff -u; "@@" separates edits. The old lines must occur
- * exactly once in the file. With --write, the second block becomes what was said.
+ * kinds of hazard, the file, and the exit code; --check has to find the mistake, too. Words such as
+ * -DWAIT=0 go to the compiler. Lines of an edit begin with '-', '+' or ' ' as in diff -u; "@@"
+ * separates edits. The old lines must occur exactly once in the file. With --write, the second
+ * block becomes what was said.
  *
  * docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER LIBRARY...
  * Exit code: 0 all verdicts hold, 1 one does not, 2 something could not be read or written.
@@ -153,6 +154,16 @@ static char *verdict(const struct setting *set, const char *options) {
     return out.data;
 }
 
+/* Does --check find it, too? */
+static bool check_finds(const struct setting *set) {
+    struct text command = {0};
+    text_add(&command, "cd '%s' && timeout %d ./broken --check >check.log 2>&1", set->work,
+             SECONDS);
+    const int code = shell(command.data);
+    free(command.data);
+    return code == 1 || code == 4;
+}
+
 /* ---- holding it against the page ---- */
 
 /* What has to stay the same: the first line's kind and file without its numbers, and the exit
@@ -216,6 +227,8 @@ static void check(const struct setting *set, struct page *page, int line, bool r
                 page_replace(page, said + 1, said_end - said - 1, now);
             else if (strcmp(essence_now, essence_then))
                 complain(page, line, "the verdict has changed:\n%s", now);
+            if (!strstr(now, "exit code 0") && !check_finds(set))
+                complain(page, line, "--check does not find it: see %s/check.log", set->work);
             free(now);
             free(then);
         }

@@ -49,7 +49,8 @@ RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests
 SWITCHES = r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
-REPORT = re.compile(r"^hazard: ([\w-]+): (\S+?):(\d+): ([^:]*): (.*(?:\n    .*)*)", re.M)
+REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
+                    r"(.*(?:\n    .*)*)", re.M)
 FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "kernel", "run", "at", "against",
           "says")
 KEY = 5  # the fields that name a mutant
@@ -207,7 +208,8 @@ class Gallery:
         report = REPORT.search(run.stderr)
         if worst == HAZARD and report:
             kind, file, line, _, message = report.groups()
-            other = re.search(r"(?:issued|initialized) at (\S+):(\d+)", message)
+            other = re.search(r"(?:issued|initialized) at (?:\S+ called from )?(\S+):(\d+)",
+                              message)
             return Outcome(kind, kernel, codes[HAZARD], self.line_text(file, line),
                            self.line_text(*other.groups()) if other else "",
                            page.advice_of(kind, message),

@@ -1,0 +1,324 @@
+/*
+ * check.c: --check. The runs are shared out among processes, because a broken kernel may take its
+ * process with it.
+ */
+#include "harness/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/experiment.h"
+#include "harness/message.h"
+
+enum { DRAWN_RUNS = 96, RUNS = MOST_CHECK_RUNS + DRAWN_RUNS, MOST_WORKERS = 16 };
+enum { NOT_RUN = -1, SIGNALLED = 128 /* and more: by which signal a run ended its process */ };
+
+/* What the processes share. */
+struct board {
+    atomic_int next;   /* run to be taken */
+    atomic_int failed; /* the lowest run that failed; the number of runs: none has */
+    atomic_int done;
+    int code[RUNS];
+    int taken[MOST_WORKERS]; /* what each works at */
+};
+
+struct check {
+    const struct gemm_kernel *kernel;
+    const struct options *options;
+    struct check_run run[RUNS];
+    int listed, count; /* the first `listed` are the backend's, the others drawn */
+    int workers;
+    pid_t worker[MOST_WORKERS]; /* 0: has ended */
+    struct board *board;
+};
+
+enum exit_code check_run_once(const struct gemm_kernel *kernel,
+                              const struct backend_options *options, const struct check_run *run) {
+    struct backend_info device = {0};
+    struct experiment experiment;
+    struct kernel_result result;
+    for (int i = 0; i < backend_setting_count; ++i)
+        backend_settings[i].value = run->setting[i];
+    enum exit_code code = backend_open(options, &device);
+    if (code != EXIT_VERIFIED) return code;
+    const struct problem_size size = {run->m, run->n, run->k};
+    if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
+    code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
+                           &kernel, 1, false);
+    if (code == EXIT_VERIFIED) {
+        experiment_verify(&experiment, kernel, &result);
+        code = result.code;
+    }
+    experiment_close(&experiment);
+    backend_close();
+    return code;
+}
+
+/* ---- the processes ---- */
+
+static void note(struct board *board, int run, int code) {
+    board->code[run] = code;
+    atomic_fetch_add(&board->done, 1);
+    int lowest = atomic_load(&board->failed);
+    while (code != EXIT_VERIFIED && run < lowest &&
+           !atomic_compare_exchange_weak(&board->failed, &lowest, run)) {
+    }
+}
+
+/* A process takes runs until there are none, or one in front of them has failed. */
+static _Noreturn void work(const struct check *check, int worker) {
+    struct board *const board = check->board;
+    const int silence = open("/dev/null", O_WRONLY);
+    if (silence < 0 || dup2(silence, STDERR_FILENO) < 0 || dup2(silence, STDOUT_FILENO) < 0)
+        _exit(EXIT_NO_DEVICE);
+    int run;
+    while ((run = atomic_fetch_add(&board->next, 1)) < atomic_load(&board->failed)) {
+        board->taken[worker] = run;
+        note(board, run, check_run_once(check->kernel, &check->options->backend, &check->run[run]));
+    }
+    _exit(EXIT_VERIFIED);
+}
+
+/* A process that ended in the middle of a run has failed that run. */
+static void bury(struct check *check, pid_t process, int status) {
+    for (int i = 0; i < check->workers; ++i) {
+        if (check->worker[i] != process) continue;
+        check->worker[i] = 0;
+        const int run = check->board->taken[i];
+        if (run >= 0 && check->board->code[run] == NOT_RUN)
+            note(check->board, run,
+                 WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+}
+
+static bool start_workers(struct check *check) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const int wanted = cores < 1 ? 1 : cores < MOST_WORKERS ? (int)cores : MOST_WORKERS;
+    for (int i = 0; i < wanted; ++i) {
+        check->board->taken[i] = NOT_RUN;
+        const pid_t process = fork();
+        if (process == 0) work(check, i);
+        if (process < 0) break; /* then with fewer */
+        check->worker[check->workers++] = process;
+    }
+    if (!check->workers) complain("--check: cannot start a process: %s", strerror(errno));
+    return check->workers > 0;
+}
+
+static void wait_for_workers(struct check *check) {
+    const struct timespec tenth = {.tv_nsec = 100000000};
+    for (int left = check->workers; left > 0;) {
+        int status;
+        const pid_t process = waitpid(-1, &status, progress_shown() ? WNOHANG : 0);
+        if (process < 0 && errno != EINTR) abort(); /* we have children */
+        if (process > 0) {
+            bury(check, process, status);
+            --left;
+        } else {
+            progress("--check: %d of %d runs", atomic_load(&check->board->done), check->count);
+            if (progress_shown()) nanosleep(&tenth, NULL);
+        }
+    }
+    progress_clear();
+}
+
+/* Every run up to the first that fails; false if that cannot be done. */
+static bool run_all(struct check *check) {
+    check->board =
+        mmap(NULL, sizeof *check->board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (check->board == MAP_FAILED) {
+        complain("--check: no memory: %s", strerror(errno));
+        return false;
+    }
+    atomic_store(&check->board->failed, check->count);
+    for (int i = 0; i < check->count; ++i)
+        check->board->code[i] = NOT_RUN;
+    fflush(stdout);
+    if (!start_workers(check)) return false;
+    wait_for_workers(check);
+    return true;
+}
+
+/* ---- what is said ---- */
+
+static int setting_index(const char *option) {
+    for (int i = 0; i < backend_setting_count; ++i)
+        if (!strcmp(backend_settings[i].option, option)) return i;
+    return -1;
+}
+
+/* "late 1, early 1, random 3, time 1": how often runs first .. end - 1 with run `like`'s problem
+ * had each schedule. `like` NULL: all of them. */
+static void say_schedules(const struct check *check, int first, int end,
+                          const struct check_run *like) {
+    const int schedule = setting_index("--schedule");
+    if (schedule < 0) return;
+    const struct backend_setting *const setting = &backend_settings[schedule];
+    const char *before = "";
+    for (uint64_t name = setting->low; name <= setting->high; ++name) {
+        int count = 0;
+        for (int i = first; i < end; ++i)
+            count += check->run[i].setting[schedule] == name &&
+                     (!like || (check->run[i].m == like->m && check->run[i].n == like->n &&
+                                check->run[i].k == like->k));
+        if (count) {
+            printf("%s%s", before, setting->names[name]);
+            if (count > 1) printf(" %dx", count);
+            before = ", ";
+        }
+    }
+    putchar('\n');
+}
+
+static void say_listed(const struct check *check) {
+    const int sms = setting_index("--sms");
+    printf("%8s %6s %6s %5s   %s\n", "m", "n", "k", "SMs", "schedules");
+    for (int i = 0; i < check->listed; ++i) {
+        const struct check_run *const run = &check->run[i];
+        bool said = false;
+        for (int j = 0; j < i; ++j)
+            said |=
+                check->run[j].m == run->m && check->run[j].n == run->n && check->run[j].k == run->k;
+        if (said) continue;
+        printf("%8d %6d %6d %5d   ", run->m, run->n, run->k, sms < 0 ? 0 : (int)run->setting[sms]);
+        say_schedules(check, 0, check->listed, run);
+    }
+}
+
+static void say_drawn(const struct check *check) {
+    int m = 0, n = 0, k = 0;
+    for (int i = check->listed; i < check->count; ++i) {
+        if (m < check->run[i].m) m = check->run[i].m;
+        if (n < check->run[i].n) n = check->run[i].n;
+        if (k < check->run[i].k) k = check->run[i].k;
+    }
+    printf("  and %d drawn by --seed %llu, up to %d x %d x %d: ", check->count - check->listed,
+           (unsigned long long)check->options->seed, m, n, k);
+    say_schedules(check, check->listed, check->count, NULL);
+}
+
+/* ---- the run that failed ---- */
+
+enum { MOST_WORDS = 24 };
+
+struct command {
+    char text[MOST_WORDS][32];
+    const char *word[MOST_WORDS + 1];
+    int words;
+};
+
+static void add_word(struct command *command, const char *word) {
+    if (command->words == MOST_WORDS) abort();
+    command->word[command->words++] = word;
+    command->word[command->words] = NULL;
+}
+
+static void add_number(struct command *command, const char *option, uint64_t value) {
+    add_word(command, option);
+    char *const text = command->text[command->words];
+    snprintf(text, sizeof command->text[0], "%llu", (unsigned long long)value);
+    add_word(command, text);
+}
+
+/* The command line that makes this run. */
+static void make_command(const struct check *check, const struct check_run *run,
+                         const char *program, struct command *command) {
+    const struct options *const o = check->options;
+    command->words = 0;
+    add_word(command, program);
+    if (o->variant) {
+        add_word(command, "--variant");
+        add_word(command, o->variant);
+    }
+    add_number(command, "--m", (uint64_t)run->m);
+    add_number(command, "--n", (uint64_t)run->n);
+    add_number(command, "--k", (uint64_t)run->k);
+    for (int i = 0; i < backend_setting_count; ++i) {
+        const struct backend_setting *const setting = &backend_settings[i];
+        if (run->setting[i] == setting->value) continue;
+        if (setting->names) {
+            add_word(command, setting->option);
+            add_word(command, setting->names[run->setting[i]]);
+        } else {
+            add_number(command, setting->option, run->setting[i]);
+        }
+    }
+    add_word(command, "--input");
+    add_word(command, input_names[INPUT_INTEGER]);
+    if (run->seed != 1) add_number(command, "--seed", run->seed);
+    if (o->backend.type != default_type()) {
+        add_word(command, "--dtype");
+        add_word(command, type_names[o->backend.type]);
+    }
+}
+
+/* Runs a command; what it says comes here. Its exit code, or SIGNALLED and more. */
+static int obey(const struct command *command) {
+    int status = 0;
+    fflush(stdout);
+    const pid_t process = fork();
+    if (process == 0) {
+        execvp(command->word[0], (char *const *)(uintptr_t)command->word);
+        complain("%s: %s", command->word[0], strerror(errno));
+        _exit(EXIT_NO_DEVICE);
+    }
+    if (process < 0 || waitpid(process, &status, 0) != process) return NOT_RUN;
+    return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static enum exit_code show_failure(const struct check *check, int failed, const char *program) {
+    struct command command;
+    const int code = check->board->code[failed];
+    make_command(check, &check->run[failed], program, &command);
+    if (failed == 0)
+        printf("The first of %d runs fails.", check->count);
+    else
+        printf("Runs 1 to %d of %d are right, run %d fails.", failed, check->count, failed + 1);
+    printf(" It is\n\n   ");
+    for (int i = 0; i < command.words; ++i)
+        printf(" %s", command.word[i]);
+    printf("\n\n");
+    const int again = obey(&command);
+    if (code > SIGNALLED)
+        complain("that run ends by signal %d (%s)", code - SIGNALLED, strsignal(code - SIGNALLED));
+    if (again != code)
+        complain("that run had exit code %d before, and %d when it was repeated", code, again);
+    return code < SIGNALLED ? (enum exit_code)code : EXIT_WRONG;
+}
+
+enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct options *options,
+                            const char *program) {
+    struct check check = {.kernel = kernel, .options = options};
+    struct timespec begin, end;
+    char label[96];
+    uint64_t random = options->seed;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    check.listed = check.count = backend_check_runs(kernel, check.run);
+    for (int i = 0; i < DRAWN_RUNS; ++i)
+        backend_check_draw(kernel, &random, &check.run[check.count++]);
+    if (!run_all(&check)) return EXIT_NO_DEVICE;
+    const int failed = atomic_load(&check.board->failed);
+    enum exit_code code = EXIT_VERIFIED;
+    if (failed < check.count) {
+        code = show_failure(&check, failed, program);
+    } else {
+        say_listed(&check);
+        say_drawn(&check);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        const double seconds =
+            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        printf("%s, %s: all %d runs are right and without a hazard; %.1f s in %d process%s\n",
+               kernel_label(kernel, label, sizeof label), type_names[options->backend.type],
+               check.count, seconds, check.workers, check.workers == 1 ? "" : "es");
+    }
+    munmap(check.board, sizeof *check.board);
+    return code;
+}

@@ -1,0 +1,107 @@
+/*
+ * check_runs.c: the runs of --check, which the gallery of broken kernels (tools/mutants) searches
+ * too: so its test holds that they find what is known.
+ */
+#include "backend.h"
+#include "sim/core/simulation.h"
+#include "sim/settings.h"
+
+enum { RANDOM_SEEDS = 3, MORE_SEEDS = 40, MOST_CLUSTERS = 3 };
+
+struct shape {
+    int m, n, k;
+    int clusters; /* resident at once, at least */
+};
+
+enum {
+    SHAPES = 11,
+    FIRST_SHAPES = 5, /* these find most of what is wrong */
+    LONG_SHAPES = 2   /* and these are for many more random schedules */
+};
+
+/* In tiles of the kernel. Every stage of the ring is used several times; a persistent kernel's CTA
+ * computes several tiles; tiles are cut off at both edges, with n a multiple of 8 and not; k is cut
+ * off; the least; enough SMs for a split of k; tiles that begin in the middle of the ring; many
+ * tiles, shorter than the ring. The last are the same problem for every kernel. */
+static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
+    const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
+    const int ring = tile_k * (kernel->stages > 1 ? kernel->stages : 2);
+    const struct shape shapes[SHAPES] = {
+        {2 * tile_m + 8, 2 * tile_n + 8, 3 * tile_k + 8, 1},
+        {tile_m + 8, tile_n + 8, 2 * ring + tile_k + 24, 1},
+        {tile_m + 33, tile_n + 3, tile_k + 1, 1},
+        {1, 1, 2, 1},
+        {tile_m, 2 * tile_n, 4 * ring, 8},
+        {2 * tile_m + 44, 2 * tile_n + 76, 5 * tile_k + 10, 1},
+        {4 * tile_m + 88, 2 * tile_n + 76, tile_k + 6, 1},
+        {200, 264, 1064, 4},
+        {1, 9, 1, 1},
+        {300, 460, 330, 1},
+        {600, 460, 70, 1},
+    };
+    return shapes[index];
+}
+
+static void set_run(struct check_run *run, const struct gemm_kernel *kernel,
+                    const struct shape *shape, enum sim_schedule schedule, uint64_t seed) {
+    *run = (struct check_run){shape->m, shape->n, shape->k, seed, {0}};
+    for (int i = 0; i < backend_setting_count; ++i)
+        run->setting[i] = backend_settings[i].value;
+    run->setting[SETTING_SMS] = (uint64_t)(kernel->cluster * shape->clusters);
+    run->setting[SETTING_SCHEDULE] = schedule;
+    if (schedule == SCHEDULE_RANDOM) run->setting[SETTING_SEED] = seed;
+}
+
+/* Every shape from `shape` to `end` - 1 under every schedule. */
+static struct check_run *add_shapes(struct check_run *run, const struct gemm_kernel *kernel,
+                                    int shape, int end) {
+    for (; shape < end; ++shape) {
+        const struct shape made = make_shape(kernel, shape);
+        set_run(run++, kernel, &made, SCHEDULE_LATE, 1);
+        set_run(run++, kernel, &made, SCHEDULE_EARLY, 1);
+        for (uint64_t seed = 1; seed <= RANDOM_SEEDS; ++seed)
+            set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
+        set_run(run++, kernel, &made, SCHEDULE_TIME, 1);
+    }
+    return run;
+}
+
+int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
+    struct check_run *run = add_shapes(runs, kernel, 0, FIRST_SHAPES);
+    for (uint64_t seed = RANDOM_SEEDS + 1; seed <= MORE_SEEDS; ++seed) {
+        const struct shape made = make_shape(kernel, (int)(seed % LONG_SHAPES));
+        set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
+    }
+    return (int)(add_shapes(run, kernel, FIRST_SHAPES, SHAPES) - runs);
+}
+
+_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS <= MOST_CHECK_RUNS, "room");
+
+/* ---- drawn ones ---- */
+
+static int below(uint64_t *random, int count) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u; /* Knuth's */
+    return (int)((*random >> 33) % (uint64_t)count);
+}
+
+/* 1 to `most` tiles and a bit, or a bit less, or anything below. */
+static int draw_extent(uint64_t *random, int tile, int most) {
+    static const int around[] = {-8, -1, 0, 1, 3, 8, 24, 33};
+    const int tiles = 1 + below(random, most);
+    if (below(random, 3) == 0) return 1 + below(random, tiles * tile);
+    const int extent = tiles * tile + around[below(random, sizeof around / sizeof *around)];
+    return extent > 0 ? extent : 1;
+}
+
+void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, struct check_run *run) {
+    const int stages = kernel->stages > 1 ? kernel->stages : 2;
+    const struct shape shape = {.m = draw_extent(random, kernel->tile_m, 3),
+                                .n = draw_extent(random, kernel->tile_n, 2),
+                                .k = draw_extent(random, kernel->tile_k, 2 * stages + 2),
+                                .clusters = 1 + below(random, MOST_CLUSTERS)};
+    /* Half of the runs under the schedule that differs from seed to seed. */
+    const int schedule = below(random, 2 * (SIM_SCHEDULES - 1));
+    set_run(run, kernel, &shape,
+            schedule < SCHEDULE_RANDOM ? (enum sim_schedule)schedule : SCHEDULE_RANDOM,
+            1 + (uint64_t)below(random, 1000000));
+}
