@@ -55,15 +55,17 @@ DEVICE bool elect_one(void) {
 DEVICE int warp_index(void) { return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0); }
 
 /* Global memory. `pointer` is aligned to the size of the access; it may be any address of an
- * operand's allocation, its padding included. Any thread. PTX ISA: ld.global, st.global. */
+ * operand's allocation, its padding included. What another CTA accesses in the same launch has to
+ * be ordered before or after it: hopper/atomics.h. Any thread. PTX ISA: ld.global, st.global. */
 DEVICE element_t ld_global_element(const element_t *pointer) { return *pointer; }
+DEVICE uint32_t ld_global_b32(const void *pointer) { return *(const uint32_t *)pointer; }
 DEVICE struct b128 ld_global_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = value; }
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
 /* Adds to a word of global memory and returns what it was before; relaxed, so it orders nothing
- * else. Any thread. PTX ISA: atom.global.add. */
+ * else: atomic_add_relaxed() of atomics.h with SCOPE_GPU. Any thread. PTX ISA: atom.global.add. */
 DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) {
     return atomicAdd(pointer, value);
 }

@@ -67,8 +67,8 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
 #define bulk_wait_group_read(pending)                                                              \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
 
-/* Waits until at most the `pending` youngest groups are not complete: their writes are done.
- * The issuing thread. */
+/* Waits until at most the `pending` youngest groups are not complete: their writes are done, and
+ * visible to this thread, which may release them to others. The issuing thread. */
 #define bulk_wait_group(pending)                                                                   \
     asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
 
@@ -78,6 +78,15 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
  * overwritten by the TMA. Each thread that accessed, before the barrier. Does not wait for
  * other threads. PTX ISA: fence.proxy.async. */
 DEVICE void fence_proxy_async(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+/* The same for global memory: what was stored there by st in this launch, before the TMA loads it
+ * (or was loaded by ld, before the TMA overwrites it). Either each thread that stored, before it
+ * tells others; or one thread for which all the stores are ordered, such as the one that has
+ * acquired them and issues the load. Nothing is needed the other way: bulk_wait_group() ends a
+ * store for both proxies. PTX ISA: fence.proxy.async. */
+DEVICE void fence_proxy_async_global(void) {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+}
 
 #else
 #include "sim/hopper/tma.h"

@@ -4,10 +4,12 @@
 #include "sim/core/hooks.h"
 
 #include "sim/cost/warp_timing.h"
+#include "sim/order/global_shadow.h"
+#include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/units/thread_copies.h"
-#include "sim/units/global.h"
 #include "sim/units/named_barrier.h"
+#include "sim/units/poll.h"
 
 static void cta_begins(struct sim_cta *cta) {
     shadow_clear(cta);
@@ -15,7 +17,9 @@ static void cta_begins(struct sim_cta *cta) {
 }
 
 static void launch_begins(void) {
-    global_pollers_begin();
+    release_launch_begins();
+    global_shadow_launch_begins();
+    poll_launch_begins();
     cp_async_launch_begin();
 }
 

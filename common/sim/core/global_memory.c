@@ -1,5 +1,5 @@
 /*
- * global_memory.c: global memory's allocations: bounds, and who has written each element of D.
+ * global_memory.c: global memory's allocations and their bounds.
  *
  * 01_naive makes some hundred million scalar loads, so the way of a load that is in order is short:
  * one comparison with the allocation that was hit last.
@@ -11,16 +11,14 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
-#include "sim/core/shared_memory.h"
 
 struct allocation {
     uintptr_t base;
     size_t bytes;
     uint64_t device; /* its address in the simulated memory: the same in every run of the program */
     const char *label;
-    bool writable;
-    uint32_t *writer; /* per 2 bytes: who stored there in this launch; NULL: not followed */
+    enum global_kind kind;
+    void *cells; /* order/global_shadow.c */
 };
 
 enum { MOST_ALLOCATIONS = 1024 };
@@ -33,10 +31,6 @@ static uint64_t next_device;
 static struct allocation none;                              /* of 0 bytes */
 static struct allocation *hit = &none, *hit_before = &none; /* the last two */
 
-/* The launch, in the upper bits of a writer's mark. */
-enum { MARK_THREAD_BITS = 24, MARK_LAUNCHES = 255 };
-static uint32_t launch_mark;
-
 void *global_alloc(size_t bytes, const char *label, bool writable) {
     if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
     if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
@@ -47,8 +41,12 @@ void *global_alloc(size_t bytes, const char *label, bool writable) {
     int i = allocation_count++;
     for (; i > 0 && allocations[i - 1].base > (uintptr_t)memory; --i)
         allocations[i] = allocations[i - 1];
-    allocations[i] =
-        (struct allocation){(uintptr_t)memory, bytes, next_device, label, writable, NULL};
+    allocations[i] = (struct allocation){(uintptr_t)memory,
+                                         bytes,
+                                         next_device,
+                                         label,
+                                         writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
+                                         NULL};
     next_device += (bytes + 511) & ~(uint64_t)255;
     hit = hit_before = &none;
     return memory;
@@ -57,7 +55,7 @@ void *global_alloc(size_t bytes, const char *label, bool writable) {
 void global_free(void *memory) {
     for (int i = 0; i < allocation_count; ++i) {
         if (allocations[i].base != (uintptr_t)memory) continue;
-        free(allocations[i].writer);
+        free(allocations[i].cells);
         free((unsigned char *)memory - GAP);
         for (--allocation_count; i < allocation_count; ++i)
             allocations[i] = allocations[i + 1];
@@ -87,8 +85,8 @@ static struct allocation *find(uintptr_t address) {
 }
 
 /* Finds the allocation and reports what is wrong with the access. */
-static __attribute__((noinline)) bool check_slowly(uintptr_t address, size_t bytes,
-                                                   enum sim_access access) {
+static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address, size_t bytes,
+                                                               enum sim_access access) {
     struct allocation *found = find(address);
     if (!found || address - found->base > found->bytes ||
         bytes > found->bytes - (address - found->base)) {
@@ -106,71 +104,44 @@ static __attribute__((noinline)) bool check_slowly(uintptr_t address, size_t byt
                 "    Check the pointer and what is added to it: is an index negative, or too "
                 "narrow for its product?",
                 access == SIM_READ ? "read" : "write", bytes, (void *)address);
-        return false;
+        return GLOBAL_REFUSED;
     }
-    if (access == SIM_WRITE && !found->writable) {
+    if (access == SIM_WRITE && found->kind != GLOBAL_WRITABLE) {
         sim_hazard("global-read-only", NULL,
                    "write of %zu bytes to %s + %zu, an input\n"
                    "    Results go to D or the workspace: is it the right pointer?",
                    bytes, found->label, (size_t)(address - found->base));
-        return false;
+        return GLOBAL_REFUSED;
     }
     if (found != hit) {
         hit_before = hit;
         hit = found;
     }
-    return true;
+    return found->kind;
 }
 
 static inline bool inside(const struct allocation *a, uintptr_t address, size_t bytes) {
     return address - a->base < a->bytes && bytes <= a->bytes - (address - a->base);
 }
 
-bool sim_global_check(const void *pointer, size_t bytes, enum sim_access access) {
+enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_access access) {
     uintptr_t address = (uintptr_t)pointer;
-    if (access == SIM_READ && (inside(hit, address, bytes) || inside(hit_before, address, bytes)))
-        return true;
+    if (access == SIM_READ) {
+        if (inside(hit, address, bytes)) return hit->kind;
+        if (inside(hit_before, address, bytes)) return hit_before->kind;
+    }
     return check_slowly(address, bytes, access);
 }
 
-/* ---- two writers of one element ---- */
-
-void global_launch_begin(void) {
-    if (launch_mark == MARK_LAUNCHES) {
-        launch_mark = 0;
-        for (int i = 0; i < allocation_count; ++i)
-            if (allocations[i].writer)
-                memset(allocations[i].writer, 0, (allocations[i].bytes / 2 + 1) * sizeof(uint32_t));
-    }
-    ++launch_mark;
-    /* Only D: a workspace may be written again, after an atomic says so. */
-    enum { MOST_BYTES = 64 << 20 };
-    struct allocation *d = find((uintptr_t)sim.args->d);
-    if (d && d->writable && !d->writer && d->bytes <= MOST_BYTES)
-        d->writer = calloc(d->bytes / 2 + 1, sizeof *d->writer);
-}
-
-void sim_global_wrote(struct sim_thread *thread, const void *pointer, size_t bytes) {
-    uintptr_t address = (uintptr_t)pointer;
-    if (!inside(hit, address, bytes)) return;
-    struct allocation *a = hit;
-    if (!a->writer) return;
-    uint32_t id = (uint32_t)(thread->cta->index * thread->cta->threads + thread->index);
-    uint32_t mark = launch_mark << MARK_THREAD_BITS | (id & ((1u << MARK_THREAD_BITS) - 1));
-    for (size_t i = (address - a->base) / 2; i < (address - a->base + bytes + 1) / 2; ++i) {
-        uint32_t before = a->writer[i];
-        if (before >> MARK_THREAD_BITS == launch_mark && before != mark) {
-            uint32_t other = before & ((1u << MARK_THREAD_BITS) - 1);
-            sim_hazard(
-                "global-write-write", thread,
-                "stores to %s + %zu, where thread %u of CTA %u has stored in the same launch\n"
-                "    Each element has one writer: do two tiles overlap, or does a row run into the "
-                "next?",
-                a->label, 2 * i, other % (unsigned)thread->cta->threads,
-                other / (unsigned)thread->cta->threads);
-        }
-        a->writer[i] = mark;
-    }
+void **global_cells_of(const void *pointer, size_t *offset, size_t *bytes) {
+    const uintptr_t address = (uintptr_t)pointer;
+    struct allocation *a = inside(hit, address, 1)          ? hit
+                           : inside(hit_before, address, 1) ? hit_before
+                                                            : find(address);
+    if (!a || !inside(a, address, 1)) return NULL;
+    *offset = address - a->base;
+    *bytes = a->bytes;
+    return &a->cells;
 }
 
 /* ---- places ---- */

@@ -16,7 +16,6 @@
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
-#include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
@@ -322,7 +321,6 @@ bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bo
     for (int i = 0; i < sim.sms; ++i)
         grid.free_at[i] = sim.cycles;
     order_clusters();
-    global_launch_begin();
     sim_hooks.launch_begins();
     endless_watch();
     *abandoned = !scheduler_run();

@@ -27,11 +27,16 @@ struct sim_clock {
     int size;
 };
 
+struct sim_known; /* of other clusters: order/known.h */
+
 /* What a synchronization object carries from those who release to those who acquire.
  *   c: accesses that happened before, for a generic access that follows
- *   p: generic accesses that happened before an async-proxy operation that follows */
+ *   p: generic accesses of shared memory that happened before an async-proxy operation that follows
+ *   g: the same for global memory
+ *   known: all three, of threads of other clusters; NULL: nothing */
 struct sim_sync {
-    struct sim_clock c, p;
+    struct sim_clock c, p, g;
+    struct sim_known *known;
 };
 
 /* An actor whose accesses are numbered: a thread, or an async unit. */
@@ -77,10 +82,12 @@ struct sim_thread {
     struct sim_cta *cta;
     int index; /* in the CTA */
     int lane;
-    uint64_t turns;        /* that the scheduler has given it */
-    int slot;              /* of its generic accesses: index in the cluster */
-    uint32_t epoch;        /* of its next generic access; its own entry in c is not kept */
-    struct sim_clock c, p; /* C_T, P_T: order/clock.c */
+    uint64_t turns;                 /* that the scheduler has given it */
+    int slot;                       /* of its generic accesses: index in the cluster */
+    uint32_t epoch;                 /* of its next generic access; its own entry in c is not kept */
+    struct sim_clock c, p, g;       /* C_T, P_T, G_T: order/clock.c */
+    struct sim_known *known;        /* the same of other clusters: order/known.c */
+    struct release_state *releases; /* its fences, and what it has seen: order/release.c */
     enum sim_thread_state state;
     bool soft;      /* parked: woken when nothing else can run, too */
     bool signalled; /* woken by a state change, not by a timeout */
@@ -88,8 +95,14 @@ struct sim_thread {
     struct sim_thread *next_waiter;
     const struct sim_wait *wait; /* NULL: does not wait */
     const void *waits_for;
-    bool polled;     /* its last atomic added nothing: it polls a word of global memory */
-    uint32_t cycles; /* charged since its warp's clock was last brought up to date */
+    struct {
+        const void *word; /* of global memory that it has loaded last */
+        uint32_t value;
+        uint32_t epoch; /* of the thread, then */
+        int loads;      /* of that word in a row */
+        int others;     /* strong loads of others since it was parked */
+    } poll;             /* units/poll.c */
+    uint32_t cycles;    /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
     struct bulk_state *bulk;         /* units/tma_store.c */
     struct register_watch

@@ -18,6 +18,7 @@ int sim_shuffle(uint32_t mask, int value, int lane);
 void sim_named_barrier_sync(int id, int threads);
 void sim_named_barrier_arrive(int id, int threads);
 element_t sim_ld_global_element(const element_t *pointer);
+uint32_t sim_ld_global_b32(const void *pointer);
 struct b128 sim_ld_global_b128(const void *pointer);
 void sim_st_global_element(element_t *pointer, element_t value);
 void sim_st_global_b32(void *pointer, uint32_t value);
@@ -63,6 +64,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define elect_one() SIM(sim_elect_one())
 #define warp_index() ((int)sim_self->thread_index.x / 32)
 #define ld_global_element(pointer) SIM(sim_ld_global_element(pointer))
+#define ld_global_b32(pointer) SIM(sim_ld_global_b32(pointer))
 #define ld_global_b128(pointer) SIM(sim_ld_global_b128(pointer))
 #define st_global_element(pointer, value) SIM(sim_st_global_element(pointer, value))
 #define st_global_b32(pointer, value) SIM(sim_st_global_b32(pointer, value))

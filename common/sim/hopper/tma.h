@@ -17,6 +17,7 @@ void sim_bulk_commit_group(void);
 void sim_bulk_wait_group_read(int pending);
 void sim_bulk_wait_group(int pending);
 void sim_fence_proxy_async(void);
+void sim_fence_proxy_async_global(void);
 
 /* ---- the wrappers ---- */
 
@@ -30,5 +31,6 @@ void sim_fence_proxy_async(void);
 #define bulk_wait_group_read(pending) SIM(sim_bulk_wait_group_read(IMMEDIATE(pending)))
 #define bulk_wait_group(pending) SIM(sim_bulk_wait_group(IMMEDIATE(pending)))
 #define fence_proxy_async() SIM(sim_fence_proxy_async())
+#define fence_proxy_async_global() SIM(sim_fence_proxy_async_global())
 
 #endif

@@ -4,8 +4,10 @@
  * A slot's accesses are numbered by epochs. C_T[s] is the last epoch of slot s that is ordered
  * before thread T's next generic access, P_T[s] the last one that is also ordered before an
  * async-proxy operation that T issues next: generic accesses get there only through a
- * fence.proxy.async of the thread that made them. A thread's own epoch counts up at every release
- * and at every proxy fence, so that what it does afterwards is not covered by them.
+ * fence.proxy.async of the thread that made them. G_T[s] is to global memory what P_T[s] is to
+ * shared memory; empty until a thread calls fence_proxy_async_global(). A thread's own epoch counts
+ * up at every release and at every proxy fence, so that what it does afterwards is not covered by
+ * them.
  */
 #include "sim/order/clock.h"
 
@@ -14,6 +16,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/storage.h"
+#include "sim/order/known.h"
 
 /* Joining clocks takes more time than anything else here, so it is done by vectors; the signed
  * comparison is the one that every vector unit has, and epochs stay far below 2^31. */
@@ -61,11 +64,15 @@ void sim_sync_join(struct sim_cluster *cluster, struct sim_sync *into,
                    const struct sim_sync *from) {
     sim_clock_join(cluster, &into->c, &from->c);
     sim_clock_join(cluster, &into->p, &from->p);
+    if (from->g.size) sim_clock_join(cluster, &into->g, &from->g);
+    if (from->known) known_join(cluster, &into->known, from->known);
 }
 
 void sim_sync_clear(struct sim_sync *sync) {
     sim_clock_clear(&sync->c);
     sim_clock_clear(&sync->p);
+    sim_clock_clear(&sync->g);
+    if (sync->known) known_clear(sync->known);
 }
 
 int sim_slot_new(struct sim_cluster *cluster, const char *what, bool async_proxy,
@@ -83,7 +90,8 @@ int sim_slot_new(struct sim_cluster *cluster, const char *what, bool async_proxy
 
 void sim_release(struct sim_thread *thread, struct sim_sync *sync) {
     struct sim_cluster *cluster = thread->cta->cluster;
-    sim_sync_join(cluster, sync, &(struct sim_sync){thread->c, thread->p});
+    sim_sync_join(cluster, sync,
+                  &(struct sim_sync){thread->c, thread->p, thread->g, thread->known});
     sim_clock_raise(cluster, &sync->c, thread->slot, thread->epoch++);
 }
 
@@ -98,6 +106,8 @@ void sim_acquire(struct sim_thread *thread, const struct sim_sync *sync) {
     struct sim_cluster *cluster = thread->cta->cluster;
     sim_clock_join(cluster, &thread->c, &sync->c);
     sim_clock_join(cluster, &thread->p, &sync->p);
+    if (sync->g.size) sim_clock_join(cluster, &thread->g, &sync->g);
+    if (sync->known) known_join(cluster, &thread->known, sync->known);
 }
 
 void sim_acquire_slot(struct sim_thread *thread, int slot, uint32_t epoch) {

@@ -22,6 +22,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/clock.h"
+#include "sim/order/global_shadow.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 
@@ -153,7 +154,12 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
         sim_fatal("misaligned", thread, "cp.async of %d valid bytes: 0 to 16", valid_bytes);
     if (valid_bytes && (uintptr_t)global % COPY_BYTES)
         sim_fatal("misaligned", thread, "cp.async from %p, which is no multiple of 16", global);
-    if (valid_bytes && !sim_global_check(global, (size_t)valid_bytes, SIM_READ)) valid_bytes = 0;
+    const enum global_kind kind =
+        valid_bytes ? sim_global_check(global, (size_t)valid_bytes, SIM_READ) : GLOBAL_REFUSED;
+    if (!kind) valid_bytes = 0;
+    if (kind == GLOBAL_WRITABLE)
+        sim_global_async(thread, global, (size_t)valid_bytes, GLOBAL_CP_ASYNC, state->slot,
+                         state->epoch);
     if (!state->open) state->open = new_batch();
     struct copy_batch *batch = state->open;
     sim_shadow_async(thread, to.cta, to.offset, COPY_BYTES, SIM_WRITE, state->slot, state->epoch);

@@ -1,11 +1,12 @@
 /*
  * proxy_fence.c: fence.proxy.async: what a thread has accessed through the generic proxy comes
- * before what the async proxy does later.
+ * before what the async proxy does later, in shared or in global memory.
  */
 #include "hopper/tma.h"
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
+#include "sim/order/global_shadow.h"
 #include "sim/units/thread_copies.h"
 
 void sim_fence_proxy_async(void) {
@@ -16,6 +17,12 @@ void sim_fence_proxy_async(void) {
     int copies = cp_async_slot(thread);
     if (copies >= 0)
         sim_clock_raise(cluster, &thread->p, copies, sim_clock_get(&thread->c, copies));
+    sim_advance(FENCE_CYCLES);
+    sim_maybe_yield();
+}
+
+void sim_fence_proxy_async_global(void) {
+    sim_global_proxy_fence(sim_thread());
     sim_advance(FENCE_CYCLES);
     sim_maybe_yield();
 }

@@ -9,6 +9,7 @@
 #include "sim/core/run.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
+#include "sim/order/global_shadow.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/tma_box.h"
@@ -80,6 +81,18 @@ static void claim(void *object, struct sim_shared_place place, size_t bytes) {
     sim_poison(place.host, bytes);
 }
 
+/* The rows that the load will read, of memory that a kernel may write. */
+static void note_read(const struct load *load, int slot) {
+    const struct tensor_map_fields *const f = &load->map;
+    for (int r = 0; r < f->box_rows; ++r) {
+        const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
+        if (in.last > in.first)
+            sim_global_async(sim_thread(), in.global,
+                             (size_t)((in.last - in.first) * f->element_bytes), GLOBAL_TMA_LOAD,
+                             slot, load->copy.epoch);
+    }
+}
+
 /* One destination of a load, or of one CTA's share of a multicast. */
 static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
                        const struct tensor_map_fields *f, int row, int column, struct busy busy,
@@ -99,6 +112,8 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     load->readable = readable;
     mbarrier_copy_begins(record, &load->copy, &load->job);
     tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
+    if (readable && sim_global_check(f->base, 1, SIM_READ) == GLOBAL_WRITABLE)
+        note_read(load, record->slot);
     sim_statistics.tma_load_bytes += bytes;
     sim_job_start(&load->job, busy.end);
 }

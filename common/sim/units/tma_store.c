@@ -17,8 +17,10 @@
 #include "sim/cost/timing_model.h"
 #include "sim/models/element_values.h"
 #include "sim/order/clock.h"
+#include "sim/order/global_shadow.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
+#include "sim/units/poll.h"
 #include "sim/units/tma_box.h"
 
 struct store;
@@ -28,6 +30,7 @@ struct bulk_state {
     struct sim_exit_call at_exit; /* first */
     struct sim_thread *thread;
     int slot;           /* of the reads of shared memory; epoch: group + 1 */
+    int write_slot;     /* of the writes of global memory, likewise */
     uint32_t committed; /* groups closed so far; stores now join group number `committed` */
     uint32_t used;      /* 1 + the newest group that has a store; 0: none has */
     uint32_t read_waited, waited; /* groups known to have been read, to be complete */
@@ -109,6 +112,7 @@ static void write_box(struct sim_job *job) {
     }
     if (sim_timed() && sim.cycles < sim_now())
         sim.cycles = sim_now(); /* the launch ends no earlier */
+    poll_written();
     unlink_store(store);
     free(store->box);
     free(store);
@@ -156,18 +160,21 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
     struct bulk_state *const bulk = sim_arena_alloc(thread->cta->cluster, sizeof *bulk);
     bulk->thread = thread;
     bulk->slot = sim_slot_new(thread->cta->cluster, "TMA store", true, thread);
+    bulk->write_slot = sim_slot_new(thread->cta->cluster, "TMA store", true, thread);
     bulk->at_exit.call = at_thread_exit;
     sim_at_thread_exit(thread, &bulk->at_exit);
     return thread->bulk = bulk;
 }
 
-/* Rows the store will write: noted for the check that nobody else of the launch writes them. */
-static void note_written(struct sim_thread *thread, const struct tensor_map_fields *f, int row,
-                         int column) {
+/* The rows that the store will write. */
+static void note_written(const struct bulk_state *bulk, const struct tensor_map_fields *f, int row,
+                         int column, bool add) {
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = tensor_map_store_row(f, row, column, r);
         if (in.last > in.first)
-            sim_global_wrote(thread, in.global, (size_t)((in.last - in.first) * f->element_bytes));
+            sim_global_async(
+                bulk->thread, in.global, (size_t)((in.last - in.first) * f->element_bytes),
+                add ? GLOBAL_TMA_REDUCE : GLOBAL_TMA_STORE, bulk->write_slot, bulk->committed + 1);
     }
 }
 
@@ -218,7 +225,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.complete = write_box;
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
-    if (store->writable && !add) note_written(thread, &f, row, column);
+    if (store->writable) note_written(bulk, &f, row, column, add);
     tma_box_pieces(&f, place, note_read, bulk);
     struct store **link = &bulk->first;
     while (*link)
@@ -277,6 +284,7 @@ static void wait_bulk(int pending, bool complete) {
     if (target > bulk->read_waited) bulk->read_waited = target;
     if (complete && target > bulk->waited) bulk->waited = target;
     sim_acquire_slot(thread, bulk->slot, bulk->read_waited);
+    sim_acquire_slot(thread, bulk->write_slot, bulk->waited);
 }
 
 void sim_bulk_wait_group_read(int pending) { wait_bulk(pending, false); }

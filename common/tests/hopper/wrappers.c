@@ -21,24 +21,34 @@ enum {
     ROUNDS = 20, /* under each schedule */
 };
 
-static element_t *a, *b, *d;
+enum { COUNTERS = 8 };
+static element_t *a, *b, *d, *workspace;
+static uint32_t *counters;
 static const struct wrapper_kernel *current;
 
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream) {
     (void)self, (void)problem;
-    struct gemm_args args = {.a = a, .b = b, .d = d, .lda = EXTENT, .ldb = EXTENT, .ldd = EXTENT};
+    struct gemm_args args = {.a = a,
+                             .b = b,
+                             .d = d,
+                             .lda = EXTENT,
+                             .ldb = EXTENT,
+                             .ldd = EXTENT,
+                             .workspace = (float *)(void *)workspace,
+                             .tile_counter = counters};
+    const element_t *const second = current->ctas > 1 ? workspace : b;
     const struct gemm_launch launch = {.kernel = current->function,
                                        .name = current->name,
-                                       .grid = 1,
+                                       .grid = current->ctas,
                                        .cluster = 1,
                                        .threads = current->threads,
                                        .smem_bytes = current->smem_bytes,
                                        .stream = stream};
     if (gemm_tensor_map(&args.map_a, GEMM_BF16, a, ELEMENTS / EXTENT, EXTENT, EXTENT, EXTENT,
                         EXTENT, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_BF16, b, EXTENT, EXTENT, EXTENT, EXTENT, EXTENT,
-                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, GEMM_BF16, second, (second == b ? BOX : ELEMENTS) / EXTENT,
+                        EXTENT, EXTENT, EXTENT, EXTENT, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, GEMM_BF16, d, ELEMENTS / EXTENT, EXTENT, EXTENT, EXTENT,
                         EXTENT, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
@@ -76,8 +86,11 @@ static enum exit_code run_all(void) {
     a = backend_alloc(sizeof host_a, "A", false);
     b = backend_alloc(sizeof host_b, "B", false);
     d = backend_alloc(sizeof host_d, "D", true);
-    if (!a || !b || !d || !backend_copy_in(a, host_a, sizeof host_a) ||
-        !backend_copy_in(b, host_b, sizeof host_b))
+    workspace = backend_alloc(sizeof host_d, "workspace", true);
+    counters = backend_alloc(COUNTERS * sizeof *counters, "tile counter", true);
+    if (!a || !b || !d || !workspace || !counters ||
+        !backend_fill(counters, 0, COUNTERS * sizeof *counters / 2) ||
+        !backend_copy_in(a, host_a, sizeof host_a) || !backend_copy_in(b, host_b, sizeof host_b))
         return EXIT_NO_DEVICE;
     enum exit_code worst = EXIT_VERIFIED;
     for (int i = 0; i < ROUNDS * wrapper_kernel_count; ++i) {
@@ -86,12 +99,17 @@ static enum exit_code run_all(void) {
         double cycles;
         current = &wrapper_kernels[i % wrapper_kernel_count];
         backend_fill(d, 0x7fff, ELEMENTS);
+        backend_fill(workspace, 0x7fff, ELEMENTS);
         const enum run_status status = backend_run(&contender, &problem, &cycles);
         EXPECT(status == RUN_OK, "%s: status %d", current->name, status);
         if (status == RUN_HAZARD) worst = EXIT_HAZARD;
         if (status != RUN_OK || !backend_copy_out(host_d, d, sizeof host_d)) continue;
         const int wrong = count_wrong(host_d);
         EXPECT(wrong == 0, "%s: %d elements are wrong", current->name, wrong);
+        uint32_t left[COUNTERS];
+        if (!backend_copy_out(left, counters, sizeof left)) continue;
+        for (int c = 0; c < COUNTERS; ++c)
+            EXPECT(left[c] == 0, "%s: leaves counter %d at %u", current->name, c, left[c]);
     }
     backend_close();
     return worst;

@@ -1,10 +1,12 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
  * pipeline, the election of a thread, an arrival at a named barrier, the end of an mbarrier,
- * operands that are contiguous along m and n. nvcc assembles a wrapper only where one is used.
+ * operands that are contiguous along m and n, counters and flags between CTAs. nvcc assembles a
+ * wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
 #include "gemm.h"
+#include "hopper/atomics.h"
 #include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
@@ -158,10 +160,91 @@ KERNEL(128, 1) mn_major(KERNEL_ARGS args) {
     }
 }
 
+/* One box of A from CTA i through the workspace. */
+DEVICE void copy_box(uint32_t *to, const uint32_t *from) {
+    NO_UNROLL for (int i = threadIdx.x; i < BOX / 2; i += 64)
+        st_global_b32(&to[i], ld_global_b32(&from[i]));
+}
+
+DEVICE uint32_t *words_of(const void *matrix, int box) {
+    return (uint32_t *)((element_t *)matrix + box * BOX);
+}
+
+/* Three CTAs tell the first that their boxes are there, each in a way of its own; the first leaves
+ * the flags as they were. */
+KERNEL(64, 1) told(KERNEL_ARGS args) {
+    const int box = blockIdx.x;
+    uint32_t *flag = args.tile_counter;
+    copy_box(words_of(args.workspace, box), words_of(args.a, box));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (box == 1) st_global_release(&flag[1], 1, SCOPE_GPU);
+        if (box == 2) {
+            fence_acq_rel(SCOPE_GPU);
+            st_global_relaxed(&flag[2], 1, SCOPE_SYS);
+        }
+        if (box == 3) {
+            red_add_release(&flag[3], 1, SCOPE_SYS);
+            red_add_relaxed(&flag[3], 1, SCOPE_GPU);
+        }
+        if (box == 0) {
+            while (ld_global_acquire(&flag[1], SCOPE_SYS) == 0) {
+            }
+            while (ld_global_relaxed(&flag[2], SCOPE_GPU) == 0) {
+            }
+            fence_acq_rel(SCOPE_SYS);
+            while (atomic_add_acquire(&flag[3], 0, SCOPE_GPU) != 2) {
+            }
+            for (int i = 1; i <= 3; ++i) st_global_relaxed(&flag[i], 0, SCOPE_GPU);
+        }
+    }
+    __syncthreads();
+    if (box == 0)
+        NO_UNROLL for (int i = 0; i < WRAPPER_BOXES; ++i)
+            copy_box(words_of(args.d, i), words_of(args.workspace, i));
+}
+
+/* The last CTA to come, by one counter, moves all boxes from the workspace to D with the TMA; the
+ * other counters say the same. map_b is that of the workspace. */
+struct counted_smem {
+    element_t box[BOX]; /* 128 B swizzle */
+    mbarrier_t full;
+    uint32_t before;
+};
+
+KERNEL(64, 1) counted(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct counted_smem);
+    uint32_t *counter = args.tile_counter;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&shared->full, 1);
+        fence_mbarrier_init();
+    }
+    copy_box(words_of(args.workspace, blockIdx.x), words_of(args.a, blockIdx.x));
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    fence_acq_rel(SCOPE_CTA);
+    fence_acq_rel(SCOPE_CLUSTER);
+    const uint32_t first = atomic_add_relaxed(&counter[4], 1, SCOPE_GPU);
+    const uint32_t second = atomic_add_release(&counter[5], 1, SCOPE_SYS);
+    if (atomic_add_acq_rel(&counter[6], 1, SCOPE_GPU) != WRAPPER_BOXES - 1) return;
+    fence_proxy_async_global();
+    for (int i = 0; i < WRAPPER_BOXES && first < WRAPPER_BOXES && second < WRAPPER_BOXES; ++i) {
+        mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+        tma_load(shared->box, &args.map_b, i * EXTENT, 0, &shared->full);
+        mbarrier_wait(&shared->full, i % 2);
+        tma_store(&args.map_d, i * EXTENT, 0, shared->box);
+        bulk_commit_group();
+        bulk_wait_group_read(0);
+    }
+    for (int i = 4; i <= 6; ++i) st_global_b32(&counter[i], 0);
+}
+
 const struct wrapper_kernel wrapper_kernels[] = {
-    {"polled_ring", (const void *)polled_ring, 64, sizeof(struct ring_smem), false},
-    {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), false},
-    {"renewed_barrier", (const void *)renewed_barrier, 64, sizeof(struct renewed_smem), false},
-    {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), true},
+    {"polled_ring", (const void *)polled_ring, 64, sizeof(struct ring_smem), 1, false},
+    {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), 1, false},
+    {"renewed_barrier", (const void *)renewed_barrier, 64, sizeof(struct renewed_smem), 1, false},
+    {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), 1, true},
+    {"told", (const void *)told, 64, 0, WRAPPER_BOXES, false},
+    {"counted", (const void *)counted, 64, sizeof(struct counted_smem), WRAPPER_BOXES, false},
 };
 const int wrapper_kernel_count = sizeof wrapper_kernels / sizeof *wrapper_kernels;

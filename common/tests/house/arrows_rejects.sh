@@ -24,7 +24,7 @@ echo '#include "harness/verify.h"' >"$work/01_naive/kernel.cu"
 expect 'include: chapters -> harness is against arrows.txt: ../01_naive/kernel.cu:1' \
     "$work/common" "$objects" "$here/arrows.sh"
 
-printf 'int global_pollers_begin(void);\nint f(void) { return global_pollers_begin(); }\n' >"$work/f.c"
+printf 'void poll_launch_begins(void);\nvoid f(void) { poll_launch_begins(); }\n' >"$work/f.c"
 mkdir -p "$work/hopper_sim.dir/core"
 cc -c "$work/f.c" -o "$work/hopper_sim.dir/core/f.c.o" || exit 2
 { cat "$objects"; echo "$work/hopper_sim.dir/core/f.c.o"; } >"$work/objects.txt"

@@ -74,6 +74,7 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
                 ld_shared_b32((uint32_t *)(void *)shared->box);
                 fence_proxy_async();
             } else {
+                bulk_wait_group(3); /* four rounds ago the store went to the same rows */
                 tma_store(&args.map_d, i % 4 * CASE_BOX, (int)cluster_rank() * 64, shared->box);
                 bulk_commit_group();
                 bulk_wait_group_read(0);

@@ -1,0 +1,235 @@
+/*
+ * global_report.c: what is said of two accesses to global memory that nothing orders: both sides,
+ * and what is missing between them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/order/global_shadow.h"
+#include "sim/order/known.h"
+#include "sim/order/clock.h"
+
+static const char *const what[] = {
+    [GLOBAL_LD_ST] = "ld/st",         [GLOBAL_STRONG] = "a strong ld/st or atomic",
+    [GLOBAL_CP_ASYNC] = "cp.async",   [GLOBAL_TMA_LOAD] = "TMA load",
+    [GLOBAL_TMA_STORE] = "TMA store", [GLOBAL_TMA_REDUCE] = "TMA reduce-add"};
+
+/* As the wrappers have them. */
+static const char *const scope_words[] = {"SCOPE_CTA", "SCOPE_CLUSTER", "SCOPE_GPU", "SCOPE_SYS"};
+static const char *const apart[] = {"in one CTA", "in different CTAs of a cluster",
+                                    "in different CTAs", "on different devices"};
+
+enum { LINE_TEXT = 128, WHO_TEXT = 96, ADVICE_TEXT = 640 };
+
+static const char *line_of(uint16_t site, char *text) {
+    const char *file;
+    int line;
+    source_site_of(site, &file, &line);
+    snprintf(text, LINE_TEXT, "%s:%d", file, line);
+    return text;
+}
+
+/* The thread may have ended, and its memory may be another's: its name follows from the launch. */
+static const char *who_was(const struct global_record *record, char *text) {
+    const int ctas = sim.launch->cluster, threads = sim.launch->threads;
+    struct sim_cluster cluster = {.ctas = ctas};
+    struct sim_cta cta = {.cluster = &cluster, .threads = threads};
+    cta.rank = record->thread / threads;
+    cta.index = (int)record->cluster * ctas + cta.rank;
+    const struct sim_thread thread = {.cta = &cta, .index = record->thread % threads};
+    return sim_who(&thread, text, WHO_TEXT);
+}
+
+static enum sim_scope distance_to(const struct sim_thread *thread,
+                                  const struct global_record *record) {
+    return sim_distance(sim_place_of(thread), sim_place_at((int)record->cluster, record->thread));
+}
+
+/* ---- what is missing ---- */
+
+/* The thread, or another of its CTA, has read a word that was written behind the access. */
+static void say_failure(char *text, const struct release *r, enum sim_scope needed) {
+    char write[LINE_TEXT], read[LINE_TEXT], site[LINE_TEXT], fence[LINE_TEXT];
+    const char *const scope = scope_words[needed];
+    line_of(r->write_site, write);
+    line_of(r->read_site, read);
+    line_of(r->site, site);
+    line_of(r->fence_site, fence);
+    switch (r->failure) {
+    case RELEASE_NONE:
+        snprintf(text, ADVICE_TEXT,
+                 "The word written at %s and read at %s releases nothing of this:\n"
+                 "    fence_acq_rel(%s) is missing in front of the write, by the same thread, or "
+                 ".release.",
+                 write, read, scope);
+        break;
+    case RELEASE_TOO_NARROW:
+        snprintf(text, ADVICE_TEXT,
+                 "The %s at %s has the scope %s, and the two threads are %s:\n"
+                 "    it needs %s (%s).",
+                 r->hollow ? "write" : "release", site, scope_names[r->scope], apart[needed],
+                 scope_names[needed], scope);
+        break;
+    case RELEASE_READ_NARROW:
+        snprintf(text, ADVICE_TEXT,
+                 "The read at %s has the scope %s, and the two threads are %s:\n"
+                 "    to acquire what %s has released it needs %s (%s).",
+                 read, scope_names[r->acquire_scope], apart[needed], site, scope_names[needed],
+                 scope);
+        break;
+    case RELEASE_FENCE_NARROW:
+        snprintf(text, ADVICE_TEXT,
+                 "The fence at %s has the scope %s, and the two threads are %s:\n"
+                 "    to acquire what %s has released it needs %s (%s).",
+                 fence, scope_names[r->acquire_scope], apart[needed], site, scope_names[needed],
+                 scope);
+        break;
+    case RELEASE_PENDING:
+        snprintf(text, ADVICE_TEXT,
+                 "The read at %s has seen the release at %s, but acquires nothing:\n"
+                 "    fence_acq_rel(%s) is missing behind it, by the same thread, or .acquire.",
+                 read, site, scope);
+        break;
+    }
+}
+
+/* Is anything known of the CTA of the access? */
+static bool knows_its_cta(const struct sim_thread *thread, const struct global_record *then) {
+    const int threads = sim.launch->threads, first = then->thread / threads * threads;
+    for (int i = 0; i < threads; ++i)
+        if (global_knows(thread, then->cluster, first + i, 1, false)) return true;
+    return false;
+}
+
+static void say_missing(char *text, const struct sim_thread *thread,
+                        const struct global_record *then) {
+    const char *const verb = then->write ? "write" : "read";
+    const enum sim_scope needed = distance_to(thread, then);
+    const struct release *const seen =
+        release_seen(thread, (int)then->cluster, then->slot, then->epoch);
+    if (seen)
+        say_failure(text, seen, needed);
+    else if (needed == SIM_SCOPE_CTA)
+        snprintf(text, ADVICE_TEXT, "Nothing orders the two: a barrier is missing between them.");
+    else if (global_knows(thread, then->cluster, then->slot, 1, false))
+        snprintf(text, ADVICE_TEXT,
+                 "What this thread has acquired from that one was released before the %s: is a "
+                 "flag set before\n    the data is there?",
+                 verb);
+    else if (knows_its_cta(thread, then))
+        snprintf(
+            text, ADVICE_TEXT,
+            "What this thread has acquired from that CTA does not cover that thread: a barrier "
+            "is missing\n    between its %s and the release by another thread.",
+            verb);
+    else
+        snprintf(text, ADVICE_TEXT,
+                 "Nothing orders the two, which are %s: after the %s, a release of %s scope\n"
+                 "    at a flag or counter that this thread acquires first (%s).",
+                 apart[needed], verb, scope_names[needed], scope_words[needed]);
+}
+
+/* ---- the report ---- */
+
+static const char *kind_of(char *advice, const struct sim_thread *thread,
+                           const struct global_record *now, const struct global_record *then) {
+    const bool then_async = global_is_async(then->how), now_async = global_is_async(now->how);
+    const bool in_flight = then_async || then->how == GLOBAL_CP_ASYNC;
+    /* In order but for the proxy, or but for its end. */
+    const bool issue_known = global_knows(thread, then->cluster, then->thread, then->issued, false);
+    const bool generic_known = global_knows(thread, then->cluster, then->slot, then->epoch, false);
+    if (now_async && !then_async && generic_known) {
+        snprintf(advice, ADVICE_TEXT,
+                 "The %s went through the generic proxy and this access goes through the async "
+                 "proxy:\n    fence_proxy_async_global() is missing, by the thread that accessed, "
+                 "or by the one that has acquired.",
+                 then->write ? "write" : "read");
+        return "missing-proxy-fence";
+    }
+    if (then_async && then->write && issue_known) {
+        snprintf(advice, ADVICE_TEXT,
+                 "The TMA may still be writing: the thread that issued it needs bulk_wait_group() "
+                 "(not ..._read, which\n    waits for shared memory alone) before it releases.");
+        return now->write ? "overwritten-in-flight" : "read-before-landed";
+    }
+    if (in_flight && !then->write && issue_known) {
+        snprintf(
+            advice, ADVICE_TEXT,
+            "The copy may still be reading: its thread has to wait for it before it releases.");
+        return "overwritten-while-read";
+    }
+    if (now->how != then->how && !now_async && !then_async &&
+        (now->how == GLOBAL_STRONG || then->how == GLOBAL_STRONG)) {
+        char missing[ADVICE_TEXT];
+        say_missing(missing, thread, then);
+        snprintf(advice, ADVICE_TEXT,
+                 "One of the two is an ordinary access. Use a strong one "
+                 "(ld_global_relaxed, st_global_relaxed or more),\n    or order them. %.400s",
+                 missing);
+        return "data-race";
+    }
+    if (now->how == GLOBAL_STRONG && then->how == GLOBAL_STRONG) {
+        const enum sim_scope needed = distance_to(thread, then);
+        snprintf(advice, ADVICE_TEXT,
+                 "Their scopes are %s and %s, and the two threads are %s: both need %s (%s).",
+                 scope_names[now->scope], scope_names[then->scope], apart[needed],
+                 scope_names[needed], scope_words[needed]);
+        return "data-race";
+    }
+    say_missing(advice, thread, then);
+    if (now->write && then->write && !global_is_strong(now->how) && !global_is_strong(then->how)) {
+        snprintf(advice, ADVICE_TEXT,
+                 "Each element has one writer: do two tiles overlap, or does a row run into the "
+                 "next?");
+        return "global-write-write";
+    }
+    return "data-race";
+}
+
+/* The thread of a record, if it is still there. */
+static struct sim_thread *resident(const struct global_record *record) {
+    struct sim_cluster *cluster = sim.clusters;
+    while (cluster && cluster->index != (int)record->cluster)
+        cluster = cluster->next;
+    if (!cluster) return NULL;
+    const int threads = sim.launch->threads;
+    return &cluster->cta[record->thread / threads].thread[record->thread % threads];
+}
+
+void global_accuse(struct sim_thread *thread, const struct global_record *now,
+                   const struct global_record *then, const void *pointer, bool one_writer) {
+    char advice[ADVICE_TEXT], where[96], line[LINE_TEXT], who[WHO_TEXT];
+    global_where(pointer, where, sizeof where);
+    if (one_writer) {
+        sim_hazard("global-write-write", thread,
+                   "stores to %s, where %s has stored in the same launch, at %s\n"
+                   "    Each element has one writer: do two tiles overlap, or does a row run into "
+                   "the next?",
+                   where, who_was(then, who), line_of(then->site, line));
+        return;
+    }
+    const char *const kind = kind_of(advice, thread, now, then);
+    /* Of an ordinary access and a strong one, and of two scopes, the weaker is the mistake. */
+    const bool weaker =
+        now->how == GLOBAL_STRONG &&
+        (then->how == GLOBAL_LD_ST || (then->how == GLOBAL_STRONG && then->scope < now->scope));
+    struct sim_thread *const other = weaker ? resident(then) : NULL;
+    if (other) {
+        const char *file;
+        int number;
+        source_site_of(then->site, &file, &number);
+        sim_hazard_at(kind, file, number, other,
+                      "%s by %s of %s\n    is not ordered before the %s by %s, issued at %s by "
+                      "%s.\n    %s",
+                      then->write ? "write" : "read", what[then->how], where,
+                      now->write ? "write" : "read", what[now->how], line_of(now->site, line),
+                      sim_who(thread, who, sizeof who), advice);
+        return;
+    }
+    sim_hazard(kind, thread,
+               "%s by %s of %s\n    is not ordered after the %s by %s, issued at %s by %s.\n    %s",
+               now->write ? "write" : "read", what[now->how], where, then->write ? "write" : "read",
+               what[then->how], line_of(then->site, line), who_was(then, who), advice);
+}

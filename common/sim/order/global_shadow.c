@@ -1,0 +1,231 @@
+/*
+ * global_shadow.c: who has accessed each 16 bytes of global memory in this launch.
+ *
+ * The rules are those of shared memory (shadow.c), for threads of other clusters, too. And three
+ * more, of the memory consistency model: two strong accesses through one proxy, whose scopes
+ * contain each other's thread, do not race. A strong write comes before whatever follows a strong
+ * read that has seen it (observation order), even if nothing was acquired. A fence.proxy.async
+ * anywhere on the way from a generic access to an async one joins the proxies.
+ *
+ * Cells are lists of records in one pool. Most have one record: D, written once.
+ */
+#include "sim/order/global_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/order/clock.h"
+#include "sim/order/known.h"
+
+enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_BYTES };
+
+/* Of an allocation. */
+struct cells {
+    uint32_t launch; /* in which they were last used */
+    uint32_t first[];
+};
+
+static struct global_record *pool; /* [0] is nobody's */
+static uint32_t pool_room, pool_used, pool_free;
+static uint32_t launch;
+static const struct cells *cells_of_d; /* where each element has one writer, unless it is read */
+
+static struct cells *cells_at(const void *pointer, size_t *offset) {
+    size_t bytes = 0;
+    void **const at = global_cells_of(pointer, offset, &bytes);
+    if (!at) return NULL;
+    const size_t count = bytes / CELL_BYTES + 1;
+    struct cells *cells = *at;
+    if (!cells) {
+        *at = cells = calloc(1, sizeof *cells + count * sizeof cells->first[0]);
+        if (!cells) sim_fatal("out-of-memory", NULL, "no memory for the shadow of global memory");
+        cells->launch = launch;
+    } else if (cells->launch != launch) {
+        memset(cells->first, 0, count * sizeof cells->first[0]);
+        cells->launch = launch;
+    }
+    return cells;
+}
+
+void global_shadow_launch_begins(void) {
+    size_t offset;
+    ++launch;
+    pool_used = 1;
+    pool_free = 0;
+    cells_of_d = sim.args->d ? cells_at(sim.args->d, &offset) : NULL;
+}
+
+static uint32_t new_record(const struct global_record *record) {
+    uint32_t i = pool_free;
+    if (i)
+        pool_free = pool[i].next;
+    else {
+        if (pool_used >= pool_room) {
+            pool_room = pool_room ? 2 * pool_room : 4096;
+            pool = realloc(pool, pool_room * sizeof *pool);
+            if (!pool)
+                sim_fatal("out-of-memory", NULL, "no memory for the shadow of global memory");
+        }
+        i = pool_used++;
+    }
+    pool[i] = *record;
+    return i;
+}
+
+/* ---- the verdict on one pair ---- */
+
+bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, uint32_t epoch,
+                  bool for_async_proxy) {
+    if ((int)cluster == thread->cta->cluster->index)
+        return (slot == thread->slot && !for_async_proxy) ||
+               sim_clock_get(for_async_proxy ? &thread->g : &thread->c, slot) >= epoch;
+    const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
+    return sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch;
+}
+
+static bool morally_strong(const struct global_record *a, const struct global_record *b) {
+    if (!global_is_strong(a->how) || a->how != b->how) return false;
+    const enum sim_scope distance = sim_distance(sim_place_at((int)a->cluster, a->thread),
+                                                 sim_place_at((int)b->cluster, b->thread));
+    return a->scope >= distance && b->scope >= distance;
+}
+
+/* Has a strong read that comes before T's next access seen this strong write? It has if it is in
+ * the list, because the next write takes all reads out. */
+static bool observed(const struct sim_thread *thread, uint32_t list,
+                     const struct global_record *write) {
+    if (write->how != GLOBAL_STRONG || !write->write) return false;
+    for (; list; list = pool[list].next) {
+        const struct global_record *const read = &pool[list];
+        if (read->how == GLOBAL_STRONG && !read->write && read->elements & write->elements &&
+            global_knows(thread, read->cluster, read->slot, read->epoch, false))
+            return true;
+    }
+    return false;
+}
+
+static bool ordered(const struct sim_thread *thread, const struct global_record *now,
+                    const struct global_record *then, uint32_t list) {
+    const bool across = global_is_async(now->how) && !global_is_async(then->how);
+    return global_knows(thread, then->cluster, then->slot, then->epoch, across) ||
+           morally_strong(now, then) ||
+           (!global_is_async(now->how) && observed(thread, list, then));
+}
+
+/* ---- access ---- */
+
+static bool same_actor(const struct global_record *a, const struct global_record *b) {
+    return a->slot == b->slot && a->cluster == b->cluster && a->how == b->how &&
+           a->write == b->write;
+}
+
+static bool same_thread(const struct global_record *a, const struct global_record *b) {
+    return a->thread == b->thread && a->cluster == b->cluster;
+}
+
+static bool was_read(uint32_t list, unsigned elements) {
+    while (list && (pool[list].write || !(pool[list].elements & elements)))
+        list = pool[list].next;
+    return list != 0;
+}
+
+static void touch_cell(struct sim_thread *thread, struct global_record *now, uint32_t *first,
+                       const unsigned char *at, bool in_d) {
+    const uint32_t list = *first;
+    const bool one_writer =
+        in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->elements);
+    uint32_t *link = first;
+    while (*link) {
+        const uint32_t i = *link;
+        struct global_record *const then = &pool[i];
+        const unsigned shared = then->elements & now->elements;
+        bool keep = false;
+        if (shared && (now->write || then->write)) {
+            const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
+            const bool both = now->write && then->write;
+            if (both && one_writer && !same_thread(now, then))
+                global_accuse(thread, now, then, where, true);
+            else if (!ordered(thread, now, then, list))
+                global_accuse(thread, now, then, where, false);
+            /* Reductions may come in any order, and a reader needs all of them. */
+            else if (both && now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE)
+                keep = !global_knows(thread, then->cluster, then->slot, then->epoch, false);
+        }
+        const bool replaced = now->write ? !keep || same_actor(now, then) : same_actor(now, then);
+        if (replaced) then->elements &= (uint8_t)~now->elements;
+        if (then->elements) {
+            link = &then->next;
+            continue;
+        }
+        *link = then->next;
+        then->next = pool_free;
+        pool_free = i;
+    }
+    now->next = *first;
+    const uint32_t made = new_record(now);
+    *first = made;
+}
+
+static void touch(struct sim_thread *thread, struct global_record *now, const void *pointer,
+                  size_t bytes) {
+    size_t offset;
+    struct cells *const cells = cells_at(pointer, &offset);
+    if (!cells) return;
+    const bool in_d = cells == cells_of_d;
+    const unsigned char *const base = (const unsigned char *)pointer - offset;
+    now->site = source_site(thread->self.file, thread->self.line);
+    now->cluster = (uint32_t)thread->cta->cluster->index;
+    now->thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index);
+    now->issued = thread->epoch;
+    size_t element = offset / ELEMENT_BYTES;
+    const size_t end = (offset + bytes + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
+    while (element < end) {
+        const size_t cell = element / CELL_ELEMENTS, in_cell = element % CELL_ELEMENTS;
+        const size_t room = CELL_ELEMENTS - in_cell;
+        const size_t count = room < end - element ? room : end - element;
+        now->elements = (uint8_t)(((1u << count) - 1) << in_cell);
+        touch_cell(thread, now, &cells->first[cell], base + cell * CELL_BYTES, in_d);
+        element += count;
+    }
+}
+
+void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t bytes,
+                        enum sim_access access) {
+    struct global_record now = {.epoch = thread->epoch,
+                                .slot = (uint16_t)thread->slot,
+                                .write = access == SIM_WRITE,
+                                .how = GLOBAL_LD_ST};
+    touch(thread, &now, pointer, bytes);
+    if (access == SIM_WRITE) release_forget(pointer, bytes);
+}
+
+void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t bytes,
+                       enum sim_access access, enum sim_scope scope) {
+    struct global_record now = {.epoch = thread->epoch,
+                                .slot = (uint16_t)thread->slot,
+                                .write = access == SIM_WRITE,
+                                .scope = scope & 3,
+                                .how = GLOBAL_STRONG};
+    touch(thread, &now, pointer, bytes);
+}
+
+void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
+                      enum global_how how, int slot, uint32_t epoch) {
+    struct global_record now = {.epoch = epoch,
+                                .slot = (uint16_t)slot,
+                                .write = how >= GLOBAL_TMA_STORE,
+                                .scope = SIM_SCOPE_GPU,
+                                .how = how & 7};
+    touch(thread, &now, pointer, bytes);
+    if (now.write) release_forget(pointer, bytes);
+}
+
+void sim_global_proxy_fence(struct sim_thread *thread) {
+    struct sim_cluster *const own = thread->cta->cluster;
+    sim_clock_join(own, &thread->g, &thread->c);
+    sim_clock_raise(own, &thread->g, thread->slot, thread->epoch++);
+    for (struct sim_known *k = thread->known; k; k = k->next)
+        sim_clock_join(own, &k->sync.g, &k->sync.c);
+}

@@ -1,0 +1,68 @@
+/*
+ * global_shadow.h: who has accessed each 16 bytes of global memory in this launch, and whether the
+ * next access is ordered after it.
+ *
+ * Only memory that kernels may write is followed (GLOBAL_WRITABLE). A launch begins with nothing:
+ * all that came before it on the stream is ordered.
+ */
+#ifndef SIM_ORDER_GLOBAL_SHADOW_H
+#define SIM_ORDER_GLOBAL_SHADOW_H
+
+#include "sim/core/global_memory.h"
+#include "sim/order/release.h"
+
+/* What makes an access; those from GLOBAL_TMA_LOAD on belong to the async proxy. */
+enum global_how {
+    GLOBAL_LD_ST,
+    GLOBAL_STRONG, /* ld, st, atom or red with semantics and a scope */
+    GLOBAL_CP_ASYNC,
+    GLOBAL_TMA_LOAD,
+    GLOBAL_TMA_STORE,
+    GLOBAL_TMA_REDUCE /* relaxed atomics of .gpu scope */
+};
+
+/* An ordinary access by T, now: checked and recorded. */
+void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t bytes,
+                        enum sim_access access);
+/* A relaxed access, or a stronger one; an atomic counts as a write. The order that it makes is
+ * release.h's: call this first. */
+void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t bytes,
+                       enum sim_access access, enum sim_scope scope);
+/* An access that an async unit makes some time after T issues it here; complete when T's cluster
+ * reaches `epoch` of `slot`. */
+void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
+                      enum global_how how, int slot, uint32_t epoch);
+/* fence.proxy.async.global: what is ordered before T's next access is also ordered before what the
+ * async proxy does to global memory later. */
+void sim_global_proxy_fence(struct sim_thread *thread);
+
+void global_shadow_launch_begins(void);
+
+/* ---- between global_shadow.c and global_report.c ---- */
+
+struct global_record {
+    uint32_t epoch;
+    uint32_t issued;  /* of the thread: its epoch when it issued an asynchronous access */
+    uint32_t cluster; /* index in the grid; its memory may be another cluster's by now */
+    uint32_t next;    /* of the same cell; 0: none */
+    uint16_t slot, site, thread; /* thread: in the cluster */
+    uint8_t elements;            /* mask, 2 bytes each */
+    uint8_t write : 1;
+    uint8_t scope : 2; /* if strong */
+    uint8_t how : 3;
+};
+
+static inline bool global_is_async(unsigned how) { return how >= GLOBAL_TMA_LOAD; }
+static inline bool global_is_strong(unsigned how) {
+    return how == GLOBAL_STRONG || how == GLOBAL_TMA_REDUCE;
+}
+
+/* Is (slot, epoch) of the cluster in T's C, or in its G? */
+bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, uint32_t epoch,
+                  bool for_async_proxy);
+
+/* Reports that `now`, by `thread`, is not ordered after `then`. `one_writer`: two writes to D. */
+void global_accuse(struct sim_thread *thread, const struct global_record *now,
+                   const struct global_record *then, const void *pointer, bool one_writer);
+
+#endif

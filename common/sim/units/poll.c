@@ -1,0 +1,63 @@
+/* poll.c: threads that poll words of global memory. */
+#include "sim/units/poll.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/core/global_memory.h"
+#include "sim/core/run.h"
+
+static struct sim_wait_queue pollers;
+
+void poll_launch_begins(void) { pollers.head = NULL; }
+
+static uint32_t value_of(const void *word) {
+    uint32_t value;
+    memcpy(&value, (const void *)((uintptr_t)word & ~(uintptr_t)3), sizeof value);
+    return value;
+}
+
+static void describe_spin(const struct sim_thread *thread, const void *object, char *text,
+                          size_t size) {
+    char where[96];
+    (void)thread;
+    snprintf(text, size, "polls the word at %s, which stays %u",
+             global_where(object, where, sizeof where), value_of(object));
+}
+
+static const struct sim_wait wait_for_word = {describe_spin, NULL, false};
+
+/* Loads of the word in a row, all alike, with no release or fence in between. */
+static int loads_in_a_row(struct sim_thread *thread, const void *word) {
+    const uint32_t value = value_of(word);
+    if (thread->poll.word != word || thread->poll.value != value ||
+        thread->poll.epoch != thread->epoch)
+        thread->poll.loads = 0;
+    thread->poll.word = word;
+    thread->poll.value = value;
+    thread->poll.epoch = thread->epoch;
+    return thread->poll.loads++;
+}
+
+void poll_strong(const void *word) {
+    /* A spin on several words in turn: loads since the thread was parked. */
+    enum { AT_MOST = 64 };
+    struct sim_thread *const thread = sim_thread();
+    const bool again = loads_in_a_row(thread, word) > 0;
+    if (!again && ++thread->poll.others < AT_MOST) return;
+    thread->poll.others = 0;
+    sim_park(&pollers, &wait_for_word, word);
+}
+
+void poll_ordinary(const void *pointer) {
+    enum { AT_MOST = 16 };
+    struct sim_thread *const thread = sim_thread();
+    if (loads_in_a_row(thread, pointer) < AT_MOST) return;
+    sim_progress();
+    sim_park(&pollers, &wait_for_word, pointer);
+}
+
+void poll_written(void) {
+    sim_progress();
+    if (pollers.head) sim_wake_all(&pollers, sim_now());
+}
