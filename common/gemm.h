@@ -38,6 +38,8 @@ struct tensor_map {
     uint64_t opaque[16];
 } __attribute__((aligned(128)));
 
+enum { GEMM_COUNTERS = 1024 };
+
 /* One row-major matrix multiplication, all pointers in the backend's global memory. */
 struct gemm_problem {
     int m, n, k;
@@ -46,7 +48,8 @@ struct gemm_problem {
     const element_t *b;    /* [n][ldb] */
     element_t *d;          /* [m][ldd] */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
-    uint32_t *tile_counter; /* 64 words, zero before the first launch; each launch leaves them so */
+    uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
+                             * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
 };
 

@@ -72,7 +72,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
         !slab_alloc(&buffers->b, buffers, o->n * o->ldb, "B", false) ||
         buffers_add_output(buffers) < 0)
         return EXIT_NO_DEVICE;
-    const size_t counter_bytes = (size_t)sets * TILE_COUNTERS * sizeof(uint32_t);
+    const size_t counter_bytes = (size_t)sets * GEMM_COUNTERS * sizeof(uint32_t);
     buffers->tile_counters = backend_alloc(counter_bytes, "tile counter", true);
     buffers->workspace_bytes = workspace_bytes;
     if (workspace_bytes) buffers->workspace = backend_alloc(workspace_bytes, "workspace", true);
@@ -95,7 +95,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
             .b = (const element_t *)slab_matrix(buffers, &buffers->b, set),
             .d = buffers_output(buffers, 0, set),
             .workspace = buffers->workspace,
-            .tile_counter = buffers->tile_counters + set * TILE_COUNTERS,
+            .tile_counter = buffers->tile_counters + set * GEMM_COUNTERS,
         };
     return EXIT_VERIFIED;
 }
@@ -127,7 +127,7 @@ element_t *buffers_output(const struct buffers *buffers, int output, int set) {
 
 bool buffers_poison(const struct buffers *buffers, int output) {
     const struct slab *slab = &buffers->outputs[output];
-    static const uint32_t zeros[TILE_COUNTERS];
+    static const uint32_t zeros[GEMM_COUNTERS];
     if (!backend_fill(slab->memory, OUTPUT_POISON, (size_t)slab->total)) return false;
     if (buffers->workspace &&
         !backend_fill(buffers->workspace, OUTPUT_POISON, buffers->workspace_bytes / 2))
@@ -149,10 +149,10 @@ bool buffers_read(const struct buffers *buffers, int output, int set, uint16_t *
 }
 
 bool buffers_counters_zero(const struct buffers *buffers, int set, const char *what) {
-    uint32_t counters[TILE_COUNTERS];
+    uint32_t counters[GEMM_COUNTERS];
     if (!backend_copy_out(counters, buffers->problems[set].tile_counter, sizeof counters))
         return false;
-    for (int i = 0; i < TILE_COUNTERS; ++i)
+    for (int i = 0; i < GEMM_COUNTERS; ++i)
         if (counters[i] != 0) {
             complain("%s: left word %d of the tile counter at %u; the next launch needs zero", what,
                      i, counters[i]);

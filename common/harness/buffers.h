@@ -32,11 +32,10 @@ struct buffers {
     int output_count;
     void *workspace;
     size_t workspace_bytes;
-    uint32_t *tile_counters;       /* [sets][TILE_COUNTERS] */
+    uint32_t *tile_counters;       /* [sets][GEMM_COUNTERS] */
     struct gemm_problem *problems; /* [sets]; d is that of output 0 */
 };
 
-enum { TILE_COUNTERS = 64 };
 
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
 int buffers_sets(const struct operands *operands, const struct backend_info *device, int outputs);
