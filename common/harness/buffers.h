@@ -36,7 +36,6 @@ struct buffers {
     struct gemm_problem *problems; /* [sets]; d is that of output 0 */
 };
 
-
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
 int buffers_sets(const struct operands *operands, const struct backend_info *device, int outputs);
 
