@@ -5,7 +5,7 @@
  *
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
- * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
+ * all (every chapter's own). --drawn SEED adds the shapes that drawn_shapes.h draws. With +trace behind it, it is the same kernel with the recorder in it,
  * recording. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends
  * the variant's name.
  */
@@ -21,8 +21,9 @@
 #include "harness/registry.h"
 #include "harness/report.h"
 #include "timeline/timeline.h"
+#include "tools/record/drawn_shapes.h"
 
-enum { KERNELS = 64, SHAPES = 64 };
+enum { KERNELS = 64, SHAPES = 256 };
 enum { BASELINES_NONE, BASELINES_LIBRARIES, BASELINES_ALL };
 
 struct comparison {
@@ -186,6 +187,16 @@ static bool add_shape(struct comparison *c, const char *item) {
     return true;
 }
 
+/* The shapes of a seed. */
+static bool add_drawn(struct comparison *c, const char *seed) {
+    uint64_t whole;
+    if (!parse_whole(seed, 0, UINT64_MAX, &whole) || c->shapes + DRAWN_SHAPES > SHAPES)
+        return false;
+    for (int i = 0; i < DRAWN_SHAPES; ++i)
+        c->shape[c->shapes++] = drawn_shape(whole, i);
+    return true;
+}
+
 static bool each_item(struct comparison *c, const char *list,
                       bool (*add)(struct comparison *, const char *)) {
     char *items = strdup(list), *rest = items;
@@ -206,6 +217,7 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     int index = 0;
     if (!strcmp(name, "--kernels")) return each_item(c, value, add_kernels);
     if (!strcmp(name, "--shapes")) return each_item(c, value, add_shape);
+    if (!strcmp(name, "--drawn")) return add_drawn(c, value);
     if (!strcmp(name, "--csv")) return *csv = value, true;
     if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &c->timing.seed);
     if (!strcmp(name, "--iters")) {
@@ -259,14 +271,15 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
         complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
-                 "--shapes 8192x8192x512,4096 [--timing none|burst|sustained|both] [--iters N]\n"
+                 "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
+                 "[--iters N]\n"
                  "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16] "
                  "[--input KIND] [--seed S] [--csv FILE]",
                  argv[i], message_program());
         return EXIT_USAGE;
     }
     if (c.kernels == 0 || c.shapes == 0) {
-        complain("--kernels and --shapes have to be given");
+        complain("--kernels and --shapes, or --drawn, have to be given");
         return EXIT_USAGE;
     }
     if (csv_path && c.timing.modes == 0) {

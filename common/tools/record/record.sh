@@ -16,6 +16,8 @@
 #   suite             95 s   10 on 28 shapes in bf16, burst
 #   suite_fp16        95 s   the same in fp16
 #   suite_sustained  110 s   a third of them under sustained load
+#   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
+#                            when the selection does not change any more
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
@@ -249,6 +251,11 @@ third=$third,8192x8192x512
 section_suite() {
     begin h200-suite.jsonl
     rows h200-suite.jsonl "$gpu/compare" --kernels 10 --shapes "$suite" --iters 2
+}
+
+section_drawn() {
+    begin h200-drawn.jsonl
+    rows h200-drawn.jsonl "$gpu/compare" --kernels 10 --drawn "${SEED:?SEED has to be set}" --iters 2
 }
 
 section_suite_fp16() {
