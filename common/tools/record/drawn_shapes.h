@@ -10,10 +10,10 @@
 
 enum { DRAWN_SHAPES = 120 };
 
-/* Shape number `index` of a seed: m and n from 8 to 16384, k from 64 to 32768, the logarithm of each
- * uniform; at most 4 * 10^12 floating-point operations. Four shapes of five are aligned: n and k
- * are multiples of 8, and in two thirds of these of 64, so that rows begin at lines of 128 bytes; in
- * the other third neither is. The same for the same arguments, everywhere. */
+/* Shape number `index` of a seed: m and n from 8 to 16384, k from 64 to 32768, the logarithm of
+ * each uniform; at most 4 * 10^12 floating-point operations. Four shapes of five are aligned: n and
+ * k are multiples of 8, and in two thirds of these of 64, so that rows begin at lines of 128 bytes;
+ * in the other third neither is. The same for the same arguments, everywhere. */
 struct problem_size drawn_shape(uint64_t seed, int index);
 
 #endif
