@@ -2,9 +2,9 @@
  * 01_naive: one thread computes one element of D.
  *
  * The idea: none yet. Every thread walks along a row of A and a row of B and multiplies on the
- * CUDA cores. What it costs: 4 bytes loaded for every 2 FLOPs, all through the L1 cache, and
- * nothing is shared on purpose; the Tensor Core is not used at all. What it hides: only what other
- * warps happen to hide.
+ * CUDA cores. What it costs: 4 bytes loaded through the L1 cache for every 2 FLOPs. Threads share
+ * no data on purpose, and the Tensor Core is idle. What it hides: nothing by design; while one
+ * warp waits for its loads, other warps may run.
  */
 #include "gemm.h"
 #include "hopper/element.h"
@@ -23,7 +23,7 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS args) {
     const int column = tile_n * TILE_N + threadIdx.x % TILE_N;
     if (row >= args.m || column >= args.n) return;
 
-    const element_t *a = args.a + row * args.lda;    /* [k]: the same for the whole warp */
+    const element_t *a = args.a + row * args.lda;    /* [k]: the same row for the whole warp */
     const element_t *b = args.b + column * args.ldb; /* [k]: another row for every lane */
     float sum = 0.0f;
     struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);

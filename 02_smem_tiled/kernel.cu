@@ -1,11 +1,11 @@
 /*
  * 02_smem_tiled: a CTA computes a 128 x 128 tile of D, its warps on the Tensor Core.
  *
- * The idea: every element that is fetched is used 128 times. A k-tile of A and B is copied to
- * shared memory, each of four warps loads fragments from there and multiplies them with mma.sync.
- * What it costs: registers on the way to shared memory, two barriers per k-tile, and time: load,
- * synchronize, load fragments, multiply, synchronize. Nothing overlaps, so the Tensor Core idles
- * through all of it except the multiplying.
+ * The idea: every element that is loaded is used 128 times. The CTA copies a k-tile of A and B to
+ * shared memory; each of its four warps loads fragments from there and multiplies them with
+ * mma.sync. What it costs: registers on the way to shared memory, two barriers per k-tile, and
+ * time: load, synchronize, load fragments, multiply, synchronize. Nothing overlaps, so the Tensor
+ * Core idles during every step except the multiplication.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -19,8 +19,8 @@ enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
-    CHUNK = 8,          /* elements of 16 bytes, what one thread copies at once */
-    PITCH = BK + CHUNK, /* of a row in shared memory: padded, so that ldmatrix has no conflicts */
+    CHUNK = 8,          /* elements: 16 bytes, which one thread copies at once */
+    PITCH = BK + CHUNK, /* elements from row to row: padded, so ldmatrix has no bank conflicts */
 };
 
 struct smem {
@@ -33,7 +33,7 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. */
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements. */
 DEVICE int tile_offset(int row, int chunk) { return row * PITCH + chunk * CHUNK; }
 
 /* Zeros all but the first `valid` elements. */
@@ -45,7 +45,7 @@ DEVICE struct b128 mask_chunk(struct b128 chunk, int valid) {
     return chunk;
 }
 
-/* Copies a tile of 128 rows and BK columns; what lies outside the matrix becomes zero. The
+/* Copies a tile of 128 rows and BK columns; elements outside the matrix become zero. The
  * whole CTA. */
 DEVICE void load_tile(element_t *shared, const element_t *global, int64_t ld, int rows,
                       int columns) {

@@ -1,11 +1,11 @@
 /*
  * 03_cp_async_multistage: copies run ahead of the multiplications through a ring of k-tiles.
  *
- * The idea: cp.async copies from global to shared memory with no register in between and no thread
- * waiting. With STAGES buffers, STAGES - 1 k-tiles are on their way while one is multiplied: after
- * the prologue the latency of global memory is hidden. What it costs: 32 KB of shared memory per
- * stage, and the prologue itself. What it does not hide: the fragment loads from shared memory,
- * which every multiplication still waits for.
+ * The idea: cp.async copies from global to shared memory with no register in between, and no
+ * thread waits. With STAGES buffers, STAGES - 1 k-tiles are on their way while one is multiplied:
+ * after the prologue the latency of global memory is hidden. What it costs: 32 KB of shared memory
+ * per stage, and the prologue itself. What it does not hide: the fragment loads from shared
+ * memory, for which every multiplication still waits.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -27,9 +27,9 @@ enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
-    CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
-    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* copied by the CTA with an instruction of each thread */
-    PARTS = 4, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
+    CHUNK = 8, /* elements: 16 bytes, which one thread copies at once */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* the CTA copies, with one cp.async in each thread */
+    PARTS = 4, PART_ROWS = BM / PARTS,   /* parts in which a k-tile is copied */
 };
 
 struct smem {
@@ -45,13 +45,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
- * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
- * covers all 32 banks. */
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements. The row's number
+ * permutes the row's eight chunks, so that the same chunk of eight neighbouring rows covers all
+ * 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
- * `inside`: no row does. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; elements outside the matrix become zero.
+ * `inside`: no row lies outside. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row,
                       int rows, int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -64,7 +64,7 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
                     inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros behind the last one. The
+/* Starts copying a quarter of k-tile `k_tile` of both operands; zeros past the last one. The
  * whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       int k_tile, int part, bool inside) {
@@ -109,12 +109,12 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
                        int k_tile, bool inside) {
     UNROLL for (int part = 0; part < PARTS; ++part)
         load_part(shared, args, tile, k_tile, part, inside);
-    /* The copies so far are one group, for the waits to count. cp.async.commit_group */
+    /* Closes the copies so far into one group, which the waits count. cp.async.commit_group */
     cp_async_commit_group();
 }
 
-/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because
- * checking each copy costs more than the copy. The whole CTA. */
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist. This case has a loop of its own,
+ * because checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
     for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
@@ -125,11 +125,11 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
     for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES;
         trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
-        /* This thread's copies of the k-tile have landed: of the k_tile + STAGES - 1 groups so
-         * far, all but the youngest STAGES - 2. cp.async.wait_group */
+        /* This thread's copies of the k-tile have landed: of its k_tile + STAGES - 1 groups, all
+         * but the youngest STAGES - 2 are complete. cp.async.wait_group */
         cp_async_wait_group(STAGES - 2);
-        /* So have everybody else's; and everybody has read the previous k-tile, whose stage is
-         * filled next. bar.sync */
+        /* The other threads' copies have landed, too, and every thread has read the previous
+         * k-tile, whose stage is filled next. bar.sync */
         __syncthreads();
         trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
         load_stage(shared, args, tile, k_tile + STAGES - 1, inside);
@@ -142,7 +142,7 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         }
     }
     trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
-    /* The zeros behind the last k-tile have landed before the CTA gives up its memory.
+    /* The zeros past the last k-tile have landed before the CTA gives up its memory.
      * cp.async.wait_group */
     cp_async_wait_group(0);
 }

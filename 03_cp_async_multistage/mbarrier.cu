@@ -1,12 +1,12 @@
 /*
- * 03_cp_async_multistage, variant mbarrier: the same ring, its copies counted by barriers instead
+ * 03_cp_async_multistage, variant mbarrier: the same ring, with copies counted by barriers instead
  * of groups.
  *
- * The idea: a barrier per stage says "full" once all copies of all threads have landed:
- * cp.async.mbarrier.arrive makes each thread's arrival happen by itself when its copies are done.
- * Another says "empty" once every thread has read the stage. Threads no longer meet at a CTA
- * barrier: one may run ahead of another by a whole ring. This is how an sm_80 pipeline is written
- * with the barriers that Hopper's TMA will need.
+ * The idea: the full barrier of a stage completes a phase when all copies of all threads have
+ * landed. cp.async.mbarrier.arrive makes each thread's arrival happen when its copies are done. The
+ * empty barrier completes a phase when every thread has read the stage. No CTA barrier holds the
+ * threads together: one may run ahead of another by a whole ring. An sm_80 pipeline is written
+ * in this way, with the same barriers that Hopper's TMA needs.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -29,9 +29,9 @@ enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
-    CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
-    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* copied by the CTA with an instruction of each thread */
-    PARTS = 4, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
+    CHUNK = 8, /* elements: 16 bytes, which one thread copies at once */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* the CTA copies, with one cp.async in each thread */
+    PARTS = 4, PART_ROWS = BM / PARTS,   /* parts in which a k-tile is copied */
 };
 
 struct smem {
@@ -49,13 +49,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
- * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
- * covers all 32 banks. */
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements. The row's number
+ * permutes the row's eight chunks, so that the same chunk of eight neighbouring rows covers all
+ * 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
- * `inside`: no row does. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; elements outside the matrix become zero.
+ * `inside`: no row lies outside. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row,
                       int rows, int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -68,7 +68,7 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
                     inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a quarter of k-tile `k_tile` of both operands; nothing behind the last one.
+/* Starts copying a quarter of k-tile `k_tile` of both operands; nothing past the last one.
  * The whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       int k_tile, int part, bool inside) {
@@ -109,18 +109,18 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
         store_16_rows(args, row + i * 16, column, WN, acc[i][0]);
 }
 
-/* Starts copying k-tile `k_tile` once its stage is free; nothing behind the last one. The whole
+/* Starts copying k-tile `k_tile` once its stage is free; nothing past the last one. The whole
  * CTA. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int k_tile, bool inside) {
     const int stage = k_tile % STAGES, round = k_tile / STAGES;
     if (k_tile >= args->tiles_k) return;
-    /* Everybody has read what the stage held a round ago. In round 0 parity 1 passes at once.
+    /* Every thread has read what the stage held a round ago. In round 0 parity 1 passes at once.
      * mbarrier.try_wait */
     mbarrier_wait(&shared->empty[stage], (round & 1) ^ 1);
     UNROLL for (int part = 0; part < PARTS; ++part)
         load_part(shared, args, tile, k_tile, part, inside);
-    /* Arrives for this thread when its copies have landed. cp.async.mbarrier.arrive.noinc */
+    /* This thread's arrival, when its copies have landed. cp.async.mbarrier.arrive.noinc */
     cp_async_mbarrier_arrive_noinc(&shared->full[stage]);
 }
 

@@ -1,11 +1,11 @@
 /*
  * 04_rf_double_buffer: fragments are loaded while the previous ones multiply.
  *
- * The idea: two sets of fragment registers. While the Tensor Core works on one, ldmatrix fills the
- * other; the last step of a k-tile already fetches the first fragments of the next. Now the
- * latency of shared memory is hidden as well, and mma.sync runs as fast as it can on this chip.
- * What it costs: 32 registers per thread, and a longer prologue. What it does not hide: the
- * prologue and the epilogue of the CTA, unless a second CTA on the SM fills them.
+ * The idea: two sets of fragment registers. While the Tensor Core works on one set, ldmatrix fills
+ * the other. The last step of a k-tile already loads the first fragments of the next k-tile. Now
+ * the latency of shared memory is hidden as well. What it costs: 32 registers per thread, and a
+ * longer prologue. What it does not hide: the prologue and the epilogue of the CTA, unless a second
+ * CTA on the SM multiplies meanwhile.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -27,9 +27,9 @@ enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
-    CHUNK = 8, /* elements of 16 bytes, what one thread copies at once */
-    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* copied by the CTA with an instruction of each thread */
-    PARTS = 2, PART_ROWS = BM / PARTS,   /* a k-tile is copied in so many parts */
+    CHUNK = 8, /* elements: 16 bytes, which one thread copies at once */
+    ROWS_AT_ONCE = THREADS * CHUNK / BK, /* the CTA copies, with one cp.async in each thread */
+    PARTS = 2, PART_ROWS = BM / PARTS,   /* parts in which a k-tile is copied */
 };
 
 struct smem {
@@ -45,13 +45,13 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements. The eight chunks
- * of a row are permuted by the row's number, so that the same chunk of eight neighbouring rows
- * covers all 32 banks. */
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements. The row's number
+ * permutes the row's eight chunks, so that the same chunk of eight neighbouring rows covers all
+ * 32 banks. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
-/* Starts copying PART_ROWS rows of BK columns; what lies outside the matrix becomes zero.
- * `inside`: no row does. The whole CTA. */
+/* Starts copying PART_ROWS rows of BK columns; elements outside the matrix become zero.
+ * `inside`: no row lies outside. The whole CTA. */
 DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, int first_row,
                       int rows, int columns, bool inside) {
     const int row = first_row + threadIdx.x / (BK / CHUNK), chunk = threadIdx.x % (BK / CHUNK);
@@ -64,7 +64,7 @@ DEVICE void load_rows(element_t *shared, const element_t *global, int64_t ld, in
                     inside || row + i < rows ? valid * (int)sizeof(element_t) : 0);
 }
 
-/* Starts copying a half of k-tile `k_tile` of both operands; zeros behind the last one. The
+/* Starts copying a half of k-tile `k_tile` of both operands; zeros past the last one. The
  * whole CTA. */
 DEVICE void load_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       int k_tile, int part, bool inside) {
@@ -106,16 +106,16 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
 
 /* Waits for the next k-tile. The whole CTA. */
 DEVICE void wait_stage(void) {
-    /* This thread's copies of it have landed: all groups but the youngest STAGES - 2.
-     * cp.async.wait_group */
+    /* This thread's copies of the next k-tile have landed: all its groups but the youngest
+     * STAGES - 2 are complete. cp.async.wait_group */
     cp_async_wait_group(STAGES - 2);
-    /* So have everybody else's; and everybody has loaded the last fragments of the current one.
-     * bar.sync */
+    /* The other threads' copies have landed, too, and every thread has loaded the last fragments
+     * of the current k-tile. bar.sync */
     __syncthreads();
 }
 
-/* Multiplies all k-tiles. `inside`: all rows of both tiles exist; a loop of its own, because
- * checking each copy costs more than the copy. The whole CTA. */
+/* Multiplies all k-tiles. `inside`: all rows of both tiles exist. This case has a loop of its own,
+ * because checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
                       float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
@@ -124,7 +124,7 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         trace_mark(trace, TRACE_LOAD, k_tile);
         UNROLL for (int part = 0; part < PARTS; ++part)
             load_part(shared, args, tile, k_tile, part, inside);
-        /* The copies so far are one group, for the waits to count. cp.async.commit_group */
+        /* Closes the copies so far into one group, which the waits count. cp.async.commit_group */
         cp_async_commit_group();
     }
     trace_mark(trace, TRACE_WAIT_BEGIN, 0);
@@ -139,8 +139,8 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
                            step + 1);
             if (step == 0) trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
-            /* Into the stage of the previous k-tile: the last wait_stage() came after
-             * everybody's last load from it. */
+            /* Fills the stage of the previous k-tile: every thread's last load from that stage
+             * came before the last wait_stage(). */
             if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, inside);
             trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
@@ -154,7 +154,7 @@ DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct 
         multiply(acc, &fragments[1]);
     }
     trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
-    /* The zeros behind the last k-tile have landed before the CTA gives up its memory.
+    /* The zeros past the last k-tile have landed before the CTA gives up its memory.
      * cp.async.wait_group */
     cp_async_wait_group(0);
 }

@@ -1,12 +1,12 @@
 /*
- * 05_tma_mbarrier: one thread asks for a whole tile, and a barrier in shared memory says when it
- * is there.
+ * 05_tma_mbarrier: one thread requests a whole tile, and a barrier in shared memory completes when
+ * the tile has arrived.
  *
- * The idea: the Tensor Memory Accelerator (TMA) copies a box of a matrix to shared memory by
- * itself: addresses, swizzle and the zeros beyond the edges included. An mbarrier per stage counts
- * the bytes; the CTA waits for its phase. What it costs: a tensor map made on the host, and a
- * fence, because the TMA overwrites behind the back of ordinary loads. What it hides: all the
- * copying instructions, and their registers.
+ * The idea: the Tensor Memory Accelerator (TMA) copies a box of a matrix to shared memory. It
+ * computes the addresses, applies the swizzle and writes the zeros beyond the edges. An mbarrier
+ * per stage counts the bytes; the CTA waits for its phase. What it costs: a tensor map made on the
+ * host, and a fence, because nothing orders the TMA's writes after ordinary loads. What it hides:
+ * all the copying instructions, and their registers.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -29,7 +29,7 @@ enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
     WM = 64, WN = 64,            /* a warp's part of it: 2 x 2 warps */
     THREADS = BM / WM * (BN / WN) * 32,
-    CHUNK = 8, /* elements of 16 bytes, the unit of the swizzle */
+    CHUNK = 8, /* elements: 16 bytes, the unit of the swizzle */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
 
@@ -60,7 +60,7 @@ DEVICE void advance(struct pipeline_state *state) {
     }
 }
 
-/* Where chunk `chunk` of a row lies in a tile in shared memory, in elements: the TMA's 128 B
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements: the TMA's 128 B
  * swizzle is the permutation of chapter 03. */
 DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
@@ -93,7 +93,7 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile,
         store_16_rows(args, row + i * 16, column, WN, acc[i][0]);
 }
 
-/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+/* Requests k-tile `k_tile` of both operands from the TMA; nothing past the last. One thread. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int k_tile) {
     const int stage = k_tile % STAGES;
@@ -132,7 +132,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
     for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
         const int stage = state.index;
-        /* Into the stage of the previous k-tile, which everybody has finished reading. */
+        /* Fills the stage of the previous k-tile, which every thread has finished reading. */
         trace_mark(&trace, TRACE_LOAD, k_tile + STAGES - 1);
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
@@ -145,10 +145,10 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         advance(&state);
         if (k_tile + 1 < args.tiles_k) {
             trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile + 1);
-            /* What this thread has read comes before the TMA's next overwriting of it.
+            /* This thread's reads of the stage come before the TMA's next write to it.
              * fence.proxy.async */
             fence_proxy_async();
-            /* The same holds for every thread before thread 0 asks for more. bar.sync */
+            /* The same holds for every thread before thread 0 requests more. bar.sync */
             __syncthreads();
             /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
             mbarrier_wait(&shared->full[state.index], state.phase);
