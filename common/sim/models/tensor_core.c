@@ -151,10 +151,15 @@ static void sum_four_slowly(float *d, const struct wgmma_operand *a, int row,
                             const struct wgmma_operand *b, int column,
                             const struct tensor_shape *shape) {
     const int k = tensor_k(shape->a);
+    struct tensor_term left[TENSOR_MAX_K], terms[TENSOR_MAX_K + 1];
+    for (int i = 0; i < k; ++i)
+        left[i] = tensor_element(shape->a, a->bits[i][row]);
     for (int j = 0; j < 4; ++j) {
-        struct tensor_term terms[TENSOR_MAX_K + 1];
-        for (int i = 0; i < k; ++i)
-            terms[i] = tensor_product(shape->a, a->bits[i][row], shape->b, b->bits[i][column + j]);
+        for (int i = 0; i < k; ++i) {
+            const struct tensor_term right = tensor_element(shape->b, b->bits[i][column + j]);
+            terms[i] = (struct tensor_term){left[i].value * right.value,
+                                            left[i].exponent + right.exponent};
+        }
         uint32_t bits = 0;
         if (shape->accumulate) memcpy(&bits, d + j, sizeof bits);
         terms[k] = tensor_accumulator(bits);
