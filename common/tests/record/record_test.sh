@@ -81,7 +81,7 @@ for SLOWER in 1 3; do
     expect "exit code of $SLOWER % between places" $((SLOWER > 2)) $?
     expect "differences printed for $SLOWER %" 2 "$(grep -c "at the other 1.0${SLOWER}00 ms" log)"
 done
-expect 'the record of the order' 'order.jsonl sweep.txt' "$(cd results && echo *)"
+expect 'the record of the order' 'h200-arithmetic.txt order.jsonl sweep.txt' "$(cd results && echo *)"
 
 # Another GPU's files have names of their own.
 printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi

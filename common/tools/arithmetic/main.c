@@ -23,7 +23,7 @@
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
 #include "tools/arithmetic/record.h"
-#include "tools/arithmetic/tensor_core.h"
+#include "tools/arithmetic/tile_kernels.h"
 #include "tools/arithmetic/tiles.h"
 
 enum { BATCH = 128 /* tiles of one launch, all of one shape */ };

@@ -2,10 +2,10 @@
  * record.h: what build/gpu/arithmetic recorded, and the short form that docs/results keeps of it.
  *
  * The short form is text. Its first line is JSON and says where, when and how it was recorded. Then
- * come, for every type of arithmetic_types in order, a line "type NAME cases N operands HASH results
- * HASH", and a line "added", "not added" (the designed cases' tiles) or "class N" before the marks
- * of its tiles, 16 to a line. A tile's mark is the low 24 bits of the hash of its results, in four
- * characters of base64.
+ * come, for every type of arithmetic_types in order, a line "type NAME cases N operands HASH
+ * results HASH", and a line "added", "not added" (the designed cases' tiles) or "class N" before
+ * the marks of its tiles, 16 to a line. A tile's mark is the low 24 bits of the hash of its
+ * results, in four characters of base64.
  */
 #ifndef TOOLS_ARITHMETIC_RECORD_H
 #define TOOLS_ARITHMETIC_RECORD_H

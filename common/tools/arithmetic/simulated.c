@@ -6,6 +6,7 @@
  *   check RECORD [TYPE]  computes every recorded tile, and compares
  *   reject RECORD TYPE   adds in other ways, each of which departs in one rule: the record's
  *                        designed cases must tell each from the hardware's
+ *   error                prints how the error of a sum grows with k
  *
  * Exit codes: 0, 1 if a tile differs or a departure does not show, 2 for wrong usage.
  */
@@ -14,6 +15,7 @@
 
 #include "sim/models/tensor_core.h"
 #include "tools/arithmetic/departures.h"
+#include "tools/arithmetic/error.h"
 #include "tools/arithmetic/record.h"
 
 enum { USAGE = 2, SHOWN = 10 };
@@ -175,11 +177,16 @@ static void reject_departures(int which) {
 /* ---- the command line ---- */
 
 static int usage(void) {
-    fprintf(stderr, "usage: arithmetic compact FILE | check RECORD [TYPE] | reject RECORD TYPE\n");
+    fprintf(stderr, "usage: arithmetic compact FILE | check RECORD [TYPE] | reject RECORD TYPE | "
+                    "error\n");
     return USAGE;
 }
 
 int main(int argc, char **argv) {
+    if (argc == 2 && !strcmp(argv[1], "error")) {
+        print_errors();
+        return 0;
+    }
     const bool compact = argc == 3 && !strcmp(argv[1], "compact");
     const bool reject = argc == 4 && !strcmp(argv[1], "reject");
     const char *const only = argc == 4 ? argv[3] : NULL;
