@@ -100,7 +100,7 @@ static void check_type(int which) {
     free(cases);
     for (int class = 0; class < TILE_CLASSES; ++class) {
         static uint64_t of_class[TILES_OF_CLASS];
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "class %d", class);
         for (int i = 0; i < TILES_OF_CLASS; ++i) {
             random_tile(type, (enum tile_class) class, i, &tile);
