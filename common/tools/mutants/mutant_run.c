@@ -39,7 +39,8 @@ enum { NEVER = EXIT_HAZARD + 1 }; /* no run ends the search */
 static const int few[] = {1, 8, 3, 10};
 /* Of right kernels. Runs 6 i + 1 to 6 i + 6 are the first shapes under late, early, three times
  * random, and time; 68 to 103 the last six shapes. */
-static const int spread[] = {1, 2, 3, 6, 7, 8, 9, 12, 16, 20, 26, 30, 40, 71, 75, 79, 83, 87, 92, 99};
+static const int spread[] = {1,  2,  3,  6,  7,  8,  9,  12, 16, 20,
+                             26, 30, 40, 71, 75, 79, 83, 87, 92, 99};
 
 /* The kernel may spin for ever. In time of the processor, however busy the machine is. */
 static void limit_run(void) {
@@ -72,7 +73,8 @@ static void search(const struct gemm_kernel *kernel, const struct check_run *run
 /* Makes those runs of the list; `enough` as above. */
 static void choose(const struct gemm_kernel *kernel, const struct check_run *runs,
                    const int *numbers, size_t count, int enough) {
-    for (size_t i = 0; i < count && (int)run(kernel, &runs[numbers[i] - 1], numbers[i]) < enough; ++i) {
+    for (size_t i = 0; i < count && (int)run(kernel, &runs[numbers[i] - 1], numbers[i]) < enough;
+         ++i) {
     }
 }
 
@@ -86,7 +88,8 @@ int main(int argc, char **argv) {
     if (argc != 3 && argc != 4) return usage();
     static const char *const words[] = {"order", "value", "few", "spread", "all"};
     enum { ORDER, VALUE, FEW, SPREAD, ALL, WORDS } word = ORDER;
-    while (word < WORDS && strcmp(argv[2], words[word]) != 0) ++word;
+    while (word < WORDS && strcmp(argv[2], words[word]) != 0)
+        ++word;
     if (word == WORDS) return usage();
     void *const object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_mutant") : NULL;
