@@ -63,7 +63,10 @@ static void complete(struct sim_job *job) {
     static struct wgmma_operand a, b; /* 32 KB: too much for a fiber's stack */
     struct wgmma_operation *const op = (struct wgmma_operation *)job;
     wgmma_fetch_operands(op, &a, &b);
-    wgmma_multiply(op->tile->d, &a, &b, op->call.n, op->call.accumulate);
+    const enum tensor_type type = op->call.bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    tensor_core_multiply(
+        op->tile->d, &a, &b,
+        (struct tensor_shape){WGMMA_M, op->call.n, type, type, op->call.accumulate});
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
