@@ -60,8 +60,8 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
     switch (r->failure) {
     case RELEASE_NONE:
         snprintf(text, ADVICE_TEXT,
-                 "The word written at %s and read at %s releases nothing of this:\n"
-                 "    fence_acq_rel(%s) is missing in front of the write, by the same thread, or "
+                 "The word written at %s and read at %s releases none of this:\n"
+                 "    fence_acq_rel(%s) is missing before the write, by the same thread, or "
                  ".release.",
                  write, read, scope);
         break;
@@ -87,10 +87,11 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
                  scope);
         break;
     case RELEASE_PENDING:
-        snprintf(text, ADVICE_TEXT,
-                 "The read at %s has seen the release at %s, but acquires nothing:\n"
-                 "    fence_acq_rel(%s) is missing behind it, by the same thread, or .acquire.",
-                 read, site, scope);
+        snprintf(
+            text, ADVICE_TEXT,
+            "The read at %s has seen the release at %s, but acquires nothing:\n"
+            "    fence_acq_rel(%s) is missing after the read, by the same thread, or .acquire.",
+            read, site, scope);
         break;
     }
 }

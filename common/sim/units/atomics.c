@@ -27,8 +27,8 @@ static void charge_order(enum sim_semantics semantics, enum sim_scope scope) {
 /* False: leave the access out. */
 static bool begin(const uint32_t *word, enum sim_access access) {
     if ((uintptr_t)word % sizeof *word)
-        sim_fatal("misaligned", NULL, "global address %p is no multiple of %zu", (const void *)word,
-                  sizeof *word);
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu",
+                  (const void *)word, sizeof *word);
     if (!sim_global_check(word, sizeof *word, access)) return false;
     if (sim_timed())
         timing_access(sim_thread(), TIMING_ATOMIC, global_device_address(word), sizeof *word);

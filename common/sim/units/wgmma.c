@@ -38,9 +38,9 @@ static void at_cta_exit(struct sim_exit_call *call) {
     if (newest && !waited)
         sim_hazard_at(
             "unwaited-wgmma", newest->file, newest->line, wgmma_thread(state->warpgroup, 0),
-            "the warpgroup ends, and nobody has waited for this wgmma\n    %s",
+            "the warpgroup ends without a wait for this wgmma\n    %s",
             state->used > state->committed
-                ? "it was not even committed: wgmma_commit_group(), then wgmma_wait_group(0)"
+                ? "it was not even committed: call wgmma_commit_group(), then wgmma_wait_group(0)"
                 : "call wgmma_wait_group(0) before the end");
     if (newest) sim_job_force(&state->last->job);
 }

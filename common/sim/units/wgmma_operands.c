@@ -11,14 +11,15 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
                        const struct wgmma_call *call, char operand, int line, int chunk) {
     const uint32_t address = descriptor_chunk(d, call->mn_major, line, chunk);
     if (address < SHARED_BASE || address + CHUNK > SHARED_BASE + cta->shared_bytes)
-        sim_fatal("shared-bounds", sim_thread(),
-                  "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is "
-                  "at 0x%x\n"
-                  "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
-                  "    Check the descriptor's strides, and what is added to its start.",
-                  operand, line, chunk, address, d->start, d->lbo, d->sbo,
-                  d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
-                  SHARED_BASE + cta->shared_bytes);
+        sim_fatal(
+            "shared-bounds", sim_thread(),
+            "the descriptor of %c points outside the CTA's shared memory: line %d, chunk %d is "
+            "at 0x%x\n"
+            "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
+            "    Check the descriptor's strides, and what is added to its start.",
+            operand, line, chunk, address, d->start, d->lbo, d->sbo,
+            d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
+            SHARED_BASE + cta->shared_bytes);
     return address - SHARED_BASE;
 }
 
