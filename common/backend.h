@@ -1,8 +1,8 @@
 /*
- * backend.h: what the harness asks of the machine that runs the kernels.
+ * backend.h: what the harness needs from the machine that runs the kernels.
  *
  * Implemented twice: gpu/ (the GPU) and sim/ (the simulator). A program is linked with exactly
- * one of them. Every function is called by the host thread. A function that fails has said why on
+ * one of them. The host thread calls every function. A function that fails prints the reason to
  * stderr before it returns.
  */
 #ifndef BACKEND_H
@@ -18,12 +18,12 @@ extern "C" {
 enum exit_code {
     EXIT_VERIFIED = 0,
     EXIT_WRONG = 1,     /* a result was wrong */
-    EXIT_USAGE = 2,     /* an option, or a size that cannot be addressed */
+    EXIT_USAGE = 2,     /* a wrong option, or a size that cannot be addressed */
     EXIT_NO_DEVICE = 3, /* no usable device, or not enough of its memory */
     EXIT_HAZARD = 4     /* the simulator found a hazard or a deadlock; beats EXIT_WRONG */
 };
 
-/* What every backend is told. */
+/* The options of every backend. */
 struct backend_options {
     enum gemm_type type; /* GEMM_FP16 or GEMM_BF16: for the baselines */
     bool trace;          /* record a timeline */
@@ -33,33 +33,33 @@ struct backend_options {
  * backend_open(). */
 struct backend_setting {
     const char *option;       /* "--sms" */
-    const char *argument;     /* "N": what --help calls the value */
-    const char *help;         /* what --help says of it */
-    const char *const *names; /* the choices, `value` being an index; NULL: a whole number */
+    const char *argument;     /* "N": the value's name in --help */
+    const char *help;         /* its explanation in --help */
+    const char *const *names; /* the choices, indexed by `value`; NULL: a whole number */
     uint64_t low, high;       /* the smallest and the largest value */
     uint64_t value;           /* the default, unless it has been set */
 };
 extern struct backend_setting backend_settings[];
 extern const int backend_setting_count;
-/* Whose settings these are, as a heading of --help. */
+/* The heading of these settings in --help. */
 extern const char *const backend_settings_heading;
-/* Why this backend does not have an option that another one has; NULL if there is no such option.
+/* The reason why this backend lacks an option that another backend has; NULL if none has it.
  */
 const char *backend_lacks(const char *option);
 
 struct backend_info {
     const char *backend; /* "cuda" or "sim" */
     char name[128];
-    int gpus;                     /* that kernels may use together */
+    int gpus;                     /* GPUs that kernels may use together */
     char driver[32], toolkit[32]; /* empty: not known */
     int sm_count;
-    size_t memory_bytes;  /* free for us */
+    size_t memory_bytes;  /* free memory */
     size_t l2_bytes;      /* 0: none */
     double power_limit_w; /* 0: not known */
     bool checks_bounds;   /* reports accesses outside of an allocation: no guard bands needed */
 };
 
-/* What the backend knows of a compiled kernel; 0 or less: not known. */
+/* Properties of a compiled kernel; 0 or less: not known. */
 struct kernel_info {
     int registers;   /* per thread, at launch */
     int ctas_per_sm; /* resident at once */
@@ -71,8 +71,8 @@ enum run_status { RUN_OK, RUN_FAILED, RUN_HAZARD };
 enum exit_code backend_open(const struct backend_options *options, struct backend_info *info);
 void backend_close(void);
 
-/* Global memory, 256-byte aligned, contents undefined. NULL if it cannot be had (nothing is
- * printed). `label` names the allocation in the simulator's reports ("A", "D", ...) and lives
+/* Global memory, 256-byte aligned, contents undefined. NULL if there is not enough (prints
+ * nothing). `label` names the allocation in the simulator's reports ("A", "D", ...) and lives
  * as long as the program. `writable`: kernels may write to it. */
 void *backend_alloc(size_t bytes, const char *label, bool writable);
 void backend_free(void *memory);
@@ -82,13 +82,13 @@ bool backend_copy(void *device_to, const void *device_from, size_t bytes);
 /* Fills with a repeated 16-bit pattern. */
 bool backend_fill(void *device, uint16_t pattern, size_t elements);
 
-/* A checksum of memory made of 16-bit elements: equal contents have equal sums, different ones
- * different sums as far as 64 bits can tell. Sums of different backends are not comparable. */
+/* A checksum of 16-bit elements in memory: equal contents have equal sums, and different contents
+ * differ in their 64-bit sums, except by chance. Sums of different backends are not comparable. */
 bool backend_checksum(const void *device, size_t elements, uint64_t *sum);
 
 struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel);
 
-/* Something that computes a gemm_problem: a kernel, or a library. */
+/* A kernel or a library that computes a gemm_problem. */
 struct contender {
     const char *name;    /* "07_warp_specialized", "cublas", "cublaslt-best", "wgmma-only" */
     const char *variant; /* NULL: none */
@@ -97,12 +97,12 @@ struct contender {
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream);
-    void *state;  /* the backend's */
+    void *state;  /* belongs to the backend */
     double flops; /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
 };
 
-/* The baselines for this problem: cuBLAS, the best of cuBLASLt's heuristics (found by timing
- * them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
+/* Writes the baselines for this problem: cuBLAS, the fastest of cuBLASLt's proposals (found by
+ * timing them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
  * most `room`); 0 in the simulator. They stay valid until the next call. */
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);
 
@@ -110,30 +110,30 @@ int backend_baselines(const struct gemm_problem *problem, struct contender *out,
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles);
 
-/* ---- runs that find what is wrong with a kernel; the GPU has none ---- */
+/* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { CHECK_SETTINGS = 4, MOST_CHECK_RUNS = 128 };
 
-/* One run: a problem, and how it is run. */
+/* One run: a problem, and the settings of the run. */
 struct check_run {
     int m, n, k;
     uint64_t seed;                    /* of the input, which is whole numbers */
     uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
 };
 
-/* The runs that, together, find every broken kernel that is known, those that find most of them
+/* Writes runs that together find every known broken kernel; the runs that find the most come
  * first. Writes at most MOST_CHECK_RUNS; returns how many. */
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs);
 /* One more, drawn at random; *random is the state of the draws. */
 void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, struct check_run *run);
 
-/* ---- timing; the simulator has none ---- */
+/* ---- timing; GPU only ---- */
 
 /* One timed batch of launches. */
 struct batch {
     int launches;
     double ms;        /* of the whole batch, by events */
-    double sm_cycles; /* SM clocks that passed meanwhile, by clock64; <= 0: not known */
+    double sm_cycles; /* SM clocks during the batch, by clock64; <= 0: not known */
     double clock_mhz; /* their ratio */
 };
 
@@ -144,10 +144,10 @@ bool backend_time(const struct contender *contender, const struct gemm_problem *
                   int launches, struct batch *out);
 /* Lets the GPU idle. */
 void backend_pause(double seconds);
-/* What the GPU has drawn so far. */
+/* The energy that the GPU has used so far. */
 struct energy_reading {
-    double joules, seconds;    /* each since some origin; seconds by the clock on the wall */
-    uint64_t throttle_reasons; /* why the clock is held back, a bit mask of NVML's; 0: it is not */
+    double joules, seconds;    /* each since some origin; seconds of wall-clock time */
+    uint64_t throttle_reasons; /* NVML's bit mask of what limits the clock; 0: nothing does */
 };
 
 /* False if NVML cannot tell. */

@@ -1,5 +1,5 @@
 /*
- * gemm.h: the contract between a chapter and everything that runs it. Read this first.
+ * gemm.h: the contract between a chapter and the programs that run it. Read this first.
  *
  * A chapter computes D = A * B with fp32 accumulation:
  *
@@ -11,8 +11,8 @@
  * neither be used nor written.
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
- * against the simulator; once for fp16 and once for bf16. It gives one `struct gemm_kernel` (below)
- * and gets the few services declared at the end, which both backends implement.
+ * against the simulator, once for fp16 and once for bf16. It provides one `struct gemm_kernel`
+ * (below) and uses the few services declared at the end, which both backends implement.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -26,13 +26,13 @@
 extern "C" {
 #endif
 
-/* A 16-bit element, fp16 or bf16: which of the two is fixed when a kernel file is compiled. A
- * struct, because no arithmetic is done on it except through hopper/element.h. */
+/* A 16-bit element, fp16 or bf16: a kernel file is compiled for one of the two. It is a struct
+ * because only hopper/element.h does arithmetic on it. */
 typedef struct {
     uint16_t bits;
 } element_t;
 
-/* What the TMA needs to know of a matrix; opaque, made by gemm_tensor_map() (CUtensorMap on the
+/* The description of a matrix for the TMA; opaque, made by gemm_tensor_map() (CUtensorMap on the
  * GPU). */
 struct tensor_map {
     uint64_t opaque[16];
@@ -63,7 +63,7 @@ struct gemm_args {
     int m, n, k;
     int tiles_m, tiles_n, tiles_k; /* extents of the problem in tiles, rounded up */
     int items;  /* units of work for a persistent kernel's schedule, if it has one */
-    int splits; /* parts the k loop is split into; 1 unless a chapter says otherwise */
+    int splits; /* parts of the k loop; 1 unless a chapter splits it */
     float *workspace;
     uint32_t *tile_counter;
     struct trace_record *trace;
@@ -73,7 +73,7 @@ struct gemm_args {
 struct gemm_launch {
     const void *kernel; /* the __global__ function */
     const char *name;   /* for error messages */
-    int grid;           /* CTAs; one dimension, because that one alone may exceed 65535 */
+    int grid;           /* CTAs; one dimension, because only x may exceed 65535 */
     int cluster;        /* CTAs of a cluster along x; 1 for none */
     int threads;        /* per CTA */
     size_t smem_bytes;  /* dynamic shared memory per CTA */
@@ -82,12 +82,12 @@ struct gemm_launch {
 
 enum gemm_status {
     GEMM_OK = 0,
-    GEMM_UNSUPPORTED,  /* this kernel cannot compute this problem; says why on stderr */
-    GEMM_LAUNCH_FAILED /* the backend refused; says why on stderr */
+    GEMM_UNSUPPORTED,  /* this kernel cannot compute this problem; the reason is on stderr */
+    GEMM_LAUNCH_FAILED /* the backend refused the launch; the reason is on stderr */
 };
 
-/* What a chapter, or one variant of it, gives the harness: a kernel, how it is launched, and what
- * is to be known of it. */
+/* What a chapter, or one variant of it, provides to the harness: a kernel, its launch function, and
+ * its properties. */
 struct gemm_kernel {
     const char *name;      /* "06_wgmma": the chapter's directory */
     const char *variant;   /* "wait0"; NULL for the chapter's own kernel */
@@ -103,8 +103,8 @@ struct gemm_kernel {
     enum gemm_status (*launch)(const struct gemm_problem *problem, void *stream);
     /* Bytes of workspace that launch() uses for this problem; NULL: none. */
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
-    /* Which of its chapter's variants launch() runs for a problem of this m, n and k; what is said
-     * above of tile and function is then said there. NULL: it is no choice but a kernel. */
+    /* Returns the chapter's variant that launch() runs for a problem of this m, n and k; its tile
+     * and function then replace those above. NULL: launch() always runs this kernel. */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
 };
 
@@ -128,27 +128,27 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream);
 /* SMs of the device. */
 int gemm_sm_count(void);
 
-/* Clusters of this launch that are resident at once; CTAs if the cluster is 1. Asked of the runtime
+/* Clusters of this launch that are resident at once; CTAs if the cluster is 1. From the runtime
  * (cudaOccupancyMaxActiveClusters), because not every SM can be part of a cluster of every size. */
 int gemm_resident_clusters(const struct gemm_launch *launch);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
 enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_FP32 = 2 };
 
-/* Describes a row-major matrix [rows][columns] with a row pitch of `ld` elements to the TMA, to
- * be moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size <= the
- * swizzle's width unless it is SWIZZLE_NONE, and a multiple of 16 bytes). The base must be
- * 16-byte aligned and the pitch a multiple of 16 bytes. What a box covers beyond the matrix is
- * filled with zeros on a load and left alone on a store. Returns GEMM_UNSUPPORTED and names the
- * argument at fault. CUDA driver API, cuTensorMapEncodeTiled. */
+/* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,
+ * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size is a multiple
+ * of 16 bytes and at most the swizzle's width, unless that is SWIZZLE_NONE). The base must be
+ * 16-byte aligned and the pitch a multiple of 16 bytes. A load fills the part of a box beyond the
+ * matrix with zeros; a store leaves it out. Returns GEMM_UNSUPPORTED and names the argument at
+ * fault. CUDA driver API, cuTensorMapEncodeTiled. */
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle);
 
 static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
 
-/* The kernel parameter for a problem cut into tiles of this size; tensor maps are left to the
- * chapter. */
+/* The kernel parameter for a problem cut into tiles of this size; the chapter adds the tensor
+ * maps. */
 static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int tile_m, int tile_n,
                                             int tile_k) {
     struct gemm_args args;
@@ -172,7 +172,7 @@ static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int ti
     return args;
 }
 
-/* A launch of a chapter's kernel on `grid` CTAs: the rest is in its record. Host thread. */
+/* A launch of a chapter's kernel on `grid` CTAs; its record has the rest. Host thread. */
 static inline struct gemm_launch gemm_launch_of(const struct gemm_kernel *kernel, int grid,
                                                 void *stream) {
     struct gemm_launch launch;

@@ -1,10 +1,10 @@
 /*
- * cluster_sum.h: adding up a tile's partial sums over the CTAs of a cluster, or in one alone.
+ * cluster_sum.h: adds up a tile's partial sums over the CTAs of a cluster, or in a single CTA.
  *
- * Every CTA leaves the accumulators of its warpgroups, in wgmma's order, in its own shared memory.
- * The cluster meets at its barrier. Then each warp adds up patches of 16 x 32 sums out of
- * everybody's memory, and the cluster meets again before anyone leaves. A CTA alone needs its own
- * barrier, once.
+ * Every CTA writes the accumulators of its warpgroups, in wgmma's order, to its own shared memory.
+ * A cluster barrier follows. Then each warp adds up patches of 16 x 32 sums from the memory of all
+ * CTAs, and a second cluster barrier keeps every CTA from exiting too early. A single CTA needs
+ * only one CTA barrier, before the sums are read.
  */
 #ifndef BUILDING_BLOCKS_CLUSTER_SUM_H
 #define BUILDING_BLOCKS_CLUSTER_SUM_H
@@ -13,10 +13,10 @@
 
 enum { PATCH_ROWS = 16, PATCH_COLUMNS = 32 };
 
-/* Leaves the accumulators of 64 rows in shared memory, four at a time: columns 8 i + 2 t and the
- * next, of rows g and g + 8, where g = lane / 4 and t = lane % 4. They go where cluster_sum_get(),
- * which reads row by row, finds columns 8 t to 8 t + 7 in lane 4 g + t; the exclusive or keeps
- * these stores off each other's banks. `partial`: [columns / 8][threads of all warpgroups]. One
+/* Writes the accumulators of 64 rows to shared memory, four at a time: columns 8 i + 2 t and the
+ * next, of rows g and g + 8, where g = lane / 4 and t = lane % 4. In this layout cluster_sum_get(),
+ * which reads row by row, finds columns 8 t to 8 t + 7 in lane 4 g + t. The exclusive or keeps the
+ * lanes' stores in different banks. `partial`: [columns / 8][threads of all warpgroups]. One
  * warpgroup. */
 DEVICE void cluster_sum_leave(struct b128 *partial, int threads, int columns, const float *acc) {
     const int t = threadIdx.x % 4;
@@ -27,8 +27,8 @@ DEVICE void cluster_sum_leave(struct b128 *partial, int threads, int columns, co
     }
 }
 
-/* Adds up the patch at (16 slab, 32 group) of the tile over `ctas` CTAs, its own first, so that no
- * CTA's memory is asked by all of them at once. Gives each lane eight columns of two rows: sum[0]
+/* Adds up the patch at (16 slab, 32 group) of the tile over `ctas` CTAs, its own first, so that the
+ * CTAs do not all read the same memory at once. Gives each lane eight columns of two rows: sum[0]
  * of row lane / 4, sum[1] of row lane / 4 + 8, columns from lane % 4 * 8 on. A whole warp. */
 DEVICE void cluster_sum_collect(const struct b128 *partial, int threads, int ctas, int slab,
                                 int group, float sum[2][8]) {

@@ -2,12 +2,12 @@
  * epilogue_store.h: an epilogue tile, 64 x 64 of a warpgroup's accumulators, on its way to D.
  *
  * The TMA stores an epilogue tile from shared memory, where it lies row by row, 128 bytes each, in
- * the 128 B swizzle. One thing it cannot do: it writes whole chunks of 16 bytes. If n is no
- * multiple of 8, the epilogue tile at the right edge of D would spill into the row's padding, and
- * is stored from registers instead.
+ * the 128 B swizzle. The TMA writes whole chunks of 16 bytes only. If n is not a multiple of 8, the
+ * epilogue tile at the right edge of D would spill into the row's padding, so it is stored from
+ * registers instead.
  *
- * Other widths are for tiles whose width is no multiple of 64. An odd number of chunks needs no
- * swizzle: eight rows one below the other begin in different banks anyway.
+ * Other widths are for tiles whose width is not a multiple of 64. An odd number of chunks needs no
+ * swizzle: eight consecutive rows then start in different banks.
  */
 #ifndef BUILDING_BLOCKS_EPILOGUE_STORE_H
 #define BUILDING_BLOCKS_EPILOGUE_STORE_H
@@ -30,7 +30,7 @@ enum {
 };
 static_assert(EPILOGUE_CHUNKS % 2 == 1 || 64 % EPILOGUE_N == 0, "rows would share banks");
 
-/* A row of the epilogue tile is as wide as the swizzle, if it has one. */
+/* The swizzle is as wide as a row of the epilogue tile, if there is a swizzle. */
 #define EPILOGUE_SWIZZLE                                                                           \
     (EPILOGUE_CHUNKS % 2 ? SWIZZLE_NONE                                                            \
      : EPILOGUE_N == 64  ? SWIZZLE_128B                                                            \
@@ -57,7 +57,7 @@ DEVICE void epilogue_stage_elements(element_t *staging, const float acc[EPILOGUE
     }
 }
 
-/* Does the epilogue tile need the other way? Any thread. */
+/* Must the epilogue tile be stored from registers? Any thread. */
 DEVICE bool epilogue_at_edge(const struct gemm_args *args, int first_column) {
     return args->n % 8 != 0 && first_column + EPILOGUE_N > args->n;
 }
@@ -75,10 +75,10 @@ DEVICE void epilogue_store_elements(const struct gemm_args *args, int first_row,
     }
 }
 
-/* Sends an epilogue tile to D: through `staging`, one of BUFFERS that a warpgroup uses in turn, and
- * the TMA; or directly at the edge. The one before it may still be on its way. `barrier`: a named
- * barrier that nobody else uses. One warpgroup; its first thread issues, and waits for all stores
- * with bulk_wait_group(0) before it ends. */
+/* Stores an epilogue tile to D: by the TMA from `staging`, one of BUFFERS that a warpgroup uses in
+ * turn; or from registers at the edge. The store before it may still be under way. `barrier`: a
+ * named barrier of this warpgroup alone. One warpgroup; its first thread issues the store, and
+ * waits for all stores with bulk_wait_group(0) before it ends. */
 DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *args, int first_row,
                                   int first_column, const float acc[EPILOGUE_N / 2], int barrier) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -87,7 +87,7 @@ DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *ar
     } else {
         /* The last store from this buffer has read it. cp.async.bulk.wait_group.read */
         if (elected) bulk_wait_group_read(BUFFERS - 1);
-        /* Every thread knows, before it overwrites the buffer. bar.sync */
+        /* That wait, by one thread, precedes every thread's writes to the buffer. bar.sync */
         named_barrier_sync(barrier, 128);
         epilogue_stage_elements(staging, acc);
         /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
@@ -100,7 +100,7 @@ DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *ar
     if (elected) bulk_commit_group();
 }
 
-/* Sends a warpgroup's rows x columns of accumulators (constants) to D, one epilogue tile after the
+/* Stores a warpgroup's rows x columns of accumulators (constants) to D, one epilogue tile after the
  * other. One warpgroup. */
 DEVICE void epilogue_store_all(element_t staging[BUFFERS][EPILOGUE_M * EPILOGUE_N],
                                const struct gemm_args *args, int first_row, int first_column,

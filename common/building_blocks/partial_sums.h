@@ -1,10 +1,10 @@
 /*
- * partial_sums.h: where several CTAs share a tile, their fp32 sums meet in a workspace, and a
- * second kernel makes D of them.
+ * partial_sums.h: where several CTAs share a tile, they store their fp32 sums in a workspace, and a
+ * second kernel adds them up and stores D.
  *
  * The workspace holds `args.splits` layers, each [row][column] of m rows whose pitch is a whole
- * number of chunks: 16 bytes of D. Layers are added in their order; whether the sums of one layer
- * are always the same, its kernel says.
+ * number of chunks: 16 bytes of D. Layers are added in their order. Whether one layer's sums
+ * are the same in every run depends on the kernel that stores them.
  */
 #ifndef BUILDING_BLOCKS_PARTIAL_SUMS_H
 #define BUILDING_BLOCKS_PARTIAL_SUMS_H
@@ -19,7 +19,7 @@ DEVICE float *partial_sums_at(const struct gemm_args *args, int layer, int row, 
     return args->workspace + ((int64_t)layer * args->m + row) * CHUNKS(args->n) * CHUNK + column;
 }
 
-/* Stores eight sums at (row, column) of a layer, as far as they lie in it. Any thread. */
+/* Stores those of the eight sums at (row, column) that lie in the layer. Any thread. */
 DEVICE void store_partial_sums(const struct gemm_args *args, int layer, int row, int column,
                                const float sum[CHUNK]) {
     if (row >= args->m || column >= args->n) return;
@@ -29,7 +29,7 @@ DEVICE void store_partial_sums(const struct gemm_args *args, int layer, int row,
     UNROLL for (int i = 0; i < 2; ++i) st_global_b128(to + 4 * i, halves[i]);
 }
 
-/* Converts eight sums and stores them at (row, column) of D, as far as they lie in it. Any
+/* Converts eight sums and stores those that lie in D at (row, column) of D. Any
  * thread. */
 DEVICE void store_chunk(const struct gemm_args *args, int row, int column, const float sum[CHUNK]) {
     if (row >= args->m) return;
@@ -41,7 +41,7 @@ DEVICE void store_chunk(const struct gemm_args *args, int row, int column, const
         if (column + i < args->n) st_global_element(&d[i], float_to_element(sum[i]));
 }
 
-/* Adds up the layers. They are complete: the end of the kernel before says so. */
+/* Adds up the layers, which are complete because the kernel before has ended. */
 KERNEL(ADD_THREADS, 1) add_partial_sums(KERNEL_ARGS args) {
     const int64_t chunks = args.m * CHUNKS(args.n), step = (int64_t)gridDim.x * ADD_THREADS;
     int64_t chunk = (int64_t)blockIdx.x * ADD_THREADS + threadIdx.x;

@@ -1,5 +1,5 @@
 /*
- * partial_sums_layout.h: how large the workspace of partial_sums.h is, also for those that launch
+ * partial_sums_layout.h: the size of the workspace of partial_sums.h, also for code that launches
  * nothing.
  */
 #ifndef BUILDING_BLOCKS_PARTIAL_SUMS_LAYOUT_H

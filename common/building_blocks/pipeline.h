@@ -1,10 +1,10 @@
 /*
  * pipeline.h: a ring of buffers between a producer and its consumers, under CUTLASS's names.
  *
- * Every stage of the ring has two barriers. `full` says that the stage holds data: the producer
- * arrives once and the TMA brings the bytes. `empty` says that it may be overwritten: the
- * consumers arrive. Each side walks the ring with a state of its own, {index, phase}, and waits
- * for the phase that the other side completes:
+ * Every stage of the ring has two barriers. `full` completes when the stage holds data: the
+ * producer arrives once, and the TMA delivers the bytes. `empty` completes when the stage may be
+ * overwritten: the consumers arrive. Each side walks the ring with a state of its own, {index,
+ * phase}, and waits for the phase that the other side completes:
  *
  *   producer  acquire(empty) -> TMA load  -> advance        the TMA completes full
  *   consumer  wait(full)     -> wgmma ... -> release(empty) -> advance
@@ -13,8 +13,8 @@
  * completed and has parity 1, so the first acquire of every stage passes at once. The consumer
  * starts with phase 0 and has to wait.
  *
- * Nothing here locks: a phase flips when the last arrival comes, and whoever polls sees it
- * flipped.
+ * Nothing here locks. The last arrival flips the phase, and a thread that polls sees the
+ * flip.
  */
 #ifndef BUILDING_BLOCKS_PIPELINE_H
 #define BUILDING_BLOCKS_PIPELINE_H
@@ -32,7 +32,7 @@ struct pipeline_state {
     uint32_t phase;
 };
 
-/* On to the next stage; the phase changes when the ring has gone round once. */
+/* Moves on to the next stage; the phase flips when the index wraps around. */
 DEVICE void pipeline_advance(struct pipeline_state *state, int stages) {
     if (++state->index == stages) {
         state->index = 0;
@@ -40,7 +40,7 @@ DEVICE void pipeline_advance(struct pipeline_state *state, int stages) {
     }
 }
 
-/* Past `count` stages that somebody else reads. */
+/* Moves past `count` stages that another consumer reads. */
 DEVICE void pipeline_skip(struct pipeline_state *state, int count, int stages) {
     state->phase ^= (uint32_t)((state->index + count) / stages) & 1;
     state->index = (state->index + count) % stages;
@@ -55,8 +55,8 @@ DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int co
     }
 }
 
-/* Is the stage free already? Does not announce anything; a producer thread may look before it
- * must. */
+/* Is the stage free already? Announces nothing; a producer thread may call it before the
+ * acquire. */
 DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring,
                                           struct pipeline_state state) {
     return mbarrier_try_wait(&ring[state.index].empty, state.phase);
@@ -70,14 +70,14 @@ DEVICE void pipeline_producer_acquire(struct pipeline_stage *ring, struct pipeli
     mbarrier_arrive_expect_tx(&ring[state.index].full, bytes);
 }
 
-/* Says that the stage is full. Only for a producer that wrote it itself: for one that acquired
- * with `bytes`, the TMA says so. One producer thread. */
+/* Signals that the stage is full. Only for a producer that wrote the stage itself: after an acquire
+ * with `bytes`, the TMA signals. One producer thread. */
 DEVICE void pipeline_producer_commit(struct pipeline_stage *ring, struct pipeline_state state) {
     mbarrier_arrive(&ring[state.index].full);
 }
 
-/* Waits until every stage has been released, `state` being the next one to acquire. Before a
- * producer's CTA ends, whenever consumers in another CTA still arrive on its barriers. One
+/* Waits until every stage has been released; `state` is the next one to acquire. Needed before the
+ * producer's CTA ends if consumers in another CTA may still arrive on its barriers. One
  * producer thread. */
 DEVICE void pipeline_producer_tail(struct pipeline_stage *ring, struct pipeline_state state,
                                    int stages) {
@@ -87,7 +87,7 @@ DEVICE void pipeline_producer_tail(struct pipeline_stage *ring, struct pipeline_
     }
 }
 
-/* Is the stage full already? May suspend for a moment (try) or answers at once (test). Any
+/* Is the stage full already? try may suspend the thread for a while, test returns at once. Any
  * consumer thread. */
 DEVICE bool pipeline_consumer_try_wait(struct pipeline_stage *ring, struct pipeline_state state) {
     return mbarrier_try_wait(&ring[state.index].full, state.phase);
@@ -101,14 +101,14 @@ DEVICE void pipeline_consumer_wait(struct pipeline_stage *ring, struct pipeline_
     mbarrier_wait(&ring[state.index].full, state.phase);
 }
 
-/* Says that this consumer has read the stage: after the wait that covers the wgmma reading it,
- * not after issuing that. One of the `consumers` arrivals. */
+/* Signals that this consumer has read the stage. Call it after the wait that covers the wgmma which
+ * reads the stage, not after the issue. One of the `consumers` arrivals. */
 DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeline_state state) {
     mbarrier_arrive(&ring[state.index].empty);
 }
 
-/* The verbs, as kernels use them: a report of the simulator names the kernel's line beside this
- * file's, and the barriers as the kernel names its ring. */
+/* The verbs, as kernels use them. The simulator's reports then name the kernel's line beside this
+ * file's, and call the barriers by the kernel's name for its ring. */
 #define pipeline_init(ring, stages, consumers)                                                     \
     VERB_OF(#ring, "ring", pipeline_init_stages(ring, stages, consumers))
 #define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))

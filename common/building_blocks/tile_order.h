@@ -1,9 +1,9 @@
 /*
- * tile_order.h: in which order output tiles are computed.
+ * tile_order.h: the order in which output tiles are computed.
  *
- * The CTAs that run at the same time should share operands, so that the L2 cache serves all but
- * the first of them: a nearly square patch of tiles needs the fewest different rows of A and B.
- * Tiles are numbered down a group of RASTER_GROUP tile rows, then along it. What that is worth:
+ * The CTAs that run at the same time should share operands, so that the L2 cache serves all
+ * requests but the first. A nearly square patch of tiles needs the fewest different rows of A and
+ * B. Tiles are numbered down a group of RASTER_GROUP tile rows, then along the group. Its gain:
  * docs/choosing-a-schedule.md.
  */
 #ifndef BUILDING_BLOCKS_TILE_ORDER_H
@@ -15,7 +15,7 @@
 #define RASTER_GROUP 12
 #endif
 
-/* What a recorder does when a thread asks for a tile (timeline/recorder.h). */
+/* What a recorder does when a thread looks up a tile (timeline/recorder.h). */
 #ifndef ON_TILE
 #define ON_TILE(number)
 #endif

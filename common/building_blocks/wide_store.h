@@ -1,10 +1,10 @@
 /*
- * wide_store.h: accumulators on their way from registers to D, 16 bytes a thread at a time.
+ * wide_store.h: stores accumulators from registers to D, 16 bytes per thread at a time.
  *
- * mma.sync and wgmma leave a thread pairs of neighbouring columns, 4 bytes of D. A warp that stores
- * the pairs as they are touches half of each 32-byte sector that its instruction names, and needs
- * two instructions to fill it. The four lanes of a quad hold 32 neighbouring columns of a row
- * together; after an exchange each lane has eight of them, 16 bytes, and two lanes fill a sector.
+ * After mma.sync and wgmma a thread holds pairs of neighbouring columns, 4 bytes of D. A warp that
+ * stores the pairs as they are writes half of each 32-byte sector, and needs a second instruction
+ * to fill the sector. The four lanes of a quad together hold 32 neighbouring columns of a row.
+ * After an exchange each lane holds eight of them, 16 bytes, and two lanes fill a sector.
  */
 #ifndef BUILDING_BLOCKS_WIDE_STORE_H
 #define BUILDING_BLOCKS_WIDE_STORE_H
@@ -32,7 +32,7 @@ DEVICE void transpose_quad(uint32_t word[4]) {
 }
 
 /* Writes 16 rows x `columns` of accumulators (a constant, a multiple of 32; columns / 2 in each
- * thread) to D, from (first_row, first_column) on, without what lies beyond m and n. A whole
+ * thread) to D, from (first_row, first_column) on, and leaves out what lies beyond m and n. A whole
  * warp. */
 DEVICE void store_16_rows(const struct gemm_args *args, int first_row, int first_column,
                           int columns, const float *acc) {
@@ -60,7 +60,7 @@ DEVICE void store_16_rows(const struct gemm_args *args, int first_row, int first
         }
 }
 
-/* The same for 64 rows, 16 of each warp, as wgmma leaves them. One warpgroup. */
+/* The same for 64 rows, 16 per warp, in wgmma's layout. One warpgroup. */
 DEVICE void store_64_rows(const struct gemm_args *args, int first_row, int first_column,
                           int columns, const float *acc) {
     store_16_rows(args, first_row + threadIdx.x % 128 / 32 * 16, first_column, columns, acc);

@@ -1,9 +1,9 @@
 /*
  * buffers.h: the problem in the backend's memory.
  *
- * Operands rotate among `sets` copies, which together exceed twice the L2, so that a timed run
- * finds the cache as a large program would leave it. Every contender has outputs of its own, one
- * for each set: after a timed rotation it is still known who wrote what.
+ * Operands rotate among `sets` copies, which together with one contender's outputs exceed twice the
+ * L2. So a timed run finds the cache as a large program would leave it, except where a large output
+ * leaves one set. Every contender has outputs of its own, one for each set, to be verified later.
  *
  * The matrices of one kind lie in one allocation, a guard before, between and after them; where the
  * backend checks bounds itself there is one set and no guard.

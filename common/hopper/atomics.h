@@ -1,20 +1,20 @@
 /*
- * atomics.h: words of global memory through which CTAs tell each other something: counters and
- * flags.
+ * atomics.h: words of global memory through which CTAs synchronize: counters and flags.
  *
- * An ordinary load or store must not race with another thread's. A *strong* access may: those below
- * are. Each has a *scope*, the threads among which it is strong, and *semantics*. Relaxed orders
- * nothing else. A release puts what the thread did before it, and what it has learned of others,
- * before whatever follows an acquire that has seen it. Both scopes must contain the other thread:
- * .gpu from CTA to CTA, .sys from device to device.
+ * An ordinary load or store must not race with an access of another thread. A *strong* access may.
+ * All accesses below are strong. Each has a *scope*, the set of threads among which it is strong,
+ * and *semantics*. Relaxed semantics order nothing else. A release makes the thread's earlier
+ * accesses, and those that were ordered before them, precede everything that follows an acquire
+ * which has read the released value. The scope of each must contain the other thread: .gpu between
+ * CTAs, .sys between devices.
  *
- * fence_acq_rel() and a relaxed write behind it are a release, too; a relaxed read and
- * fence_acq_rel() behind it are an acquire. So the usual way is, for CTAs that leave parts of a sum
- * and let the last one add them up: all threads store; __syncthreads(); one thread:
+ * A relaxed write after fence_acq_rel() is also a release, and a relaxed read before
+ * fence_acq_rel() is also an acquire. When CTAs leave parts of a sum and the last CTA adds them up,
+ * the usual sequence is: all threads store; __syncthreads(); one thread calls
  * fence_acq_rel(SCOPE_GPU), atomic_add_relaxed(), fence_acq_rel(SCOPE_GPU); __syncthreads().
  *
- * None of this reaches the async proxy: what the TMA has stored is not there before
- * bulk_wait_group(), and what it is to load after ordinary stores of the same launch needs
+ * None of this reaches the async proxy. What the TMA stores is complete only after
+ * bulk_wait_group(). A TMA load of data that ordinary stores of the same launch wrote needs
  * fence_proxy_async_global(). docs/memory-order.md.
  *
  * PTX ISA: "Memory Consistency Model", ld, st, atom, red, fence.
@@ -50,7 +50,7 @@ enum scope { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
     asm volatile("red." semantics scope ".global.add.u32 [%0], %1;"                                \
                  ::"l"(word), "r"(value) : "memory")
 
-/* The word, as some thread has written it; orders nothing else. May be called in a loop: the
+/* Returns the word as some thread has written it; orders nothing else. May be called in a loop: the
  * compiler keeps every load. Any thread. PTX ISA: ld.relaxed. */
 DEVICE uint32_t ld_global_relaxed(const uint32_t *word, enum scope scope) {
     uint32_t value;
@@ -60,8 +60,8 @@ DEVICE uint32_t ld_global_relaxed(const uint32_t *word, enum scope scope) {
     return value;
 }
 
-/* The same; what was released with the value that it sees comes before what this thread does next.
- * Any thread. PTX ISA: ld.acquire. */
+/* The same as an acquire: what was released with the returned value precedes this thread's later
+ * accesses. Any thread. PTX ISA: ld.acquire. */
 DEVICE uint32_t ld_global_acquire(const uint32_t *word, enum scope scope) {
     uint32_t value;
 #define INSTRUCTION(in) LOAD("acquire", in)
@@ -70,7 +70,7 @@ DEVICE uint32_t ld_global_acquire(const uint32_t *word, enum scope scope) {
     return value;
 }
 
-/* Writes the word; orders nothing else, but behind fence_acq_rel() it releases what was before the
+/* Writes the word; orders nothing else, but after fence_acq_rel() it releases what preceded the
  * fence. Any thread. PTX ISA: st.relaxed. */
 DEVICE void st_global_relaxed(uint32_t *word, uint32_t value, enum scope scope) {
 #define INSTRUCTION(in) STORE("relaxed", in)
@@ -78,16 +78,16 @@ DEVICE void st_global_relaxed(uint32_t *word, uint32_t value, enum scope scope) 
 #undef INSTRUCTION
 }
 
-/* The same, and releases all that this thread did before and has acquired or met at barriers. Any
- * thread. PTX ISA: st.release. */
+/* The same as a release of this thread's earlier accesses and of all that was ordered before them,
+ * by an acquire or a barrier. Any thread. PTX ISA: st.release. */
 DEVICE void st_global_release(uint32_t *word, uint32_t value, enum scope scope) {
 #define INSTRUCTION(in) STORE("release", in)
     AT_SCOPE(scope, INSTRUCTION);
 #undef INSTRUCTION
 }
 
-/* Adds to the word and returns what it was before, in one step as seen by the threads of the scope.
- * An atomic passes on what earlier ones have released to the word. Any thread. PTX ISA: atom. */
+/* Adds to the word and returns its value from before, in one step for the threads of the scope.
+ * An atomic passes on what earlier atomics have released to the word. Any thread. PTX ISA: atom. */
 DEVICE uint32_t atomic_add_relaxed(uint32_t *word, uint32_t value, enum scope scope) {
     uint32_t before;
 #define INSTRUCTION(in) ATOMIC_ADD("relaxed", in)
@@ -96,7 +96,7 @@ DEVICE uint32_t atomic_add_relaxed(uint32_t *word, uint32_t value, enum scope sc
     return before;
 }
 
-/* The same, and acquires. */
+/* The same, with an acquire. */
 DEVICE uint32_t atomic_add_acquire(uint32_t *word, uint32_t value, enum scope scope) {
     uint32_t before;
 #define INSTRUCTION(in) ATOMIC_ADD("acquire", in)
@@ -114,7 +114,7 @@ DEVICE uint32_t atomic_add_release(uint32_t *word, uint32_t value, enum scope sc
     return before;
 }
 
-/* The same, and does both: what the last arriver at a counter needs. */
+/* The same with both, as the last CTA that arrives at a counter needs it. */
 DEVICE uint32_t atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope scope) {
     uint32_t before;
 #define INSTRUCTION(in) ATOMIC_ADD("acq_rel", in)
@@ -123,8 +123,8 @@ DEVICE uint32_t atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope sc
     return before;
 }
 
-/* Adds to the word without a result, so that the thread does not wait for it. Any thread. PTX ISA:
- * red. */
+/* Adds to the word and returns nothing, so the thread does not wait for a result. Any thread. PTX
+ * ISA: red. */
 DEVICE void red_add_relaxed(uint32_t *word, uint32_t value, enum scope scope) {
 #define INSTRUCTION(in) REDUCE_ADD("relaxed", in)
     AT_SCOPE(scope, INSTRUCTION);
@@ -138,11 +138,11 @@ DEVICE void red_add_release(uint32_t *word, uint32_t value, enum scope scope) {
 #undef INSTRUCTION
 }
 
-/* Orders this thread's accesses before it, and what it has learned of others at barriers, before
- * its strong writes behind it; and its strong reads before it, with what they have seen, before its
- * accesses behind it. Does not wait for other threads, and does not cover theirs unless a barrier
- * stands in between. The fence and the access must be the same thread's. (__threadfence() is
- * fence.sc.gpu: the same and more.) Any thread. PTX ISA: fence.acq_rel. */
+/* Orders this thread's earlier accesses, and accesses of others that a barrier has ordered before
+ * them, before its later strong writes. Orders its earlier strong reads, and what they have
+ * acquired, before its later accesses. Does not wait for other threads, and does not cover their
+ * accesses without a barrier in between. One thread must execute both the fence and the access.
+ * (__threadfence() is fence.sc.gpu, which is stronger.) Any thread. PTX ISA: fence.acq_rel. */
 DEVICE void fence_acq_rel(enum scope scope) {
 #define INSTRUCTION(in) asm volatile("fence.acq_rel" in ";" ::: "memory")
     AT_SCOPE(scope, INSTRUCTION);

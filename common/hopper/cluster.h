@@ -1,5 +1,5 @@
 /*
- * cluster.h: CTAs that run at the same time and reach into each other's shared memory.
+ * cluster.h: CTAs that run at the same time and access each other's shared memory.
  *
  * PTX ISA: "Cooperative Thread Arrays: Cluster", barrier.cluster, mapa, mbarrier.arrive (remote).
  */
@@ -23,18 +23,18 @@ DEVICE void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* The same wait, but it orders nothing besides barriers that an arriving thread has initialized and
- * then made visible with fence_mbarrier_init(). That fence is a release of its own, so at a
- * kernel's beginning no thread need wait for its other accesses. All threads call. PTX ISA:
+/* The same wait, but it orders only the initialization of mbarriers that an arriving thread has
+ * made visible with fence_mbarrier_init(). That fence is a release of its own, so at the start of
+ * a kernel no thread has to wait for its other accesses. All threads call. PTX ISA:
  * barrier.cluster, fence.mbarrier_init. */
 DEVICE void cluster_sync_relaxed(void) {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. Its scope
- * is that of the CTA, so it orders nothing across CTAs but the asynchronous reads that this
- * thread has waited for. That is all an empty barrier needs, and far cheaper than
- * `.release.cluster`, which waits for every outstanding access. */
+/* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. The arrival
+ * has CTA scope, so across CTAs it orders only the asynchronous reads that this thread has waited
+ * for. An empty barrier needs no more. `.release.cluster` waits for every outstanding access and
+ * costs far more. */
 DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.shared::cluster.b64 _, [remote]; }"
@@ -42,9 +42,9 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
-/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st,
- * ldmatrix) before what the owner does after its wait. Needed where the owner overwrites what
- * was read that way; in a main loop it is dear. */
+/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st, ldmatrix)
+ * before what the owner does after its wait. Needed where the owner overwrites data that this
+ * thread has read with ordinary loads; expensive in a main loop. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }"
@@ -53,8 +53,8 @@ DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
 }
 
 /* Reads 16 bytes at the offset of `pointer` in the shared memory of CTA `rank`, its own
- * included. An ordinary load: a cluster barrier, or an arrival of cluster scope, has to stand
- * between it and what the owner wrote before and does later. Any thread. PTX ISA: mapa,
+ * included. This is an ordinary load: a cluster barrier, or an arrival of cluster scope, has to
+ * separate it from the owner's earlier and later writes. Any thread. PTX ISA: mapa,
  * ld.shared::cluster. */
 DEVICE struct b128 ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     struct b128 value;

@@ -2,9 +2,9 @@
  * cp_async.h: Ampere's asynchronous copy, global memory to shared memory without a register in
  * between.
  *
- * The copies of a thread are collected in groups, and the thread waits for groups, oldest first.
- * Waiting makes the copies visible to the waiting thread only; a barrier must follow before
- * another thread reads them. PTX ISA: "Data Movement and Conversion Instructions: Asynchronous
+ * A thread collects its copies in groups and waits for groups, oldest first. The wait makes the
+ * copies visible to the waiting thread only. Before another thread reads them, a barrier must
+ * follow. PTX ISA: "Data Movement and Conversion Instructions: Asynchronous
  * copy" (cp.async).
  */
 #ifndef HOPPER_CP_ASYNC_H
@@ -31,8 +31,8 @@ DEVICE void cp_async_commit_group(void) { asm volatile("cp.async.commit_group;" 
 #define cp_async_wait_group(pending)                                                               \
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory")
 
-/* Makes the thread's arrival on `barrier` happen by itself, once all its copies so far have landed.
- * `.noinc`: the arrival is one of those the barrier was initialized to expect. Each thread.
+/* Arrives on `barrier` for this thread once all of its earlier copies have landed; does not wait.
+ * `.noinc`: the arrival is one of those that the barrier was initialized to expect. Each thread.
  * PTX ISA: cp.async.mbarrier.arrive. */
 DEVICE void cp_async_mbarrier_arrive_noinc(uint64_t *barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"

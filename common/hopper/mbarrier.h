@@ -1,12 +1,12 @@
 /*
- * mbarrier.h: the barrier that lives in shared memory and can wait for bytes as well as for
- * threads.
+ * mbarrier.h: the barrier in shared memory, on which threads can wait for bytes as well as for
+ * other threads.
  *
  * A barrier counts phases. Its state is {phase, expected arrivals, pending arrivals, tx-count}. A
- * phase completes when the pending arrivals AND the tx-count are both zero; then the phase flips
- * and the pending arrivals start again from the expected number. A waiter names the parity of the
- * phase it waits for and passes once that phase has completed. The phase before the first counts
- * as completed, with parity 1: waiting for parity 1 on a fresh barrier returns at once.
+ * phase completes when the pending arrivals AND the tx-count are both zero. Then the phase flips,
+ * and the pending arrivals start again from the expected number. A wait names the parity of a phase
+ * and returns once that phase has completed. The phase before the first counts as completed and has
+ * parity 1, so waiting for parity 1 on a fresh barrier returns at once.
  *
  * PTX ISA: "Parallel Synchronization and Communication Instructions: mbarrier".
  */
@@ -15,13 +15,13 @@
 
 #include "hopper/thread.h"
 
-/* 8 bytes of shared memory, 8-byte aligned, touched by nothing but these functions. */
+/* 8 bytes of shared memory, 8-byte aligned; only these functions may access them. */
 typedef uint64_t mbarrier_t;
 
 #ifdef __CUDACC__
 
-/* Phase 0, `arrivals` expected arrivals in every phase. One thread, before anybody uses the
- * barrier. */
+/* Phase 0, `arrivals` expected arrivals in every phase. One thread, before any thread or
+ * copy uses the barrier. */
 DEVICE void mbarrier_init(mbarrier_t *barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(arrivals)
@@ -37,14 +37,14 @@ DEVICE void mbarrier_inval(mbarrier_t *barrier) {
 
 /* Makes the initializations so far visible to the cluster and to the async proxy: a release of
  * cluster scope, for mbarrier.init alone. The initializing thread, followed by a CTA or cluster
- * barrier. Needed where the TMA signals the barrier, which it does in the async proxy, and where a
- * peer CTA uses it. fence_proxy_async() by the same thread does for the TMA, too. PTX ISA:
- * fence.mbarrier_init; CUDA programming guide, the first TMA example. */
+ * barrier. Needed where the TMA signals the barrier, because the TMA does so through the async
+ * proxy, and where a peer CTA uses it. For the TMA alone, fence_proxy_async() by the same thread is
+ * enough. PTX ISA: fence.mbarrier_init; CUDA programming guide, the first TMA example. */
 DEVICE void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* One arrival; releases this thread's earlier accesses to whoever waits for the phase. Any
+/* One arrival; releases this thread's earlier accesses to the threads that wait for the phase. Any
  * thread. */
 DEVICE void mbarrier_arrive(mbarrier_t *barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))

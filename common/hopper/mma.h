@@ -14,8 +14,8 @@
 
 /* Loads four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l
  * / 8 (16 bytes, 16-byte aligned, shared memory) and receives, in r[i], elements (l / 4, 2 * (l
- * % 4)) and the one to its right of matrix i. The whole warp calls. Free of bank conflicts if
- * the eight rows of a matrix lie in different groups of four banks. */
+ * % 4)) and the one to its right of matrix i. The whole warp calls. There are no bank conflicts
+ * if the eight rows of a matrix lie in different groups of four banks. */
 DEVICE void ldmatrix_x4(uint32_t r[4], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

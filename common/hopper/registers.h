@@ -2,9 +2,9 @@
  * registers.h: moving registers between warpgroups.
  *
  * A CTA starts with the same number of registers in every thread. A warpgroup that needs fewer
- * gives some back to the CTA's pool, one that needs more takes them from there and waits until
- * they are available. All four warps of a warpgroup must execute the same one, with a constant
- * from 24 to 256 in steps of 8. PTX ISA: setmaxnreg.
+ * returns some to the CTA's pool. A warpgroup that needs more takes them from the pool and waits
+ * until they are available. All four warps of a warpgroup must execute the same instruction, with
+ * a constant from 24 to 256 in steps of 8. PTX ISA: setmaxnreg.
  */
 #ifndef HOPPER_REGISTERS_H
 #define HOPPER_REGISTERS_H
@@ -13,7 +13,7 @@
 
 #ifdef __CUDACC__
 
-/* Gives back all but `count` registers per thread. The whole warpgroup. */
+/* Returns all but `count` registers per thread to the pool. The whole warpgroup. */
 #define setmaxnreg_dec(count) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
 /* Takes registers until each thread has `count`; blocks while the pool has too few. The whole
  * warpgroup. */

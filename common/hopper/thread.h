@@ -1,18 +1,18 @@
 /*
- * thread.h: the CUDA thread: who am I, CTA and warp barriers, loads and stores.
+ * thread.h: the CUDA thread: its indices, CTA and warp barriers, loads and stores.
  *
- * Every chapter includes this. Under nvcc a wrapper is the instruction itself; in the simulator it
- * is a call that sees the access, checks it and charges for it, and knows the line of the chapter
- * it came from. Kernels use threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __syncwarp()
- * and __shfl_sync() as in any CUDA program; what is added here is memory access, because the
- * simulator must see all of it.
+ * Every chapter includes this file. Under nvcc a wrapper is the instruction itself. In the
+ * simulator it is a call that checks the access, adds its cost and records the line of the chapter
+ * that made it. Kernels use threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __syncwarp()
+ * and __shfl_sync() as in any CUDA program. This file adds wrappers for memory accesses, because
+ * the simulator must see every one.
  */
 #ifndef HOPPER_THREAD_H
 #define HOPPER_THREAD_H
 
 #include "gemm.h"
 
-/* 16 bytes, what one thread moves at most in one instruction. */
+/* 16 bytes, the most that one thread moves in one instruction. */
 struct b128 {
     uint32_t word[4];
 } __attribute__((aligned(16)));
@@ -22,9 +22,9 @@ struct b128 {
 #define DEVICE static __device__ __forceinline__
 /* A kernel of `threads` threads of which `ctas` CTAs should fit an SM: at most 65536 / (threads *
  * ctas) registers each, rounded down to a multiple of 8 (CUDA C++ Programming Guide, "Launch
- * Bounds"). With both numbers ptxas knows how many registers a thread has at entry, as setmaxnreg
- * needs. With `threads` alone it knows that only if the code uses all of them; otherwise setmaxnreg
- * is ignored (note C7508). */
+ * Bounds"). With both numbers ptxas can derive a thread's registers at entry, which setmaxnreg
+ * needs. With `threads` alone it can do so only if the code uses all of them; otherwise it ignores
+ * setmaxnreg (note C7508). */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
 #define KERNEL_ARGS const __grid_constant__ struct gemm_args
@@ -50,13 +50,13 @@ DEVICE bool elect_one(void) {
     return elected != 0;
 }
 
-/* The warp's index in the CTA, in a form that the compiler knows to be the same in all lanes.
- * All 32 call. */
+/* The warp's index in the CTA, in a form that the compiler can prove to be the same in all lanes.
+ * All 32 lanes call. */
 DEVICE int warp_index(void) { return __shfl_sync(0xffffffffu, threadIdx.x / 32, 0); }
 
 /* Global memory. `pointer` is aligned to the size of the access; it may be any address of an
- * operand's allocation, its padding included. What another CTA accesses in the same launch has to
- * be ordered before or after it: hopper/atomics.h. Any thread. PTX ISA: ld.global, st.global. */
+ * operand's allocation, its padding included. Conflicting accesses of another CTA in the same
+ * launch must be ordered with it: hopper/atomics.h. Any thread. PTX ISA: ld.global, st.global. */
 DEVICE element_t ld_global_element(const element_t *pointer) { return *pointer; }
 DEVICE uint32_t ld_global_b32(const void *pointer) { return *(const uint32_t *)pointer; }
 DEVICE struct b128 ld_global_b128(const void *pointer) { return *(const struct b128 *)pointer; }
@@ -64,33 +64,33 @@ DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = 
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
-/* Adds to a word of global memory and returns what it was before; relaxed, so it orders nothing
+/* Adds to a word of global memory and returns its value from before; relaxed, so it orders nothing
  * else: atomic_add_relaxed() of atomics.h with SCOPE_GPU. Any thread. PTX ISA: atom.global.add. */
 DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) {
     return atomicAdd(pointer, value);
 }
 
-/* Shared memory, generic proxy. A word may be a message to another thread, so it is read and
- * written when the program says so; chunks rely on the barriers around them. Any thread. PTX ISA:
+/* Shared memory, generic proxy. A word may be a message to another thread, so the compiler keeps
+ * every access to a word; accesses to chunks rely on the barriers around them. Any thread. PTX ISA:
  * ld.shared, st.shared. */
 DEVICE uint32_t ld_shared_b32(const void *pointer) { return *(const volatile uint32_t *)pointer; }
 DEVICE struct b128 ld_shared_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE void st_shared_b32(void *pointer, uint32_t value) { *(volatile uint32_t *)pointer = value; }
 DEVICE void st_shared_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
-/* Waits until `threads` threads (a multiple of 32) have come to barrier `id` (1..15; 0 is
+/* Waits until `threads` threads (a multiple of 32) have arrived at barrier `id` (1..15; 0 is
  * __syncthreads), and orders their memory accesses. Whole warps call. PTX ISA: bar.sync. */
 DEVICE void named_barrier_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/* Counts as having come, without waiting. Whole warps call. PTX ISA: bar.arrive. */
+/* Arrives at the barrier without waiting. Whole warps call. PTX ISA: bar.arrive. */
 DEVICE void named_barrier_arrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/* A call of a function made of wrappers, such as the verbs of pipeline.h: the simulator's reports
- * name the line of the call, too. */
+/* A call of a function made of wrappers, such as the verbs of pipeline.h. The simulator's reports
+ * also name the line of the call. */
 #define VERB(call) call
 #define VERB_VALUE(call) call
 #define VERB_OF(object, alias, call) call

@@ -1,11 +1,11 @@
 /*
  * tma.h: the Tensor Memory Accelerator: boxes of a matrix to shared memory and back.
  *
- * One thread issues; the unit computes all addresses, applies the swizzle, fills what lies outside
- * the matrix with zeros (load) or leaves it out (store). A load completes on an mbarrier: the
- * bytes of the whole box, out-of-bounds elements included, are counted down from its tx-count. A
- * store completes through the issuing thread's bulk groups. Both belong to the async proxy:
- * ordinary accesses to the same shared memory need fence_proxy_async().
+ * One thread issues the copy. The unit computes all addresses and applies the swizzle. A load fills
+ * what lies outside the matrix with zeros; a store leaves it out. A load completes on an mbarrier,
+ * whose tx-count it lowers by the bytes of the whole box, out-of-bounds elements included. A store
+ * completes through the issuing thread's bulk groups. Both belong to the async proxy: ordinary
+ * accesses to the same shared memory need fence_proxy_async().
  *
  * PTX ISA: "Data Movement and Conversion Instructions: Tensor copy" (cp.async.bulk.tensor), "Async
  * proxy".
@@ -28,9 +28,9 @@ DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int co
                  : "memory");
 }
 
-/* The same box into every CTA of the cluster whose bit is set in `cta_mask`, at the same offset
- * of each one's shared memory; each one's own barrier at the same offset as `barrier` is
- * signalled. One thread of one CTA. */
+/* Loads the same box into every CTA of the cluster whose bit is set in `cta_mask`, at the same
+ * offset of each CTA's shared memory, and signals each CTA's own barrier at the offset of
+ * `barrier`. One thread of one CTA. */
 DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                                mbarrier_t *barrier, uint16_t cta_mask) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -41,15 +41,15 @@ DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int r
 }
 
 /* Starts storing the box at `shared` to (row, column); part of the thread's current bulk group.
- * Writes whole chunks of 16 bytes: where a row of the matrix ends inside one, what the box holds
- * for the rest of it goes into the padding (seen on an H200). One thread. */
+ * Writes whole chunks of 16 bytes: where a row of the matrix ends inside a chunk, the rest of that
+ * chunk goes into the padding (seen on an H200). One thread. */
 DEVICE void tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                  ::"l"(map), "r"(column), "r"(row), "r"(shared_address(shared))
                  : "memory");
 }
 
-/* The same, adding to what the matrix holds, element by element, in no particular order. One
+/* The same, but adds to the elements of the matrix, in no particular order. One
  * thread. */
 DEVICE void tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group "
@@ -62,28 +62,28 @@ DEVICE void tma_reduce_add(const struct tensor_map *map, int row, int column, co
 DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
 /* Waits until at most the `pending` youngest bulk groups of this thread (a constant) are still
- * reading shared memory: afterwards the thread, and whoever it tells by a barrier, may
- * overwrite what they read. The issuing thread. */
+ * reading shared memory. Afterwards this thread, and threads that a later barrier orders after it,
+ * may overwrite what the older groups have read. The issuing thread. */
 #define bulk_wait_group_read(pending)                                                              \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
 
-/* Waits until at most the `pending` youngest groups are not complete: their writes are done, and
- * visible to this thread, which may release them to others. The issuing thread. */
+/* Waits until at most the `pending` youngest groups are not complete. Older groups have
+ * written, visibly to this thread, which may release the writes to others. The issuing thread. */
 #define bulk_wait_group(pending)                                                                   \
     asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
 
 /* Orders this thread's accesses to shared memory through the generic proxy (ld, st, ldmatrix,
- * stmatrix) before later accesses through the async proxy (TMA, wgmma) that a barrier or
- * program order puts behind it. Both directions: written, then read by the TMA; and read, then
- * overwritten by the TMA. Each thread that accessed, before the barrier. Does not wait for
- * other threads. PTX ISA: fence.proxy.async. */
+ * stmatrix) before accesses through the async proxy (TMA, wgmma) that a barrier or program
+ * order places after the fence. It covers both cases: data written, then read by the TMA; and data
+ * read, then overwritten by the TMA. Each thread that accessed the memory calls it, before the
+ * barrier. Does not wait for other threads. PTX ISA: fence.proxy.async. */
 DEVICE void fence_proxy_async(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-/* The same for global memory: what was stored there by st in this launch, before the TMA loads it
- * (or was loaded by ld, before the TMA overwrites it). Either each thread that stored, before it
- * tells others; or one thread for which all the stores are ordered, such as the one that has
- * acquired them and issues the load. Nothing is needed the other way: bulk_wait_group() ends a
- * store for both proxies. PTX ISA: fence.proxy.async. */
+/* The same for global memory: for data stored by st in this launch before the TMA loads it, or
+ * loaded by ld before the TMA overwrites it. Either each thread that stored calls it before it
+ * signals others; or one thread ordered after all the stores, such as the thread that has acquired
+ * them and issues the load. The other direction needs no fence: bulk_wait_group() completes a store
+ * for both proxies. PTX ISA: fence.proxy.async. */
 DEVICE void fence_proxy_async_global(void) {
     asm volatile("fence.proxy.async.global;" ::: "memory");
 }

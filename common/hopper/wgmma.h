@@ -1,9 +1,9 @@
 /*
  * wgmma.h: the warpgroup's asynchronous Tensor Core instruction.
  *
- * Four warps issue it together; the operands are read from shared memory, as a descriptor says,
- * and the accumulators are written to registers, later. Nobody may touch either until a wait
- * covers the group the instruction was committed in.
+ * Four warps issue it together. Later, the Tensor Core reads the operands from the shared memory
+ * that descriptors name and writes the accumulators to registers. No thread may access either
+ * until a wait covers the group in which the instruction was committed.
  *
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions" (wgmma.mma_async, wgmma.fence,
  * commit_group, wait_group), "Matrix Descriptor", "Strides", "Register Fragments".
@@ -15,7 +15,7 @@
 #include "hopper/thread.h"
 
 /*
- * Where an operand tile lies in shared memory, as 64 bits:
+ * The place of an operand tile in shared memory, as 64 bits:
  *
  *   bits  0-13  start address / 16        bits 16-29  leading dimension byte offset (LBO) / 16
  *   bits 32-45  stride byte offset (SBO) / 16
@@ -41,31 +41,31 @@ static inline
 #ifdef __CUDACC__
 
 /* Orders this warp's register accesses (accumulators, A fragments) before the wgmmas that
- * follow. Needed before the first wgmma and whenever one of these registers was touched by
- * anything but a wgmma of the same shape. All four warps. */
+ * follow. Needed before the first wgmma, and whenever anything but a wgmma of the same shape has
+ * accessed one of these registers. All four warps. */
 DEVICE void wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
-/* Closes the group of all wgmmas issued since the last commit. All four warps. */
+/* Makes all wgmmas since the last commit one group. All four warps. */
 DEVICE void wgmma_commit_group(void) {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
 /* Waits until at most the `pending` youngest groups (a constant) are under way. The registers
- * and the shared memory of all older ones are free again. All four warps. */
+ * and the shared memory of all older groups may be used again. All four warps. */
 #define wgmma_wait_group(pending)                                                                  \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
-/* Keeps the compiler from moving accesses to the accumulators over a wait; emits nothing. For code
- * that adds them up right behind one. A move that matters would make ptxas serialize the wgmmas,
- * and its remark stops the build (cmake/ptxas_check.sh). */
+/* Keeps the compiler from moving accesses to the accumulators across a wait; emits nothing. For
+ * code that uses them right after a wait. If ptxas made such a move, it would serialize the wgmmas,
+ * and its remark would stop the build (cmake/ptxas_check.sh). */
 #define wgmma_use_registers(acc, count)                                                            \
     do {                                                                                           \
         UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
             asm volatile("" : "+f"((acc)[i_])::"memory");                                          \
     } while (0)
 
-/* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is
- * made from this table. */
+/* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is built
+ * from this table. */
 // clang-format off
 #define ACC_4(first, next) first(0) next(1) next(2) next(3)
 #define ACC_8(first, next) ACC_4(first, next) next(4) next(5) next(6) next(7)
@@ -177,8 +177,8 @@ WGMMA_SHAPES(WGMMA_DEFINE)
 /* The same for MN-major operands, [16][64] and [16][n]. */
 #define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate) WGMMA_CALL(mn, n)(acc, a, b, accumulate)
 
-/* The same with A in registers: a[4] of each thread hold rows 16 * w .. 16 * w + 15 as
- * mma_m16n8k16 wants them. They must not be changed before the wait, either. */
+/* The same with A in registers: a[4] of each thread holds rows 16 * w .. 16 * w + 15 in the layout
+ * of mma_m16n8k16. These registers must not change before the wait, either. */
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate) WGMMA_CALL(rs, n)(acc, a, b, accumulate)
 
 #else

@@ -152,7 +152,8 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
 
 int gemm_sm_count(void) {
     if (sim.sms == 0)
-        fprintf(stderr, "the simulator is not there yet: backend_open() comes first\n");
+        fprintf(stderr,
+                "cannot count the SMs: the simulator is not open; call backend_open() first\n");
     return sim.sms;
 }
 

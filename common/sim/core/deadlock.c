@@ -120,9 +120,11 @@ static void say_chain(FILE *out, const struct chain *chain) {
         if (thread->state == THREAD_DONE)
             fprintf(out, ", which has ended\n");
         else
-            fprintf(
-                out, ", %s:%d, which waits%s\n", source_name(thread->self.file), thread->self.line,
-                i + 1 < chain->count || chain->cycle ? "" : " for what no thread is known to owe");
+            fprintf(out, ", %s:%d, which waits%s\n", source_name(thread->self.file),
+                    thread->self.line,
+                    i + 1 < chain->count || chain->cycle
+                        ? ""
+                        : " for an event that no thread is known to cause");
     }
     if (chain->cycle)
         fprintf(out, "    for %s: a cycle\n", sim_who(chain->link[chain->again], who, sizeof who));

@@ -63,14 +63,13 @@ void report_endless(void) {
     say_threads(out);
     fclose(out);
     const struct sim_thread *const thread = busiest();
-    sim_hazard(
-        "endless", thread,
-        "threads have taken %llu turns, this one most of them, %llu, and the kernel has not "
-        "ended:\n%s"
-        "    Look for a loop whose end never comes. A kernel that needs more turns gets them "
-        "by --step-limit.",
-        (unsigned long long)(sim.steps - first_step),
-        (unsigned long long)(thread ? thread->turns : 0), text);
+    sim_hazard("endless", thread,
+               "threads have taken %llu turns, this one most of them, %llu, and the kernel has not "
+               "ended:\n%s"
+               "    Look for a loop that never ends. A kernel that needs more turns gets them "
+               "by --step-limit.",
+               (unsigned long long)(sim.steps - first_step),
+               (unsigned long long)(thread ? thread->turns : 0), text);
     free(text);
 }
 
@@ -98,7 +97,7 @@ static void tick(int signal) {
                "wrapper that it called",
                seconds_of_turn);
     say_threads(stderr);
-    fputs("    Look for a loop whose end never comes. The simulator cannot leave it: the program "
+    fputs("    Look for a loop that never ends. The simulator cannot leave it: the program "
           "ends here.\n",
           stderr);
     _exit(EXIT_HAZARD);

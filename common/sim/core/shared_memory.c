@@ -40,7 +40,8 @@ struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t 
     }
     if (offset & (alignment - 1))
         sim_fatal("misaligned", thread,
-                  "offset %#zx of shared memory is no multiple of %zu" ALIGN_IT, offset, alignment);
+                  "offset %#zx of shared memory is not a multiple of %zu" ALIGN_IT, offset,
+                  alignment);
     return place(cta, offset);
 }
 

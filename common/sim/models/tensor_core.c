@@ -1,47 +1,209 @@
-/* tensor_core.c: 64 x N x 16, in loops that a compiler vectorizes. */
+/*
+ * tensor_core.c: tensor_sum() for whole tiles, eight columns at a time.
+ *
+ * Where no exponent is extreme, a product and its aligned term are exact in fp32 and fit 32 bits,
+ * so that what tensor_sum() does for one sum is a few instructions for four. All else goes through
+ * tensor_sum() itself. Vector types of GCC and Clang.
+ */
 #include "sim/models/tensor_core.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "sim/models/element_values.h"
 
+enum {
+    GROUP = 8,
+    /* Elements of these exponents have products, and products have aligned terms, that are normal
+     * in fp32; so do accumulators of twice these exponents. */
+    USUAL_EXPONENT = 50,
+    LEAST_SUM_EXPONENT = -2 * USUAL_EXPONENT,
+    FLOAT_BIAS = 127,
+    ZERO_EXPONENT = -8192, /* with any other, below all sums' exponents */
+};
+
+typedef float floats __attribute__((vector_size(16)));
+typedef int32_t ints __attribute__((vector_size(16)));
+typedef uint32_t words __attribute__((vector_size(16)));
+typedef int16_t shorts __attribute__((vector_size(16)));
+typedef int16_t half_shorts __attribute__((vector_size(8)));
+typedef uint16_t half_bits __attribute__((vector_size(8)));
+
+/* An operand's elements: values, and exponents as in struct tensor_term. */
+struct expanded {
+    float value[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
+    int16_t exponent[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
+    int16_t unusual[WGMMA_MAX_N] __attribute__((aligned(16))); /* not 0: some element of it is */
+};
+
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
-                         const void *bytes, bool bf16) {
+                         const void *bytes) {
     uint16_t bits[8];
     memcpy(bits, bytes, sizeof bits);
     if (mn_major)
-        for (int i = 0; i < 8; ++i)
-            operand->value[line][8 * chunk + i] = element_value(bits[i], bf16);
+        memcpy(operand->bits[line] + 8 * chunk, bits, sizeof bits);
     else
         for (int i = 0; i < 8; ++i)
-            operand->value[8 * chunk + i][line] = element_value(bits[i], bf16);
+            operand->bits[8 * chunk + i][line] = bits[i];
 }
 
-/* Eight columns at a time: their accumulators stay in registers while k runs. Vector types of GCC
- * and Clang. */
-typedef float vector __attribute__((vector_size(16), aligned(4)));
+static inline ints select_ints(ints mask, ints yes, ints no) { return (mask & yes) | (~mask & no); }
 
-static void multiply_row(float *d, const struct wgmma_operand *a, int row,
-                         const struct wgmma_operand *b, int n, bool accumulate) {
-    for (int j = 0; j < n; j += 8) {
-        vector low = {0}, high = {0};
-        if (accumulate) {
-            low = *(const vector *)(d + j);
-            high = *(const vector *)(d + j + 4);
+static inline shorts greater_shorts(shorts a, shorts b) {
+#if defined(__SSE2__)
+    return (shorts)_mm_max_epi16((__m128i)a, (__m128i)b);
+#else
+    const shorts mask = a > b;
+    return (mask & a) | (~mask & b);
+#endif
+}
+
+/* Four elements. Their fields, read as those of an fp32, mean a number that is too small by a power
+ * of two. */
+static inline void expand_four(const struct tensor_format *f, const uint16_t *bits, float *value,
+                               int16_t *exponent, int16_t *unusual) {
+    half_bits loaded;
+    memcpy(&loaded, bits, sizeof loaded);
+    const ints element = __builtin_convertvector(loaded, ints);
+    const int sign_at = f->exponent_bits + f->mantissa_bits;
+    const ints magnitude = element & ((1 << sign_at) - 1), zero = magnitude == 0;
+    const ints field = magnitude >> f->mantissa_bits;
+    const ints e = field - f->bias - (field == 0); /* a comparison that holds is -1 */
+    const floats v = (floats)(magnitude << (23 - f->mantissa_bits)) *
+                     element_bits_as_float((uint32_t)(2 * FLOAT_BIAS - f->bias) << 23);
+    const ints signed_value = (ints)v | (element & 1 << sign_at) << (31 - sign_at);
+    const half_shorts chosen =
+        __builtin_convertvector(select_ints(zero, (ints){0} + ZERO_EXPONENT, e), half_shorts);
+    const half_shorts odd = __builtin_convertvector(
+        (magnitude > f->greatest) | (~zero & ((e > USUAL_EXPONENT) | (e < -USUAL_EXPONENT))),
+        half_shorts);
+    half_shorts before;
+    memcpy(&before, unusual, sizeof before);
+    before |= odd;
+    memcpy(value, &signed_value, sizeof signed_value);
+    memcpy(exponent, &chosen, sizeof chosen);
+    memcpy(unusual, &before, sizeof before);
+}
+
+/* The first `extent` lines of m or n, a multiple of 8. */
+static void expand(struct expanded *to, const struct wgmma_operand *from, enum tensor_type type,
+                   int extent) {
+    const struct tensor_format *const f = &tensor_formats[type];
+    memset(to->unusual, 0, sizeof to->unusual);
+    for (int k = 0; k < tensor_k(type); ++k)
+        for (int i = 0; i < extent; i += 4)
+            expand_four(f, from->bits[k] + i, to->value[k] + i, to->exponent[k] + i,
+                        to->unusual + i);
+}
+
+/* A row of A in every lane. */
+struct row {
+    floats value[TENSOR_MAX_K];
+    shorts exponent[TENSOR_MAX_K];
+    int k;
+    struct tensor_precision precision;
+};
+
+/* Four columns, once the greatest exponents of their products are known. False where an accumulator
+ * is unusual, or the sum needs more than 32 bits: then nothing is stored. */
+static inline bool sum_four(float *d, const struct row *a, const float *b, half_shorts products,
+                            bool accumulate) {
+    const int fraction = a->precision.fraction;
+    words c = {0};
+    if (accumulate) memcpy(&c, d, sizeof c);
+    const ints field = (ints)(c >> 23 & 255); /* biased exponents, from here on */
+    const ints least = (ints){0} + (LEAST_SUM_EXPONENT + FLOAT_BIAS);
+    ints bad = ((field < least) | (field > FLOAT_BIAS - LEAST_SUM_EXPONENT)) & (ints)(c + c != 0);
+    const ints wide = __builtin_convertvector(products, ints) + FLOAT_BIAS;
+    const ints exponent = select_ints(field > wide, field, wide);
+    const floats scale = (floats)((2 * FLOAT_BIAS + fraction - exponent) << 23);
+    c &= (words)~bad;
+    /* A conversion cuts toward zero. The halves fit 32 bits in any case. */
+    words low = (words) __builtin_convertvector((floats)c * scale, ints), high = {0};
+    for (int k = 0; k < a->k / 2; ++k) {
+        floats first, second;
+        memcpy(&first, b + k * WGMMA_MAX_N, sizeof first);
+        memcpy(&second, b + (k + a->k / 2) * WGMMA_MAX_N, sizeof second);
+        low += (words) __builtin_convertvector(a->value[k] * first * scale, ints);
+        high += (words) __builtin_convertvector(a->value[k + a->k / 2] * second * scale, ints);
+    }
+    const words sum = low + high;
+    const ints negative = (ints)sum >> 31;
+    ints magnitude = ((ints)sum ^ negative) - negative;
+    bad |= ((ints)((low ^ sum) & (high ^ sum)) | magnitude) < 0;
+    uint64_t any[2];
+    memcpy(any, &bad, sizeof any);
+    if (any[0] | any[1]) return false;
+    /* Clears the bit below the 24 that fp32 has, if there is one: rounding then goes down. */
+    magnitude &= ~(magnitude >> 24);
+    const floats unit = (floats)((exponent - fraction) << 23);
+    ints result = (ints)(__builtin_convertvector(magnitude, floats) * unit);
+    result &= -(1 << (23 - a->precision.kept));
+    result |= negative & INT32_MIN;
+    memcpy(d, &result, sizeof result);
+    return true;
+}
+
+/* Four columns, one sum at a time. */
+static void sum_four_slowly(float *d, const struct wgmma_operand *a, int row,
+                            const struct wgmma_operand *b, int column,
+                            const struct tensor_shape *shape) {
+    const int k = tensor_k(shape->a);
+    struct tensor_term left[TENSOR_MAX_K], terms[TENSOR_MAX_K + 1];
+    for (int i = 0; i < k; ++i)
+        left[i] = tensor_element(shape->a, a->bits[i][row]);
+    for (int j = 0; j < 4; ++j) {
+        for (int i = 0; i < k; ++i) {
+            const struct tensor_term right = tensor_element(shape->b, b->bits[i][column + j]);
+            terms[i] = (struct tensor_term){left[i].value * right.value,
+                                            left[i].exponent + right.exponent};
         }
-        for (int k = 0; k < WGMMA_K; ++k) {
-            const float scalar = a->value[k][row];
-            const vector broadcast = {scalar, scalar, scalar, scalar};
-            low += broadcast * *(const vector *)(b->value[k] + j);
-            high += broadcast * *(const vector *)(b->value[k] + j + 4);
-        }
-        *(vector *)(d + j) = low;
-        *(vector *)(d + j + 4) = high;
+        uint32_t bits = 0;
+        if (shape->accumulate) memcpy(&bits, d + j, sizeof bits);
+        terms[k] = tensor_accumulator(bits);
+        bits = tensor_sum(terms, k + 1, tensor_precision(shape->a));
+        memcpy(d + j, &bits, sizeof bits);
     }
 }
 
-void wgmma_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b, int n,
-                    bool accumulate) {
-    for (int row = 0; row < WGMMA_M; ++row)
-        multiply_row(d + row * n, a, row, b, n, accumulate);
+static inline void greatest_exponents(const struct row *a, const int16_t *b,
+                                      half_shorts products[2]) {
+    shorts greatest = (shorts){0} + LEAST_SUM_EXPONENT;
+    for (int k = 0; k < a->k; ++k)
+        greatest =
+            greater_shorts(greatest, a->exponent[k] + *(const shorts *)(b + k * WGMMA_MAX_N));
+    memcpy(products, &greatest, sizeof greatest);
+}
+
+static inline bool any_unusual(const int16_t *of_group) {
+    uint64_t any[2];
+    memcpy(any, of_group, sizeof any);
+    return any[0] | any[1];
+}
+
+void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
+                          struct tensor_shape shape) {
+    static struct expanded rows, columns;
+    expand(&rows, a, shape.a, (shape.m + GROUP - 1) / GROUP * GROUP);
+    expand(&columns, b, shape.b, shape.n);
+    for (int i = 0; i < shape.m; ++i, d += shape.n) {
+        struct row row = {.k = tensor_k(shape.a), .precision = tensor_precision(shape.a)};
+        for (int k = 0; k < row.k; ++k) {
+            row.value[k] = (floats){0} + rows.value[k][i];
+            row.exponent[k] = (shorts){0} + rows.exponent[k][i];
+        }
+        for (int j = 0; j < shape.n; j += GROUP) {
+            half_shorts products[2];
+            const bool usual = !rows.unusual[i] && !any_unusual(columns.unusual + j);
+            if (usual) greatest_exponents(&row, columns.exponent[0] + j, products);
+            for (int half = 0; half < 2; ++half) {
+                const int at = j + 4 * half;
+                if (!usual || !sum_four(d + at, &row, columns.value[0] + at, products[half],
+                                        shape.accumulate))
+                    sum_four_slowly(d + at, a, i, b, at, &shape);
+            }
+        }
+    }
 }

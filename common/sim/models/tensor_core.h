@@ -1,10 +1,6 @@
 /*
- * tensor_core.h: the arithmetic of one wgmma, without any of its asynchrony.
- *
- * Products of two 16-bit elements are exact in fp32; they are added in fp32, k ascending. Where the
- * sum is a whole number below 2^24 the result is exact, as on the hardware; otherwise the hardware
- * may round differently (it adds several products at once and truncates), so real-valued results
- * agree only within the usual error bound.
+ * tensor_core.h: the arithmetic of one wgmma or mma.sync, without any of its asynchrony: every sum
+ * as tensor_sum.h defines it, bit for bit what the hardware computes.
  */
 #ifndef SIM_MODELS_TENSOR_CORE_H
 #define SIM_MODELS_TENSOR_CORE_H
@@ -12,21 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WGMMA_M = 64, WGMMA_K = 16, WGMMA_MAX_N = 256 };
+#include "sim/models/tensor_sum.h"
+
+enum { WGMMA_M = 64, WGMMA_K = 16, WGMMA_MAX_N = 256, TENSOR_MAX_K = 32 };
 
 /* One operand as the Tensor Core uses it: k outside, m or n inside, so that the inner loops run
  * over contiguous memory. */
 struct wgmma_operand {
-    float value[WGMMA_K][WGMMA_MAX_N];
+    uint16_t bits[TENSOR_MAX_K][WGMMA_MAX_N];
 };
 
-/* Copies 8 elements, 16 bytes, which are contiguous along k (K-major: `line` is m or n, `chunk`
+/* Copies 8 elements of 16 bits, which are contiguous along k (K-major: `line` is m or n, `chunk`
  * counts along k) or along m or n (MN-major: `line` is k). As descriptor_chunk() numbers them. */
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
-                         const void *bytes, bool bf16);
+                         const void *bytes);
 
-/* d[64][n] = a * b, or += if `accumulate`; n a multiple of 8, at most 256. */
-void wgmma_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b, int n,
-                    bool accumulate);
+/* The instruction: types of 8 bits mix with each other, those of 16 bits do not. */
+struct tensor_shape {
+    int m, n; /* at most 64; a multiple of 8, at most 256 */
+    enum tensor_type a, b;
+    bool accumulate;
+};
+
+/* d[m][n] = a * b, or += if `accumulate`. */
+void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
+                          struct tensor_shape shape);
 
 #endif

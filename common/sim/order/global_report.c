@@ -60,8 +60,8 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
     switch (r->failure) {
     case RELEASE_NONE:
         snprintf(text, ADVICE_TEXT,
-                 "The word written at %s and read at %s releases nothing of this:\n"
-                 "    fence_acq_rel(%s) is missing in front of the write, by the same thread, or "
+                 "The word written at %s and read at %s releases none of this:\n"
+                 "    fence_acq_rel(%s) is missing before the write, by the same thread, or "
                  ".release.",
                  write, read, scope);
         break;
@@ -87,10 +87,11 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
                  scope);
         break;
     case RELEASE_PENDING:
-        snprintf(text, ADVICE_TEXT,
-                 "The read at %s has seen the release at %s, but acquires nothing:\n"
-                 "    fence_acq_rel(%s) is missing behind it, by the same thread, or .acquire.",
-                 read, site, scope);
+        snprintf(
+            text, ADVICE_TEXT,
+            "The read at %s has seen the release at %s, but acquires nothing:\n"
+            "    fence_acq_rel(%s) is missing after the read, by the same thread, or .acquire.",
+            read, site, scope);
         break;
     }
 }
@@ -170,8 +171,15 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
                  missing);
         return "data-race";
     }
+    const enum sim_scope needed = distance_to(thread, then);
+    if (global_loses_update(now, then) && now->scope >= needed && then->scope >= needed) {
+        snprintf(advice, ADVICE_TEXT,
+                 "A store and an atomic addition: under another schedule the store comes last, and "
+                 "the addition\n    is lost. Order the two: a reset has to acquire all additions "
+                 "before it, and release those after it.");
+        return "lost-update";
+    }
     if (now->how == GLOBAL_STRONG && then->how == GLOBAL_STRONG) {
-        const enum sim_scope needed = distance_to(thread, then);
         snprintf(advice, ADVICE_TEXT,
                  "Their scopes are %s and %s, and the two threads are %s: both need %s (%s).",
                  scope_names[now->scope], scope_names[then->scope], apart[needed],

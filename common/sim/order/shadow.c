@@ -166,8 +166,8 @@ static void accuse(const struct accessor *now, const struct record *then, struct
                                   "that the writer waits for.";
     } else {
         kind = "overwritten-in-flight";
-        advice = "Two writes to the same place, and nothing says which is last: wait for the first "
-                 "before issuing the second.";
+        advice = "Two writes to the same place, and nothing orders them: wait for the first before "
+                 "issuing the second.";
     }
     const char *file;
     int line;

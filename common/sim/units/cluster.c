@@ -46,8 +46,8 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
                              size_t size) {
     const struct cluster_barrier *const barrier = object;
     (void)thread;
-    snprintf(text, size, "cluster_sync: %d of the cluster's %d threads have come", barrier->arrived,
-             barrier->expected);
+    snprintf(text, size, "cluster_sync: %d of the cluster's %d threads have arrived",
+             barrier->arrived, barrier->expected);
 }
 
 static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
@@ -216,8 +216,9 @@ static void check_reads_at_exit(struct sim_exit_call *call) {
         sim_hazard_at(
             "exit-before-remote-read", read->file, read->line, reader,
             "reads the shared memory of the CTA of rank %d, which may have ended by then\n"
-            "    no CTA may end while a peer still reads from it: let all meet at a final "
-            "cluster_sync()",
+            "    a CTA must not end while a peer still reads its shared memory: end the kernel "
+            "with "
+            "a cluster_sync()",
             reads->cta->rank);
     }
 }

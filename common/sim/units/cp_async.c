@@ -151,9 +151,13 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
     struct cp_async_state *state = state_of(thread);
     struct sim_shared_place to = sim_shared_at(shared, COPY_BYTES, COPY_BYTES);
     if (valid_bytes < 0 || valid_bytes > COPY_BYTES)
-        sim_fatal("misaligned", thread, "cp.async of %d valid bytes: 0 to 16", valid_bytes);
+        sim_fatal("misaligned", thread, "cp.async cannot copy %d valid bytes: pass 0 to 16",
+                  valid_bytes);
     if (valid_bytes && (uintptr_t)global % COPY_BYTES)
-        sim_fatal("misaligned", thread, "cp.async from %p, which is no multiple of 16", global);
+        sim_fatal(
+            "misaligned", thread,
+            "cp.async cannot copy from %p: the source is not 16-byte aligned; align the source",
+            global);
     const enum global_kind kind =
         valid_bytes ? sim_global_check(global, (size_t)valid_bytes, SIM_READ) : GLOBAL_REFUSED;
     if (!kind) valid_bytes = 0;
@@ -255,11 +259,12 @@ void cp_async_thread_exit(struct sim_thread *thread) {
     while (state->pending) {
         struct copy_batch *batch = state->pending;
         if (!batch->awaited && !accused) {
-            sim_hazard_at("exit-in-flight", batch->file, batch->line, thread,
-                          "ends while its cp.async copies may be under way: no cp_async_wait_group "
-                          "or barrier covers them\n"
-                          "    call cp_async_wait_group(0) before the end: shared memory goes with "
-                          "the CTA");
+            sim_hazard_at(
+                "exit-in-flight", batch->file, batch->line, thread,
+                "ends while its cp.async copies may be under way: no cp_async_wait_group "
+                "or barrier covers them\n"
+                "    call cp_async_wait_group(0) before the end: the CTA loses its shared "
+                "memory when it ends");
             accused = true;
         }
         sim_job_force(&batch->job);

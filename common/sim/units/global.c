@@ -15,7 +15,7 @@
 
 static inline enum global_kind check(const void *pointer, size_t bytes, enum sim_access access) {
     if ((uintptr_t)pointer & (bytes - 1))
-        sim_fatal("misaligned", NULL, "global address %p is no multiple of %zu", pointer, bytes);
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu", pointer, bytes);
     return sim_global_check(pointer, bytes, access);
 }
 

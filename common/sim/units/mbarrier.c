@@ -55,7 +55,7 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
     snprintf(text, size, "phase %u (parity %u) of the %s: %d arrival%s pending%s, %s",
              record->state.phase, record->state.phase & 1, mbarrier_name(record, name, sizeof name),
              pending, pending == 1 ? "" : "s",
-             pending == record->state.expected ? ", nobody has come" : "", bytes);
+             pending == record->state.expected ? ", no thread has arrived" : "", bytes);
 }
 
 static int thread_in_cluster(const struct sim_thread *thread) {
@@ -69,7 +69,7 @@ static size_t arriver_bytes(const struct sim_cluster *cluster) {
 static void report_tx(struct mbarrier_record *record, const struct sim_thread *thread) {
     mbarrier_report("mbarrier-tx", record, thread,
                     "the tx-count leaves its range of +-(2^20 - 1)\n"
-                    "    announce what one phase brings, and bring what was announced");
+                    "    announce exactly the bytes that the copies of one phase bring");
 }
 
 /* ---- init ---- */
@@ -80,8 +80,8 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     struct mbarrier_record *record = mbarrier_lookup(place);
     struct mbarrier_state state;
     if (mbarrier_state_init(&state, arrivals))
-        sim_fatal("mbarrier-count", thread, "mbarrier_init: %d arrivals; allowed are 1 to 2^20 - 1",
-                  arrivals);
+        sim_fatal("mbarrier-count", thread,
+                  "mbarrier_init() cannot expect %d arrivals: pass 1 to 2^20 - 1", arrivals);
     if (record) {
         char what[160];
         snprintf(what, sizeof what,
@@ -185,7 +185,7 @@ void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thr
     if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
         mbarrier_report(
             "mbarrier-arrivals", record, thread,
-            "arrives although all arrivals of the phase have come\n"
+            "arrives although the phase already has all its arrivals\n"
             "    the count given to mbarrier_init() is too small, or a thread arrives twice in "
             "a phase");
         return;
@@ -228,7 +228,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
     char where[96];
     if (!record)
         sim_fatal("mbarrier-uninitialized", thread,
-                  "cp.async.mbarrier.arrive: there is no mbarrier at %s any more",
+                  "cp.async.mbarrier.arrive: there is no longer an mbarrier at %s",
                   sim_where(place.cta, place.offset, where, sizeof where));
     sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
     mbarrier_count_arrival(record, thread);
@@ -245,11 +245,11 @@ static void check_signal(const struct mbarrier_record *record, const struct sim_
             "missing-fence-mbarrier-init", record, thread,
             "the TMA is to signal the barrier, but its initialization has not been made visible "
             "to the async proxy\n"
-            "    the initializing thread must call fence_mbarrier_init() behind mbarrier_init()");
+            "    the initializing thread must call fence_mbarrier_init() after mbarrier_init()");
     else if (!sim_happens_before(thread, record->fence_slot, record->fence_epoch))
         mbarrier_report("mbarrier-init-order", record, thread,
                         "the TMA is to signal the barrier for a thread that is not ordered after "
-                        "the fence_mbarrier_init() behind its initialization\n"
+                        "the fence_mbarrier_init() that follows its initialization\n"
                         "    put __syncthreads(), or cluster_sync(), between the fence and the "
                         "first load");
 }
@@ -310,9 +310,9 @@ static void check_lapped(const struct mbarrier_record *record, struct sim_thread
     if (record->state.phase < phase + 2) return;
     char text[256];
     snprintf(text, sizeof text,
-             "waits for phase %u, but phase %u has completed, too, before it looked again\n"
-             "    parity cannot tell them apart: the phase must not complete twice before all "
-             "waiters have passed",
+             "waits for phase %u, but phase %u has also completed before this thread polled again\n"
+             "    the parity cannot tell the two apart: the barrier must not complete two phases "
+             "before all waiters have passed",
              phase, record->state.phase - 1);
     mbarrier_report("lapped-waiter", record, thread, text);
 }
@@ -322,7 +322,8 @@ static void check_parity(const struct mbarrier_record *record, const struct sim_
                          uint32_t parity) {
     char what[128];
     if (parity <= 1) return;
-    snprintf(what, sizeof what, "waits for parity %u; it is 0 or 1\n    pass phase & 1", parity);
+    snprintf(what, sizeof what, "waits for parity %u; a parity is 0 or 1\n    pass phase & 1",
+             parity);
     mbarrier_report("mbarrier-parity", record, thread, what);
 }
 

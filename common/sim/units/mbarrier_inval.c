@@ -43,8 +43,8 @@ void sim_mbarrier_inval(uint64_t *barrier) {
     const char *const used = still_used(record, thread, text, sizeof text);
     if (used) {
         snprintf(what, sizeof what,
-                 "invalidated, and %s: nothing orders that before\n"
-                 "    let a barrier follow the last use of the mbarrier; then one thread "
+                 "invalidated, but %s: nothing orders that use before this\n"
+                 "    put a barrier after the last use of the mbarrier; then one thread "
                  "invalidates it",
                  used);
         mbarrier_report("mbarrier-inval-order", record, thread, what);

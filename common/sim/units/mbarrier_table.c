@@ -111,11 +111,10 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
     struct mbarrier_record *const record = mbarrier_lookup(place);
     char where[96];
     if (!record)
-        sim_fatal(
-            "mbarrier-uninitialized", thread,
-            "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
-            "    initialize it with mbarrier_init() and let a barrier follow before its first use",
-            operation, sim_where(place.cta, place.offset, where, sizeof where));
+        sim_fatal("mbarrier-uninitialized", thread,
+                  "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
+                  "    initialize it with mbarrier_init(), and put a barrier before its first use",
+                  operation, sim_where(place.cta, place.offset, where, sizeof where));
     if (thread == record->initializer) return record;
     const int slot = record->initializer->slot;
     if (thread->cta == record->cta) {
@@ -126,7 +125,7 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
                 thread->cta->cluster->ctas > 1 && !record->fence_epoch
                     ? "used by a thread that is not ordered after the barrier's initialization\n"
                       "    put __syncthreads() or cluster_sync() between mbarrier_init() and the "
-                      "first use; cluster_sync_relaxed() orders it only behind "
+                      "first use; cluster_sync_relaxed() is enough only after "
                       "fence_mbarrier_init()"
                     : "used by a thread that is not ordered after the barrier's initialization\n"
                       "    put __syncthreads() between mbarrier_init() and the first use");
@@ -157,8 +156,9 @@ void check_target_alive(const struct sim_cta *target, const char *operation) {
         sim_fatal(
             "cta-exited", sim_thread(),
             "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
-            "    no CTA may end while a peer still reaches into it: let all meet at a final "
-            "cluster_sync()",
+            "    a CTA must not end while a peer still accesses its shared memory: end the kernel "
+            "with "
+            "a cluster_sync()",
             operation, target->rank);
 }
 
@@ -170,8 +170,9 @@ static void check_copies_at_exit(struct mbarrier_record *record) {
             "unwaited-copy", record->copy_file, record->copy_line, record->copy_issuer,
             "the CTA ends and none of its threads has waited for this copy into its shared memory\n"
             "    it completes phase %u of the %s\n"
-            "    load no more than is used, or wait for the phase before the end: shared memory "
-            "goes with the CTA",
+            "    load no more than is used, or wait for the phase before the end: the CTA loses "
+            "its "
+            "shared memory when it ends",
             record->copy_epoch - 1, mbarrier_name(record, name, sizeof name));
     }
     while (record->in_flight)
@@ -186,9 +187,8 @@ static void check_arrivals_at_exit(const struct mbarrier_record *record) {
         if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
         sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
                       "arrives on a barrier of another CTA, which may have ended by then\n"
-                      "    the CTA that owns the barrier must wait for that phase or meet the "
-                      "others at a final "
-                      "cluster_sync()\n    %s",
+                      "    the CTA that owns the barrier must wait for that phase, or the "
+                      "kernel must end with a cluster_sync()\n    %s",
                       mbarrier_name(record, name, sizeof name));
     }
 }

@@ -59,13 +59,13 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
     const uint32_t warps = b->use[b->current].warps;
     int used = b->id ? snprintf(text, size, "waits at named barrier %d", b->id)
                      : snprintf(text, size, "waits at __syncthreads");
-    used +=
-        snprintf(text + used, size - used, ": %d of %d threads have come", b->arrived, b->expected);
+    used += snprintf(text + used, size - used, ": %d of %d threads have arrived", b->arrived,
+                     b->expected);
     int absent = 0;
     for (int w = 0; w < thread->cta->warps; ++w)
         absent += !(warps >> w & 1);
     if (!absent || absent > 8) return;
-    used += snprintf(text + used, size - used, "; not yet: warp");
+    used += snprintf(text + used, size - used, "; missing: warp");
     for (int w = 0; w < thread->cta->warps; ++w)
         if (!(warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
 }
@@ -146,14 +146,14 @@ static void check_last_use(const struct named_barrier *b, const struct sim_warp 
     if (!unknown) return;
     char all[128], some[128];
     const bool none = unknown == (last->warps & ~(1u << warp->index));
-    sim_hazard("barrier-shared", sim_thread(),
-               "comes to barrier %d, which %s used last (%s:%d), and nothing orders it after %s\n"
-               "    Under another schedule it counts in that use, and the barrier opens too early: "
-               "give each\n"
-               "    group of warps a barrier of its own, or let another barrier order the two "
-               "uses.",
-               b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
-               none ? "their arrivals" : warps_text(unknown, some, sizeof some));
+    sim_hazard(
+        "barrier-shared", sim_thread(),
+        "arrives at barrier %d, which %s used last (%s:%d); nothing orders this arrival after %s\n"
+        "    Under another schedule the arrival counts in that use, and the barrier "
+        "completes too early: give each\n"
+        "    group of warps a barrier of its own, or order the two uses by another barrier.",
+        b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
+        none ? "their arrivals" : warps_text(unknown, some, sizeof some));
 }
 
 /* Remembers the arrival, after the warp's lanes have released. */
@@ -184,22 +184,22 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         const struct arrival *other = operand[lane];
         if (warp->thread[lane] && (other->id != arrival->id || other->threads != arrival->threads))
             sim_fatal("diverged-warp", thread,
-                      "lanes of one warp come to different named barriers: %d and %d\n"
+                      "lanes of one warp arrive at different named barriers: %d and %d\n"
                       "    All 32 lanes have to pass the same barrier and the same count.",
                       arrival->id, other->id);
     }
     struct named_barrier *b = &warp->cta->barriers[arrival->id];
     if (b->arrived && b->expected != arrival->threads)
         sim_fatal("barrier-count", thread,
-                  "comes to barrier %d for %d threads; those before came for %d\n"
-                  "    All who meet at a barrier have to give the same count: those who wait and "
-                  "those who arrive.",
+                  "arrives at barrier %d for %d threads; earlier arrivals were for %d\n"
+                  "    Every warp has to give the same count, whether it waits there or only "
+                  "arrives.",
                   b->id, arrival->threads, b->expected);
     if (use_of(b)->warps >> warp->index & 1)
         sim_fatal("barrier-count", thread,
-                  "warp %d comes to barrier %d again before it is complete\n"
-                  "    It would stand for a warp that is missing: give each use a barrier of its "
-                  "own, or let the warp wait in between.",
+                  "warp %d arrives at barrier %d again before the barrier is complete\n"
+                  "    The second arrival would count for a missing warp: give each use a barrier "
+                  "of its own, or let the warp wait in between.",
                   warp->index, b->id);
     check_last_use(b, warp);
     b->expected = arrival->threads;
@@ -234,7 +234,7 @@ static void come(const char *name, int id, int threads, bool wait) {
     if (threads <= 0 || threads % WARP_SIZE || threads > 1024)
         sim_fatal("barrier-count", NULL,
                   "barrier %d for %d threads: not a multiple of 32 up to 1024\n"
-                  "    Count the threads of all warps that meet there, each as 32.",
+                  "    Count 32 threads for each warp that waits or arrives there.",
                   id, threads);
     sim_warp_collective(name, &(struct arrival){id, threads, wait}, arrive);
     sim_maybe_yield();

@@ -76,7 +76,7 @@ static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
         if (((const struct request *)operand[i])->count != request->count)
             sim_fatal("diverged-warpgroup", sim_thread(),
                       "setmaxnreg with different counts in the warps of a warpgroup\n"
-                      "    All four warps have to ask for the same.");
+                      "    All four warps have to pass the same count.");
     if (request->count < LEAST || request->count > MOST || request->count % GRANULE)
         sim_fatal("register-count", sim_thread(),
                   "setmaxnreg %d: must be %d to %d in steps of %d\n"

@@ -15,7 +15,7 @@ void *sim_shared_memory(size_t bytes) {
     struct sim_thread *thread = sim_thread();
     if (bytes > sim.launch->smem_bytes)
         sim_fatal("shared-bounds", thread,
-                  "the kernel's struct needs %zu bytes of shared memory, the launch gave %zu\n"
+                  "the kernel's struct needs %zu bytes of shared memory, the launch provides %zu\n"
                   "    Give the launch .smem_bytes = sizeof(struct smem).",
                   bytes, sim.launch->smem_bytes);
     return thread->cta->shared;

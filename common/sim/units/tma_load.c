@@ -134,7 +134,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         time_tma_load_row(&busy, in.global,
                           (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
     }
-    if (!cta_mask) sim_fatal("cta-mask", thread, "%s: no CTA is named in the mask", operation);
+    if (!cta_mask) sim_fatal("cta-mask", thread, "%s: the mask selects no CTA", operation);
     for (unsigned rank = 0; cta_mask >> rank; ++rank) {
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(own, rank);

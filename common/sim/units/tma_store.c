@@ -138,15 +138,17 @@ static void at_thread_exit(struct sim_exit_call *call) {
     struct bulk_state *const bulk = (struct bulk_state *)call;
     if (bulk->used > bulk->committed)
         sim_hazard_at("uncommitted-store", bulk->file, bulk->line, bulk->thread,
-                      "the thread ends with a TMA store that is in no bulk group, so that it "
-                      "cannot be waited for\n"
+                      "the thread ends with a TMA store that belongs to no bulk group, so no wait "
+                      "can cover it\n"
                       "    call bulk_commit_group() after the store, and bulk_wait_group_read(0) "
                       "before the end");
     else if (bulk->used > bulk->read_waited)
         sim_hazard_at(
             "unwaited-store", bulk->file, bulk->line, bulk->thread,
             "the thread ends while the TMA may still be reading shared memory for this store\n"
-            "    call bulk_wait_group_read(0) before the end: shared memory goes with the CTA");
+            "    call bulk_wait_group_read(0) before the end: the CTA loses its shared memory when "
+            "it "
+            "ends");
     while (bulk->first) {
         struct store *const store = bulk->first;
         sim_job_force(&store->read);

@@ -1,9 +1,5 @@
 /*
- * warp_matrix.c: ldmatrix, stmatrix and mma.sync.
- *
- * The products of mma.sync are exact in fp32 and are added in fp32, k ascending. The hardware adds
- * several products at once and truncates, so real-valued results differ from its in the last bits;
- * sums of whole numbers below 2^24 are exact in both.
+ * warp_matrix.c: ldmatrix, stmatrix and mma.sync, whose sums are tensor_sum.h's.
  */
 #include <string.h>
 
@@ -14,7 +10,7 @@
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
-#include "sim/models/element_values.h"
+#include "sim/models/tensor_core.h"
 #include "sim/order/shadow.h"
 #include "sim/units/accumulators.h"
 #include "sim/units/wgmma_state.h"
@@ -96,7 +92,7 @@ void sim_stmatrix(void *row, const uint32_t *r, int matrices) {
 
 /* ---- mma.sync m16n8k16 ---- */
 
-enum { M = 16, N = 8, K = 16 };
+enum { M = 16, N = 8 };
 
 struct mma {
     float *d;
@@ -120,8 +116,8 @@ static void check_initialized(const struct sim_warp *warp, void *const operand[W
 }
 
 static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    float a[M][K], b[K][N], d[M][N];
-    const bool bf16 = ((const struct mma *)operand[0])->bf16 != 0;
+    static struct wgmma_operand a, b; /* 32 KB: too much for a fiber's stack */
+    float d[M][N];
     ++sim_statistics.mma;
     check_initialized(warp, operand);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
@@ -129,20 +125,19 @@ static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         const int g = lane / 4, t = lane % 4 * 2;
         for (int half = 0; half < 2; ++half) {
             const int shift = 16 * half;
-            a[g][t + half] = element_value((uint16_t)(o->a[0] >> shift), bf16);
-            a[g + 8][t + half] = element_value((uint16_t)(o->a[1] >> shift), bf16);
-            a[g][t + 8 + half] = element_value((uint16_t)(o->a[2] >> shift), bf16);
-            a[g + 8][t + 8 + half] = element_value((uint16_t)(o->a[3] >> shift), bf16);
-            b[t + half][g] = element_value((uint16_t)(o->b[0] >> shift), bf16);
-            b[t + 8 + half][g] = element_value((uint16_t)(o->b[1] >> shift), bf16);
+            a.bits[t + half][g] = (uint16_t)(o->a[0] >> shift);
+            a.bits[t + half][g + 8] = (uint16_t)(o->a[1] >> shift);
+            a.bits[t + 8 + half][g] = (uint16_t)(o->a[2] >> shift);
+            a.bits[t + 8 + half][g + 8] = (uint16_t)(o->a[3] >> shift);
+            b.bits[t + half][g] = (uint16_t)(o->b[0] >> shift);
+            b.bits[t + 8 + half][g] = (uint16_t)(o->b[1] >> shift);
             d[g][t + half] = o->d[half];
             d[g + 8][t + half] = o->d[2 + half];
         }
     }
-    for (int row = 0; row < M; ++row)
-        for (int k = 0; k < K; ++k)
-            for (int column = 0; column < N; ++column)
-                d[row][column] += a[row][k] * b[k][column];
+    const enum tensor_type type =
+        ((const struct mma *)operand[0])->bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    tensor_core_multiply(d[0], &a, &b, (struct tensor_shape){M, N, type, type, true});
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct mma *o = operand[lane];
         const int g = lane / 4, t = lane % 4 * 2;

@@ -38,9 +38,9 @@ static void at_cta_exit(struct sim_exit_call *call) {
     if (newest && !waited)
         sim_hazard_at(
             "unwaited-wgmma", newest->file, newest->line, wgmma_thread(state->warpgroup, 0),
-            "the warpgroup ends, and nobody has waited for this wgmma\n    %s",
+            "the warpgroup ends without a wait for this wgmma\n    %s",
             state->used > state->committed
-                ? "it was not even committed: wgmma_commit_group(), then wgmma_wait_group(0)"
+                ? "it was not even committed: call wgmma_commit_group(), then wgmma_wait_group(0)"
                 : "call wgmma_wait_group(0) before the end");
     if (newest) sim_job_force(&state->last->job);
 }
@@ -63,7 +63,10 @@ static void complete(struct sim_job *job) {
     static struct wgmma_operand a, b; /* 32 KB: too much for a fiber's stack */
     struct wgmma_operation *const op = (struct wgmma_operation *)job;
     wgmma_fetch_operands(op, &a, &b);
-    wgmma_multiply(op->tile->d, &a, &b, op->call.n, op->call.accumulate);
+    const enum tensor_type type = op->call.bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    tensor_core_multiply(
+        op->tile->d, &a, &b,
+        (struct tensor_shape){WGMMA_M, op->call.n, type, type, op->call.accumulate});
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,

@@ -16,8 +16,8 @@
 #include "sim/core/storage.h"
 
 #define ALL_OF_THEM                                                                                \
-    "All four warps have to execute the same wgmma.fence and wgmma.wait_group: take it out of "    \
-    "the condition."
+    "All four warps have to execute the same wgmma.fence and wgmma.wait_group: take them out "     \
+    "of the condition."
 
 static void append(struct aligned_calls *calls, const struct sim_thread *thread, const char *name) {
     if (calls->count == calls->room) {
@@ -66,7 +66,7 @@ void wgmma_aligned_meet(struct aligned_calls *calls, const char *where) {
         if (calls->executed[w] < least) least = calls->executed[w];
     const struct aligned_call *const left_out = &calls->call[least];
     sim_hazard_at("diverged-warpgroup", left_out->file, left_out->line, left_out->thread,
-                  "%s is executed by some warps of the warpgroup, and others come to %s without "
+                  "some warps of the warpgroup execute %s, and others reach %s without "
                   "it.\n    " ALL_OF_THEM,
                   left_out->name, where);
     calls->count = 0;

@@ -87,7 +87,7 @@ static const char *accumulators_touched(const struct wgmma_state *state,
 static const char *fence_missing(const struct wgmma_state *state, const struct wgmma_tile *tile,
                                  const struct wgmma_warp *warp, int first) {
     for (int lane = 0; lane < WARP_SIZE; ++lane)
-        if (!state->fenced[first + lane]) return "the first wgmma comes without any wgmma_fence()";
+        if (!state->fenced[first + lane]) return "there is no wgmma_fence() before the first wgmma";
     const char *const why = warp->call[0]->a_registers ? wgmma_fragments_touched(warp) : NULL;
     return why ? why : accumulators_touched(state, tile, warp, first);
 }
@@ -107,7 +107,7 @@ void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile
         else if (warp.call[0]->a_registers && wgmma_fragments_unset(&warp))
             sim_hazard("uninitialized-registers", warp.thread,
                        "a register of A was never given a value\n"
-                       "    load all four of each thread, in front of the wgmma_fence()");
+                       "    load all four registers of each thread before the wgmma_fence()");
         else
             continue;
         return; /* the other warps would say the same */

@@ -2,7 +2,6 @@
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
-#include "sim/models/element_values.h"
 #include "sim/models/fragments.h"
 #include "sim/order/shadow.h"
 #include "sim/units/wgmma_state.h"
@@ -12,14 +11,15 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
                        const struct wgmma_call *call, char operand, int line, int chunk) {
     const uint32_t address = descriptor_chunk(d, call->mn_major, line, chunk);
     if (address < SHARED_BASE || address + CHUNK > SHARED_BASE + cta->shared_bytes)
-        sim_fatal("shared-bounds", sim_thread(),
-                  "the descriptor of %c leads out of the CTA's shared memory: line %d, chunk %d is "
-                  "at 0x%x\n"
-                  "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
-                  "    Check the descriptor's strides, and what is added to its start.",
-                  operand, line, chunk, address, d->start, d->lbo, d->sbo,
-                  d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
-                  SHARED_BASE + cta->shared_bytes);
+        sim_fatal(
+            "shared-bounds", sim_thread(),
+            "the descriptor of %c points outside the CTA's shared memory: line %d, chunk %d is "
+            "at 0x%x\n"
+            "    start 0x%x, LBO %u, SBO %u, swizzle %u B; shared memory is 0x%x to 0x%zx\n"
+            "    Check the descriptor's strides, and what is added to its start.",
+            operand, line, chunk, address, d->start, d->lbo, d->sbo,
+            d->swizzle ? swizzle_width(d->swizzle) : 0, SHARED_BASE,
+            SHARED_BASE + cta->shared_bytes);
     return address - SHARED_BASE;
 }
 
@@ -77,8 +77,7 @@ static void fetch(const struct wgmma_operation *op, const struct descriptor *d, 
     for (int line = 0; line < lines; ++line)
         for (int chunk = 0; chunk < chunks; ++chunk)
             wgmma_operand_chunk(out, op->call.mn_major, line, chunk,
-                                cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk),
-                                op->call.bf16);
+                                cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk));
 }
 
 static void fetch_registers(const struct wgmma_operation *op, struct wgmma_operand *out) {
@@ -86,8 +85,7 @@ static void fetch_registers(const struct wgmma_operation *op, struct wgmma_opera
         for (int i = 0; i < A_REGISTERS; ++i)
             for (int half = 0; half < 2; ++half) {
                 const struct fragment_position at = fragment_of_a(t, i, half);
-                out->value[at.column][at.row] =
-                    element_value((uint16_t)(op->a_values[t][i] >> 16 * half), op->call.bf16);
+                out->bits[at.column][at.row] = (uint16_t)(op->a_values[t][i] >> 16 * half);
             }
 }
 

@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 26 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 27 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -48,6 +48,23 @@ expect 'the headers' '1 2 3 4 ' \
         tr '\n' ' ')"
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
+# The section arithmetic keeps the short form, and fails if the simulator computes something else.
+mkdir -p build/sim
+printf '#!/bin/sh\necho raw >"$1"\n' >build/gpu/arithmetic
+cat >build/sim/arithmetic <<'END'
+#!/bin/sh
+[ "$1" = compact ] && echo "short form of $(cat "$2")" && exit
+[ "$1" = check ] && exit "$DIFFERS"
+END
+chmod +x build/gpu/arithmetic build/sim/arithmetic
+for differs in 0 1; do
+    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" arithmetic >log 2>&1
+    expect "exit code of arithmetic, $differs" $differs $?
+    expect 'the short form' 'short form of raw' "$(sed -n 2p results/h200-arithmetic.txt)"
+    expect 'its header' 1 "$(grep -c '"command": "build/gpu/arithmetic FILE"' \
+        results/h200-arithmetic.txt)"
+done
+
 # The section order prints how much a kernel differs between its two places, and fails if that is
 # too much. This kernel is slower in the second place by $SLOWER %.
 cat >build/gpu/compare <<'END'
@@ -64,7 +81,7 @@ for SLOWER in 1 3; do
     expect "exit code of $SLOWER % between places" $((SLOWER > 2)) $?
     expect "differences printed for $SLOWER %" 2 "$(grep -c "at the other 1.0${SLOWER}00 ms" log)"
 done
-expect 'the record of the order' 'order.jsonl sweep.txt' "$(cd results && echo *)"
+expect 'the record of the order' 'h200-arithmetic.txt order.jsonl sweep.txt' "$(cd results && echo *)"
 
 # Another GPU's files have names of their own.
 printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi

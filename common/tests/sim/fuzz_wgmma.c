@@ -4,10 +4,15 @@
  * swizzle exchanges. The products are of small whole numbers, so they must be exact. A descriptor
  * that leads out of shared memory, or with a reserved bit, has to be refused.
  */
+#include <math.h>
+#include <stdlib.h>
+
 #include "hopper/element.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 #include "sim/models/descriptor.h"
+#include "sim/models/element_values.h"
+#include "sim/models/tensor_sum.h"
 #include "tests/sim/sim_kernels.h"
 #include "tests/support/fuzz.h"
 
@@ -105,6 +110,10 @@ static uint64_t inner_word(bool mn_major, int extent) {
     }
 }
 
+/* A number's element: exponents far enough apart that sums depend on how they are added. */
+static float value_of(int number) { return ldexpf((float)number, 2 * abs(number) - 8); }
+static uint16_t element_of(int number) { return element_nearest(value_of(number), false); }
+
 /* ---- the kernel ---- */
 
 static void keep(struct product *product, const float *acc, int n) {
@@ -119,8 +128,8 @@ static void keep(struct product *product, const float *acc, int n) {
         for (int at = 16 * (int)threadIdx.x; at < ROOM; at += 16 * THREADS) {                      \
             struct b128 chunk;                                                                     \
             for (int i = 0; i < 4; ++i)                                                            \
-                chunk.word[i] =                                                                    \
-                    pack_elements(number_at[at / 2 + 2 * i], number_at[at / 2 + 2 * i + 1]);       \
+                chunk.word[i] = pack_elements(value_of(number_at[at / 2 + 2 * i]),                 \
+                                              value_of(number_at[at / 2 + 2 * i + 1]));            \
             st_shared_b128(shared->data + at, chunk);                                              \
         }                                                                                          \
         fence_proxy_async();                                                                       \
@@ -166,13 +175,19 @@ static void check_product(const struct product *p, int n, int launch) {
         for (int i = 0; i < n / 2; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
-            int sum = 0;
+            struct tensor_term terms[K];
             for (int k = 0; k < K; ++k)
-                sum += number(p->a, p->mn_major, row, k) * number(p->b, p->mn_major, column, k);
-            EXPECT(p->acc[thread][i] == (float)sum,
-                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major: (%d, %d) is %g, not %d",
+                terms[k] =
+                    tensor_product(TENSOR_FP16, element_of(number(p->a, p->mn_major, row, k)),
+                                   TENSOR_FP16, element_of(number(p->b, p->mn_major, column, k)));
+            const uint32_t sum = tensor_sum(terms, K, tensor_precision(TENSOR_FP16));
+            uint32_t got;
+            memcpy(&got, &p->acc[thread][i], sizeof got);
+            EXPECT(got == sum,
+                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major: (%d, %d) is 0x%08x, not "
+                   "0x%08x",
                    launch, n, (unsigned long long)p->a, (unsigned long long)p->b,
-                   p->mn_major ? "mn" : "k", row, column, p->acc[thread][i], sum);
+                   p->mn_major ? "mn" : "k", row, column, got, sum);
         }
 }
 

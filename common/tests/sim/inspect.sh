@@ -38,6 +38,13 @@ has 'shared-memory port: 32 cycles, 4 without conflicts; bank conflicts: 28' til
 has 'shared-memory port: 4 cycles, 4 without conflicts; bank conflicts: 0' tile --swizzle 0 --pitch 144
 has '0x80 61,5 61,-3* 61,21 61,13 61,37 61,29 61,53 61,45' tensor-map --at 60,-3
 has '0x480 0 2,32 0 0 0 3,32 0 0' tensor-map --at 0,32 --swizzle 64 --box 8x32 --matrix 5x40 --base 0x400
+has '0.25 x 0.25 0.0625 -4 0.5 0' sum --element e4m3 --products 0.25x0.25 --accumulator 1024
+has 'result, cut to 13 bits after its leading one: 1024 (0x44800000)' \
+    sum --element e4m3 --products 0.25x0.25,0.25x0.25 --accumulator 1024
+has 'result, cut to 13 bits after its leading one: 1024.125 (0x44800400)' \
+    sum --element e4m3 --products 0.25x0.5 --accumulator 1024
+has 'result, cut to 23 bits after its leading one: 1024.0625 (0x44800200)' \
+    sum --element bf16 --products 0.25x0.25 --accumulator 1024
 
 "$inspect" --help | grep -q '^usage: inspect' || { echo "--help"; failed=1; }
 "$inspect" descriptor --hex 4000 >/dev/null && { echo "a reserved bit is accepted"; failed=1; }
@@ -54,6 +61,12 @@ refuses descriptor --hex zz
 refuses tensor-map --box 8x128
 refuses tensor-map --box 8
 refuses tensor-map --ld 36
+refuses sum --element fp32
+refuses sum --products 1
+refuses sum --products 1x2,
+refuses sum --accumulator 1e39
+refuses sum --svg /tmp/none.svg
+refuses sum --products 1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1
 
 figure=$(mktemp) || exit 1
 "$inspect" tile --svg "$figure" >/dev/null

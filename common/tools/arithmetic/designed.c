@@ -23,6 +23,7 @@ struct designer {
     int k, low, high; /* elements; exponents of products that normal numbers have */
 };
 
+/* At most one call in an expression: C does not say which of two comes first. */
 static uint32_t draw(struct designer *d) {
     d->random = d->random * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(d->random >> 33);
@@ -98,9 +99,11 @@ static void pair(struct designer *d) {
                     for (int same = 0; same < 2; ++same) {
                         if (targets[t] < d->low || targets[t] > d->high) continue;
                         const bool negative = draw(d) & 1;
-                        product(d, pick(d, 0, d->k - 1), negative, targets[t],
-                                mantissas == 3 ? draw(d) : (mantissas & 1 ? FULL : EXACT),
-                                mantissas == 3 ? draw(d) : (mantissas & 2 ? FULL : EXACT));
+                        const uint32_t b =
+                            mantissas == 3 ? draw(d) : (mantissas & 2 ? FULL : EXACT);
+                        const uint32_t a =
+                            mantissas == 3 ? draw(d) : (mantissas & 1 ? FULL : EXACT);
+                        product(d, pick(d, 0, d->k - 1), negative, targets[t], a, b);
                         d->now.c = encode_accumulator(negative ^ !same, targets[t] + gap,
                                                       accumulator_mantissas[i]);
                         emit(d);
@@ -187,9 +190,10 @@ static void phantom(struct designer *d) {
                     const int small = least_exponent(formats[side]) + e - gap;
                     uint16_t *const tiny = side ? d->now.b : d->now.a;
                     uint16_t *const great = side ? d->now.a : d->now.b;
-                    if (variant % 2 == 0)
-                        d->now.c = encode_accumulator(draw(d) & 1, small, draw(d));
-                    else if (small >= d->low)
+                    if (variant % 2 == 0) {
+                        const uint32_t mantissa = draw(d);
+                        d->now.c = encode_accumulator(draw(d) & 1, small, mantissa);
+                    } else if (small >= d->low)
                         product(d, (at + 1) % d->k, draw(d) & 1, small, FULL, FULL);
                     const uint16_t sub = (uint16_t)(draw(d) % (1u << formats[side]->mantissa_bits));
                     tiny[at] = variant < 2 ? 0 : variant < 4 ? 1 : sub;
@@ -217,11 +221,17 @@ static void range(struct designer *d) {
         for (int variant = 0; variant < 16; ++variant) {
             const int at = pick(d, 0, d->k - 2);
             if (e >= d->low) {
-                product(d, at, variant & 1, e, draw(d), draw(d));
-                if (variant & 2) product(d, at + 1, !(variant & 1), e + pick(d, -3, 3), draw(d), 0);
+                const uint32_t b = draw(d), a = draw(d);
+                product(d, at, variant & 1, e, a, b);
+                if (variant & 2) {
+                    const uint32_t mantissa = draw(d);
+                    product(d, at + 1, !(variant & 1), e + pick(d, -3, 3), mantissa, 0);
+                }
             }
-            if (variant & 4)
-                d->now.c = encode_accumulator(variant & 1, pick(d, -149, -110), draw(d));
+            if (variant & 4) {
+                const uint32_t mantissa = draw(d);
+                d->now.c = encode_accumulator(variant & 1, pick(d, -149, -110), mantissa);
+            }
             if (variant & 8) d->now.c = encode_accumulator(!(variant & 1), e, draw(d));
             emit(d);
         }
@@ -231,8 +241,12 @@ static void range(struct designer *d) {
         const bool both = i % 4;
         product(d, one, 0, e, a, b);
         if (both) product(d, one + d->k / 2, 1, e, a, b);
-        d->now.c = i % 3 ? encode_accumulator(draw(d) & 1, pick(d, -149, -120), draw(d))
-                         : (i % 2 ? 0x80000000u : 0);
+        d->now.c = i % 2 ? 0x80000000u : 0;
+        if (i % 3) {
+            const uint32_t mantissa = draw(d);
+            const int exponent = pick(d, -149, -120);
+            d->now.c = encode_accumulator(draw(d) & 1, exponent, mantissa);
+        }
         emit(d);
     }
 }
@@ -295,11 +309,14 @@ static void scattered(struct designer *d) {
         for (int n = 0; n < count; ++n) {
             const int e = high - pick(d, 0, width);
             const uint32_t a = draw(d), b = draw(d);
-            product(d, pick(d, 0, d->k - 1), draw(d) & 1, e, a, b);
+            const bool negative = draw(d) & 1;
+            product(d, pick(d, 0, d->k - 1), negative, e, a, b);
         }
         const bool negative = draw(d) & 1;
-        if (i % 5)
-            d->now.c = encode_accumulator(negative, high + 4 - pick(d, 0, width + 4), draw(d));
+        if (i % 5) {
+            const uint32_t mantissa = draw(d);
+            d->now.c = encode_accumulator(negative, high + 4 - pick(d, 0, width + 4), mantissa);
+        }
         emit(d);
     }
 }

@@ -9,6 +9,8 @@
  * these are the diagonals of, 2 each; then of each class the hashes of its tiles, and the results
  * of its first FULL_TILES tiles.
  *
+ * build/sim/arithmetic compact FILE makes of it what docs/results keeps.
+ *
  * Exit codes as everywhere: 1 if a tile of small integers was wrong, or the file could not be
  * written, 2 for wrong usage, 3 without a GPU.
  */
@@ -20,10 +22,11 @@
 #include "element_codec.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
-#include "tools/arithmetic/tensor_core.h"
+#include "tools/arithmetic/record.h"
+#include "tools/arithmetic/tile_kernels.h"
 #include "tools/arithmetic/tiles.h"
 
-enum { ARITHMETIC_MAGIC = 0x48413031, BATCH = 128 /* tiles of one launch, all of one shape */ };
+enum { BATCH = 128 /* tiles of one launch, all of one shape */ };
 
 static const struct tensor_core *const cores[ARITHMETIC_TYPES] = {
     &tensor_core_fp16,      &tensor_core_bf16,      &tensor_core_e4m3,     &tensor_core_e5m2,

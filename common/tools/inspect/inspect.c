@@ -1,10 +1,10 @@
 /*
  * inspect.c: a tool that shows layouts: where a swizzle puts 16 bytes, what a wgmma descriptor
  * means and addresses, which banks a warp's ldmatrix touches, where the TMA puts each element of a
- * box.
+ * box; and how the Tensor Core adds.
  *
- * It calls the functions with which the simulator itself computes addresses, so a figure made by it
- * is what a kernel gets.
+ * It calls the functions with which the simulator itself computes, so what it shows is what a
+ * kernel gets.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -14,6 +14,7 @@
 #include "sim/models/descriptor.h"
 #include "sim/models/tensor_map.h"
 #include "tools/inspect/inspect_grid.h"
+#include "tools/inspect/inspect_sum.h"
 
 enum { USAGE = 2, CHUNK = 16, LINE = 128, LANES = 32 };
 
@@ -43,10 +44,15 @@ static const char help[] =
     "      --type fp16|bf16|fp32  (fp16)        --swizzle 0|32|64|128 (128)\n"
     "      --base ADDRESS         of the box in shared memory (0)\n"
     "\n"
+    "  sum         how one instruction of the Tensor Core adds products and an accumulator\n"
+    "      --element fp16|bf16|e4m3|e5m2  (bf16)\n"
+    "      --products AxB,AxB...  up to 16, of 8-bit elements 32 (1x1); rounded to the type\n"
+    "      --accumulator C        (0)\n"
+    "\n"
     "Numbers may be decimal or, with 0x, hexadecimal. Exit code 2: bad usage.\n";
 
 struct options {
-    const char *svg;
+    const char *svg, *element, *products, *accumulator;
     enum gemm_swizzle swizzle;
     enum gemm_type type;
     long rows, base, start, lbo, sbo, base_offset, pitch, column, ld;
@@ -265,17 +271,35 @@ static int tensor_map_command(const struct options *o) {
     return 0;
 }
 
-static const struct option long_options[] = {
-    {"help", no_argument, 0, 'h'},         {"swizzle", required_argument, 0, 's'},
-    {"mode", required_argument, 0, 's'},   {"rows", required_argument, 0, 'r'},
-    {"base", required_argument, 0, 'b'},   {"hex", required_argument, 0, 'x'},
-    {"start", required_argument, 0, 'a'},  {"lbo", required_argument, 0, 'l'},
-    {"sbo", required_argument, 0, 'o'},    {"base-offset", required_argument, 0, 'f'},
-    {"major", required_argument, 0, 'm'},  {"pitch", required_argument, 0, 'p'},
-    {"column", required_argument, 0, 'c'}, {"matrix", required_argument, 0, 'M'},
-    {"ld", required_argument, 0, 'd'},     {"box", required_argument, 0, 'B'},
-    {"at", required_argument, 0, 'A'},     {"type", required_argument, 0, 't'},
-    {"svg", required_argument, 0, 'v'},    {0, 0, 0, 0}};
+static int sum_command(const struct options *o) {
+    const char *const fault = inspect_sum(stdout, o->element, o->products, o->accumulator);
+    if (fault) fprintf(stderr, "error: inspect: sum: %s\n", fault);
+    return fault ? USAGE : 0;
+}
+
+static const struct option long_options[] = {{"help", no_argument, 0, 'h'},
+                                             {"swizzle", required_argument, 0, 's'},
+                                             {"mode", required_argument, 0, 's'},
+                                             {"rows", required_argument, 0, 'r'},
+                                             {"base", required_argument, 0, 'b'},
+                                             {"hex", required_argument, 0, 'x'},
+                                             {"start", required_argument, 0, 'a'},
+                                             {"lbo", required_argument, 0, 'l'},
+                                             {"sbo", required_argument, 0, 'o'},
+                                             {"base-offset", required_argument, 0, 'f'},
+                                             {"major", required_argument, 0, 'm'},
+                                             {"pitch", required_argument, 0, 'p'},
+                                             {"column", required_argument, 0, 'c'},
+                                             {"matrix", required_argument, 0, 'M'},
+                                             {"ld", required_argument, 0, 'd'},
+                                             {"box", required_argument, 0, 'B'},
+                                             {"at", required_argument, 0, 'A'},
+                                             {"type", required_argument, 0, 't'},
+                                             {"svg", required_argument, 0, 'v'},
+                                             {"element", required_argument, 0, 'E'},
+                                             {"products", required_argument, 0, 'P'},
+                                             {"accumulator", required_argument, 0, 'C'},
+                                             {0, 0, 0, 0}};
 
 static void set(struct options *o, int option, const char *name, const char *value) {
     static const char *const swizzles[] = {"0", "32", "64", "128", NULL};
@@ -332,6 +356,15 @@ static void set(struct options *o, int option, const char *name, const char *val
     case 'v':
         o->svg = value;
         break;
+    case 'E':
+        o->element = value;
+        break;
+    case 'P':
+        o->products = value;
+        break;
+    case 'C':
+        o->accumulator = value;
+        break;
     case 'x':
         errno = 0;
         o->word = strtoull(value, &end, 16);
@@ -354,8 +387,15 @@ int main(int argc, char **argv) {
     } commands[] = {{"swizzle", "srb", swizzle_command},
                     {"descriptor", "xalofsmr", descriptor_command},
                     {"tile", "spcb", tile_command},
-                    {"tensor-map", "MdBAtsb", tensor_map_command}};
-    struct options o = {.swizzle = SWIZZLE_128B, .sbo = 1024, .matrix = {64, 64}, .box = {8, 64}};
+                    {"tensor-map", "MdBAtsb", tensor_map_command},
+                    {"sum", "EPC", sum_command}};
+    struct options o = {.swizzle = SWIZZLE_128B,
+                        .sbo = 1024,
+                        .matrix = {64, 64},
+                        .box = {8, 64},
+                        .element = "bf16",
+                        .products = "1x1",
+                        .accumulator = "0"};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return fputs(help, stdout) < 0;
     size_t c = 0, count = sizeof commands / sizeof commands[0];
@@ -372,7 +412,8 @@ int main(int argc, char **argv) {
     while ((option = getopt_long(argc, argv, "h", long_options, &index)) != -1) {
         if (option == '?') return USAGE;
         if (option == 'h') return fputs(help, stdout) < 0;
-        if (option != 'v' && !strchr(commands[c].options, option))
+        if ((option != 'v' || commands[c].run == sum_command) &&
+            !strchr(commands[c].options, option))
             usage(long_options[index].name, optarg, "this command does not take it");
         set(&o, option, long_options[index].name, optarg);
     }

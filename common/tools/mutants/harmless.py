@@ -2,6 +2,9 @@
 
 A mutant that matches must survive, and every line here must match one. The three patterns are
 searched for in the file's name, the line's code and what is done to it.
+
+NOT_NEEDED lists lines that one configuration of a kernel can do without, although others need them:
+removed.py removes every line in every configuration.
 """
 
 import re
@@ -11,38 +14,39 @@ ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)"
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
          "negative.")
-OTHER_STAGE = "The wait and the load are about different stages; the copy only starts later."
-EITHER_ORDER = "Wait and barrier both come after the fence and before the reading, in either order."
-REGISTERS_ONLY = "The fence orders registers, which the wait for bytes does not touch."
-BOTH_BEFORE = ("The fence is about what ldmatrix has read, the wait about what wgmma reads; the "
-               "barrier behind both hands the two on.")
-ORDER_BARRIER = ("The order barrier flips a little later or the wait comes a little earlier; the "
+OTHER_STAGE = "The wait and the load concern different stages; the copy only starts later."
+EITHER_ORDER = "Wait and barrier both come after the fence and before the reads, in either order."
+REGISTERS_ONLY = "The fence orders registers; the wait for bytes does not access them."
+BOTH_BEFORE = ("The fence covers the reads of ldmatrix, the wait covers those of wgmma; the "
+               "barrier after them passes both on.")
+ORDER_BARRIER = ("The order barrier flips a little later, or the wait comes a little earlier; the "
                  "barrier hands over the Tensor Core, not data.")
-ONE_OF_TWO = "Of the two barriers that stand side by side, every configuration has one."
+ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
 RULES = (
     # Groups: a wait counts them, and an empty one is complete at once.
     ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
-     "The second group is empty; the wait counts it and so waits for more than it must."),
+     "The second group is empty. The wait counts it and so waits for more than it has to."),
     ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
-     "The other threads have no stores: their groups are empty, their waits return at once."),
+     "The other threads have no stores: their groups are empty, and their waits return at once."),
 
-    # Order that nobody relies on.
+    # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
-    ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("0[569]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
-     "The order in which one thread initializes barriers means nothing before the barrier that "
-     "follows. Those that may be initialized behind the fence are not signalled by the TMA."),
+     "Before the barrier that follows, the order in which one thread initializes barriers does not "
+     "matter. The TMA does not signal those that are then initialized after the fence."),
     ("(08|10)_.*kernel", "^fence_mbarrier_init", "before the previous",
-     "The barriers that are then initialized behind the fence are used by their own CTA's threads "
-     "alone, not signalled by the TMA."),
+     "Only threads of their own CTA use the barriers that are then initialized after the fence; "
+     "the TMA does not signal them."),
     ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
-     "Still behind the barrier that says the stage is free; the copy only starts later."),
+     "The load still follows the barrier after which the stage is free; the copy only starts "
+     "later."),
     ("03_.*mbarrier", r"^load_stage\(.*STAGES - 1", "after the next", OTHER_STAGE),
     ("03_.*mbarrier", r"^mbarrier_wait\(&shared->full", "before the previous", OTHER_STAGE),
     ("05_", r"^__syncthreads\(\); #1", "after the next", EITHER_ORDER),
@@ -55,16 +59,43 @@ RULES = (
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
     ("0[89]_|10_.*kernel", r"release_stage\(shared, &release\)", "after the next",
-     "The last stages of a tile are released after its epilogue: later, and no less safely."),
+     "The last stages of a tile are released after its epilogue: later, but just as safely."),
 
     # What only costs time.
     ("08_|10_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
-     "The simulator does not know how many registers a thread uses. On the GPU ptxas compiles for "
-     "what is left: it spills, and the result stays right."),
-    ("02_", r"PITCH", "rows without padding", "Right, but ldmatrix has bank conflicts."),
+     "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
+     "with the registers that are left: it spills, and the result stays right."),
+    ("02_", r"PITCH", "rows without padding",
+     "The result is right, but ldmatrix has bank conflicts."),
     ("03_.*kernel", r"chunk \^ row", "no swizzle",
-     "Writer and reader share the formula: right, but ldmatrix has bank conflicts."),
+     "Writer and reader use the same formula: the result is right, but ldmatrix has bank "
+     "conflicts."),
 )
+
+# (configuration, file, code, reason), as above
+NOT_NEEDED = (
+    ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
+     "With two stages wait_stage() waits for all groups, and it follows the last copy."),
+    (":(two_)?wait0$", "0[67]_", r"^wgmma_wait_group\(0\)",
+     "With WAIT = 0 every turn of the loop waits for all groups, and there is at least one turn."),
+    ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
+     "Only ping-pong waits for the order barriers or arrives at them."),
+    ("^10_.*:(coop256_alone|coop224|coop256x160|pp192|pp128)$", "10_.*kernel",
+     r"^cluster_sync\(\); #1",
+     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
+)
+
+
+def not_needed(edit, configuration):
+    """Why this configuration can do without the line; None if it cannot."""
+    if edit.what != "removed":
+        return None
+    return next((rule[3] for rule in NOT_NEEDED if is_about(rule, edit, configuration)), None)
+
+
+def is_about(rule, edit, configuration):
+    return (re.search(rule[0], configuration) and re.search(rule[1], edit.file) and
+            re.search(rule[2], f"{edit.code} #{edit.nth}"))
 
 
 def reason_of(edit):

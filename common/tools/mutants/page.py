@@ -5,26 +5,30 @@ import os
 import re
 
 import harmless
+import right
 
 BEGINNING = """# Broken kernels
 
-Every place where a kernel waits, arrives, fences or commits is broken in every way that means
-something, and the simulator has to notice. The mutants are made from the sources, so they follow
-the kernels. A mutant whose order is broken must be reported as a hazard or a deadlock, whatever its
-result. For a wrong address, size or number a wrong result is enough.
+A *mutant* is a kernel broken by one edit. The mutants on this page are made by rule: at every place
+where a kernel waits, arrives, fences or commits, each meaningful edit gives one mutant. The
+simulator has to notice it. The rules read the sources, so the mutants follow the kernels. If an
+edit breaks an order, the simulator must report a hazard or a deadlock, even if the result is right.
+If an edit changes an address, a size or a number, a wrong result is enough.
 
-This page is a summary. Every mutant is in
-[verdicts.tsv](../common/tests/mutants/verdicts.tsv), with its verdict, the line that the report
-begins with (`at`) and the line on the other side (`against`). To see reports, choose mutants by a
-part of their file, function, line or edit:
+This page is a summary. [verdicts.tsv](../common/tests/mutants/verdicts.tsv) lists every mutant with
+its verdict, the line that the report names first (`at`) and the line of the conflicting access
+(`against`). To see reports, choose mutants by a part of their file, function, line or edit:
 
     MUTANTS=10_stream_k/split_k cmake --build build --target mutants
 
 The other commands:
 
-    ctest --test-dir build -L mutants -V          # all, against the record
-    cmake --build build --target mutants_record   # writes the record and this page anew
-    MUTANTS=08_ cmake --build build --target mutants_record   # the record of those alone
+    ctest --test-dir build -L mutants -V          # runs all and compares them with the record
+    cmake --build build --target mutants_record   # rewrites the record and this page
+    MUTANTS=08_ cmake --build build --target mutants_record   # rewrites only those of chapter 08
+
+*Killed* are the mutants that the simulator or the verification notices, and *By* names the kinds of
+report. All others are [harmless](#what-is-harmless-and-why).
 
 """
 PARTICULARS = (r"is not ordered after|mbarrier [\w.\[\]]+ at|CTA \d|thread \d|^it completes|"
@@ -64,7 +68,7 @@ def survivors(results):
         if reason:
             reasons[reason].append(edit)
     lines = ["", "## What is harmless, and why", "",
-             "| For example | What is done | Mutants | Why nothing can go wrong |",
+             "| Example | Edit | Mutants | Why nothing can go wrong |",
              "|---|---|---:|---|"]
     for reason, edits in reasons.items():
         edit = edits[0]
@@ -73,8 +77,24 @@ def survivors(results):
     return lines
 
 
+RIGHT = """
+## What is right, though unusual
+
+A simulator that accuses everything would pass the table above. So
+[right.py](../common/tools/mutants/right.py) has {right} kernels that are right, each a few edits
+away from a chapter's, and says why: other depths of the ring, other threads that produce, wait or
+release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and `bar.arrive`.
+None may be accused, in any shape or under any schedule. A further edit breaks {twins} of them, and
+these must be accused.
+
+    ctest --test-dir build -R right_variants -V
+    MUTANTS='staging in the ring' cmake --build build --target right_variants
+"""
+
+
 def text_of(results):
-    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n"
+    unusual = RIGHT.format(right=len(right.RIGHT), twins=len(right.TWINS))
+    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n" + unusual
 
 
 def page_path(root):

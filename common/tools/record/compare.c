@@ -5,9 +5,9 @@
  *
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
- * all (every chapter's own). --drawn SEED adds the shapes that drawn_shapes.h draws. With +trace behind it, it is the same kernel with the recorder in it,
- * recording. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends
- * the variant's name.
+ * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
+ * recording. --drawn SEED adds the shapes that drawn_shapes.h draws. Prints one JSON line for each
+ * kernel and shape, as --json does; there "+trace" ends the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>

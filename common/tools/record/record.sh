@@ -28,6 +28,7 @@
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
+#   arithmetic        10 s   how the Tensor Core adds; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
@@ -394,6 +395,21 @@ section_museum() {
 section_probe() {
     begin probe.txt
     text probe.txt "$gpu/probe"
+}
+
+# The GPU's results, 8 MB, and what is kept of them; and that the simulator's are the same.
+section_arithmetic() {
+    local file raw=$build/arithmetic.bin
+    file=$(place h200-arithmetic.txt)
+    begin h200-arithmetic.txt
+    echo "+ $gpu/arithmetic $raw"
+    echo "+ $build/sim/arithmetic compact $raw"
+    echo "+ $build/sim/arithmetic check $file"
+    [ -n "$dry" ] && return
+    header build/gpu/arithmetic FILE >>"$file"
+    "$gpu/arithmetic" "$raw" && "$build/sim/arithmetic" compact "$raw" >>"$file" &&
+        "$build/sim/arithmetic" check "$file"
+    note $? "$gpu/arithmetic $raw"
 }
 
 # Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.

@@ -96,29 +96,69 @@ static void test_products(void) {
         for (int accumulate = 0; accumulate <= 1; ++accumulate) {
             for (int k = 0; k < 16; ++k) {
                 for (int i = 0; i < 64; ++i)
-                    a.value[k][i] = (float)(rand() % 15 - 7);
+                    a.bits[k][i] = element_nearest((float)(rand() % 15 - 7), true);
                 for (int i = 0; i < n; ++i)
-                    b.value[k][i] = (float)(rand() % 15 - 7);
+                    b.bits[k][i] = element_nearest((float)(rand() % 15 - 7), true);
             }
             for (int i = 0; i < 64 * n; ++i)
                 d[i] = start[i] = accumulate ? (float)(rand() % 100) : NAN;
-            wgmma_multiply(d, &a, &b, n, accumulate);
+            tensor_core_multiply(
+                d, &a, &b, (struct tensor_shape){64, n, TENSOR_BF16, TENSOR_BF16, accumulate});
             for (int row = 0; row < 64; ++row)
                 for (int column = 0; column < n; ++column) {
                     double sum = accumulate ? start[row * n + column] : 0;
                     for (int k = 0; k < 16; ++k)
-                        sum += (double)a.value[k][row] * b.value[k][column];
+                        sum += (double)element_value(a.bits[k][row], true) *
+                               element_value(b.bits[k][column], true);
                     EXPECT(d[row * n + column] == sum, "n %d (%d, %d): %g, expected %g", n, row,
                            column, d[row * n + column], sum);
                 }
         }
     /* Chunks: 8 elements along k or along mn. */
     const uint16_t bits[8] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800};
-    wgmma_operand_chunk(&a, false, 5, 1, bits, false);
-    wgmma_operand_chunk(&b, true, 5, 1, bits, false);
+    wgmma_operand_chunk(&a, false, 5, 1, bits);
+    wgmma_operand_chunk(&b, true, 5, 1, bits);
     for (int i = 0; i < 8; ++i) {
-        EXPECT(a.value[8 + i][5] == i + 1, "K-major %d: %g", i, a.value[8 + i][5]);
-        EXPECT(b.value[5][8 + i] == i + 1, "MN-major %d: %g", i, b.value[5][8 + i]);
+        EXPECT(a.bits[8 + i][5] == bits[i], "K-major %d: 0x%04x", i, a.bits[8 + i][5]);
+        EXPECT(b.bits[5][8 + i] == bits[i], "MN-major %d: 0x%04x", i, b.bits[5][8 + i]);
+    }
+}
+
+/* Where the sum of many columns at once leaves the usual path, and that it is the definition's
+ * wherever it does not: all products as great as their exponents allow, and sums near 2^31 units;
+ * accumulators at the ends of what is usual. */
+static void test_the_usual_path_ends(void) {
+    static struct wgmma_operand a, b;
+    static const float accumulators[] = {0,        0x1p-100f, 0x1p-101f,     0x1.8p100f,
+                                         0x1p101f, -0x1p3f,   0x1.fffffep1f, -0x1.fffffep1f,
+                                         INFINITY, -0.0f,     0x1p-149f,     0x1.fffffep127f};
+    static const uint16_t elements[] = {0x3fff, 0xbfff, 0x3f80, 0x5880, 0x5900,
+                                        0x2680, 0x2600, 0x0000, 0x0001, 0x7f80};
+    enum { ELEMENTS = sizeof elements / sizeof *elements };
+    for (int c = 0; c < (int)(sizeof accumulators / sizeof *accumulators); ++c) {
+        float d[ELEMENTS * 16];
+        for (int k = 0; k < 16; ++k)
+            for (int i = 0; i < 16; ++i) {
+                a.bits[k][i] = elements[i % ELEMENTS];
+                b.bits[k][i] = elements[(i + (k % 5 == 4 && i > 9)) % ELEMENTS];
+            }
+        for (int i = 0; i < ELEMENTS * 16; ++i)
+            d[i] = accumulators[c];
+        tensor_core_multiply(d, &a, &b,
+                             (struct tensor_shape){ELEMENTS, 16, TENSOR_BF16, TENSOR_BF16, true});
+        for (int i = 0; i < ELEMENTS * 16; ++i) {
+            struct tensor_term terms[17];
+            uint32_t bits, got;
+            for (int k = 0; k < 16; ++k)
+                terms[k] =
+                    tensor_product(TENSOR_BF16, a.bits[k][i / 16], TENSOR_BF16, b.bits[k][i % 16]);
+            memcpy(&bits, &accumulators[c], sizeof bits);
+            terms[16] = tensor_accumulator(bits);
+            bits = tensor_sum(terms, 17, tensor_precision(TENSOR_BF16));
+            memcpy(&got, &d[i], sizeof got);
+            EXPECT(got == bits, "accumulator %a, row %d, column %d: 0x%08x, not 0x%08x",
+                   accumulators[c], i / 16, i % 16, got, bits);
+        }
     }
 }
 
@@ -127,5 +167,6 @@ int main(void) {
     test_fragments_of_a();
     test_values();
     test_products();
+    test_the_usual_path_ends();
     return expect_result();
 }

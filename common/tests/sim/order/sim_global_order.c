@@ -254,6 +254,41 @@ KERNEL(THREADS, 1) red_release(KERNEL_ARGS args) { count_by_red(&args, true, tru
 KERNEL(THREADS, 1) red_relaxed(KERNEL_ARGS args) { count_by_red(&args, false, true); }
 KERNEL(THREADS, 1) red_not_acquired(KERNEL_ARGS args) { count_by_red(&args, true, false); }
 
+/* A store and additions to one word, all of them strong: without order the store may come last. */
+KERNEL(32, 1) reset_at_the_start(KERNEL_ARGS args) {
+    uint32_t *const counter = counter_of(&args);
+    if (me() != 0) return;
+    if (part() == 0) {
+        MARK st_global_relaxed(counter, 0, SCOPE_GPU);
+    } else {
+        OTHER (void)atomic_add_acq_rel(counter, 1, SCOPE_GPU);
+    }
+}
+static inline void reset_at_the_end(const struct gemm_args *args, bool releases, bool acquires) {
+    uint32_t *const counter = counter_of(args), *const done = flag_of(args, 0);
+    if (me() != 0) return;
+    if (part() == 0) {
+        while (load(done, acquires) != PARTS - 1) {}
+        MARK st_global_relaxed(counter, 0, SCOPE_GPU);
+    } else {
+        OTHER red_add_relaxed(counter, 1, SCOPE_GPU);
+        if (releases) red_add_release(done, 1, SCOPE_GPU);
+        else red_add_relaxed(done, 1, SCOPE_GPU);
+    }
+}
+KERNEL(32, 1) reset_acquired(KERNEL_ARGS args) { reset_at_the_end(&args, true, true); }
+KERNEL(32, 1) reset_not_acquired(KERNEL_ARGS args) { reset_at_the_end(&args, true, false); }
+KERNEL(32, 1) reset_not_released(KERNEL_ARGS args) { reset_at_the_end(&args, false, true); }
+/* Who has read the sum comes after the additions in it. */
+KERNEL(32, 1) reset_observed(KERNEL_ARGS args) {
+    uint32_t *const counter = counter_of(&args);
+    if (me() != 0) return;
+    if (part() != 0) red_add_relaxed(counter, 1, SCOPE_GPU);
+    if (part() != 0) return;
+    while (ld_global_relaxed(counter, SCOPE_GPU) != PARTS - 1) {}
+    st_global_relaxed(counter, 0, SCOPE_GPU);
+}
+
 /* A word may be read again and again for no reason. */
 KERNEL(32, 1) reads_again(KERNEL_ARGS args) {
     uint32_t sum = 0;
@@ -650,6 +685,8 @@ int main(void) {
     EXPECT_SUM(flag_polled_by_atomic);
     EXPECT_RIGHT(polls_two, 1, 32);
     EXPECT_RIGHT(reads_again, 1, 32);
+    EXPECT_RIGHT(reset_acquired, 1, 32);
+    EXPECT_RIGHT(reset_observed, 1, 32);
     EXPECT_RIGHT(passed_on, 1, 32);
     EXPECT_RIGHT(reused, 1, 32);
     EXPECT_RIGHT(grid_barrier, 1, THREADS);
@@ -668,21 +705,24 @@ int main(void) {
     EXPECT(right_twice(LAUNCH(resets, 1, THREADS)), "the counter was not reset");
     EXPECT(!right_twice(LAUNCH(atomic_acq_rel, 1, THREADS)), "no reset, and yet a last one");
 
-    EXPECT_WRONG(no_fence, 1, THREADS, "data-race", "releases nothing");
-    EXPECT_WRONG(no_fence_cuda_atomic, 1, THREADS, "data-race", "releases nothing");
-    EXPECT_WRONG(no_release, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_WRONG(no_fence, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(no_fence_cuda_atomic, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(no_release, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(no_acquire, 1, THREADS, "data-race", "acquires nothing");
-    EXPECT_WRONG(fence_only_after, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_WRONG(fence_only_after, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(fence_only_before, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(fence_of_the_cta, 1, THREADS, "data-race", "has the scope .cta");
     EXPECT_WRONG(fence_of_the_cluster, 1, THREADS, "data-race", "has the scope .cluster");
     EXPECT_WRONG(acquire_of_the_cta, 1, THREADS, "data-race", "to acquire what");
     EXPECT_WRONG(no_barrier, 1, THREADS, "data-race", "a barrier is missing");
-    EXPECT_WRONG(fences_before_the_barrier, 1, THREADS, "data-race", "releases nothing");
-    EXPECT_WRONG(red_relaxed, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_WRONG(fences_before_the_barrier, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(red_relaxed, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(red_not_acquired, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(counter_of_the_cta, 1, THREADS, "data-race", "both need .gpu");
-    EXPECT_WRONG(flag_not_released, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_EITHER(reset_at_the_start, 1, 32, "lost-update", "the addition");
+    EXPECT_WRONG(reset_not_acquired, 1, 32, "lost-update", "has to acquire");
+    EXPECT_WRONG(reset_not_released, 1, 32, "lost-update", "has to acquire");
+    EXPECT_WRONG(flag_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(flag_not_acquired, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(flag_released_to_the_cta, 1, THREADS, "data-race", "has the scope .cta");
     EXPECT_EITHER(flag_before_data, 1, THREADS, "data-race", "is not ordered after");
@@ -691,14 +731,14 @@ int main(void) {
     EXPECT_WRONG(narrow_poll, 1, THREADS, "data-race", "both need .gpu");
     EXPECT_WRONG(flag_never_set, 1, THREADS, "deadlock", "tile counter + 4, which stays 0");
     EXPECT_WRONG(not_passed_on, 1, 32, "data-race", "Nothing orders the two");
-    EXPECT_WRONG(reused_too_early, 1, 32, "data-race", "releases nothing");
-    EXPECT_EITHER(grid_barrier_no_fence, 1, THREADS, "data-race", "releases nothing");
-    EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_WRONG(reused_too_early, 1, 32, "data-race", "releases none");
+    EXPECT_EITHER(grid_barrier_no_fence, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(within_a_cta_no_barrier, 1, THREADS, "data-race", "a barrier is missing");
     EXPECT_WRONG(in_a_cluster_cta, 2, 32, "data-race", "has the scope .cta");
     EXPECT_WRONG(tma_stored_read_only_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");
     EXPECT_WRONG(tma_stored_no_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");
-    EXPECT_WRONG(tma_stored_no_order, 1, THREADS, "data-race", "releases nothing");
+    EXPECT_WRONG(tma_stored_no_order, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(tma_added_read_only_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");
     EXPECT_WRONG(tma_loaded_no_fence, 1, THREADS, "missing-proxy-fence", "async_global()");
     EXPECT_WRONG(tma_loaded_early_fence, 1, THREADS, "missing-proxy-fence", "async_global()");

@@ -3,11 +3,15 @@
  */
 #include "tests/sim/sim_kernels.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "sim/core/events.h"
 #include "sim/models/element_values.h"
+#include "sim/models/tensor_sum.h"
 
 struct smem {
     element_t tile[2048];
@@ -108,15 +112,25 @@ KERNEL(32, 1) multiply(KERNEL_ARGS args) {
 static void test_mma(void) {
     for (int i = 0; i < 16; ++i)
         for (int j = 0; j < 16; ++j) {
-            mma_a[i][j] = (float)((i * 7 + j * 3) % 11 - 5);
-            if (j < 8) mma_b[i][j] = (float)((i * 5 + j * 2) % 7 - 3);
+            /* Exponents far enough apart that sums depend on how they are added. */
+            mma_a[i][j] = ldexpf((float)((i * 7 + j * 3) % 11 - 5), (i * 5 + j * 3) % 20 - 13);
+            if (j < 8) mma_b[i][j] = ldexpf((float)((i * 5 + j * 2) % 7 - 3), (i * 9 + j) % 14 - 9);
         }
     EXPECT_CLEAN(multiply, 32);
+    int told = 0; /* sums that fp32 additions one by one get wrong */
     for (int row = 0; row < 16; ++row)
         for (int column = 0; column < 8; ++column) {
-            float want = 1;
+            struct tensor_term terms[17];
             for (int k = 0; k < 16; ++k)
-                want += mma_a[row][k] * mma_b[k][column];
+                terms[k] = tensor_product(TENSOR_FP16, element_nearest(mma_a[row][k], false),
+                                          TENSOR_FP16, element_nearest(mma_b[k][column], false));
+            terms[16] = tensor_accumulator(0x3f800000);
+            const uint32_t sum = tensor_sum(terms, 17, tensor_precision(TENSOR_FP16));
+            float want, rounded = 1;
+            memcpy(&want, &sum, sizeof want);
+            for (int k = 0; k < 16; ++k)
+                rounded += mma_a[row][k] * mma_b[k][column];
+            told += rounded != want;
             EXPECT(mma_d[row][column] == want, "(%d, %d): %g, not %g", row, column,
                    mma_d[row][column], want);
             const uint16_t bits = element_nearest(want, 0);
@@ -125,6 +139,7 @@ static void test_mma(void) {
             EXPECT(test_out[256 + row * 8 + column].bits == bits, "stmatrix.x2 (%d, %d)", row,
                    column);
         }
+    EXPECT(told > 8, "only %d sums depend on how they are added", told);
 }
 
 /* ---- bank conflicts: extra passes over the banks ---- */

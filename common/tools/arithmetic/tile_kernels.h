@@ -1,13 +1,13 @@
 /*
- * tensor_core.h: kernels that multiply one tile per CTA.
+ * tile_kernels.h: kernels that multiply one tile per CTA.
  *
  * They read from gemm_args: `a`, the tiles' operands, `m` bytes from one to the next: A, B and the
  * accumulators as in struct tile; `k`, the instructions in a row, 1 or 4; `items`, the columns in
  * eights; `splits`, whether the first instruction adds to the accumulators. They write to
  * `workspace`, fp32 [tile][row][column].
  */
-#ifndef TOOLS_ARITHMETIC_TENSOR_CORE_H
-#define TOOLS_ARITHMETIC_TENSOR_CORE_H
+#ifndef TOOLS_ARITHMETIC_TILE_KERNELS_H
+#define TOOLS_ARITHMETIC_TILE_KERNELS_H
 
 #include "gemm.h"
 

@@ -1,11 +1,11 @@
 /*
- * tensor_core.cu: one tile per CTA, of the types in TENSOR_CORE_A and TENSOR_CORE_B, by wgmma, or
+ * tile_kernels.cu: one tile per CTA, of the types in TENSOR_CORE_A and TENSOR_CORE_B, by wgmma, or
  * with TENSOR_CORE_WARP by mma.sync. The build compiles it once for every pair of types.
  */
 #include "hopper/mma.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "tools/arithmetic/tensor_core.h"
+#include "tools/arithmetic/tile_kernels.h"
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
