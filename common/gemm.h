@@ -32,6 +32,12 @@ typedef struct {
     uint16_t bits;
 } element_t;
 
+/* An element of 8 bits: sign, 4 bits of exponent, 3 of mantissa. No infinities; the greatest number
+ * is 448. */
+typedef struct {
+    uint8_t bits;
+} e4m3_t;
+
 /* What the TMA needs to know of a matrix; opaque, made by gemm_tensor_map() (CUtensorMap on the
  * GPU). */
 struct tensor_map {
@@ -130,7 +136,13 @@ int gemm_sm_count(void);
 int gemm_resident_clusters(const struct gemm_launch *launch);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
-enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_FP32 = 2 };
+/* Operands are of the first three. */
+enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_FP32 = 3 };
+
+/* Bytes of an element. */
+static inline int gemm_type_bytes(enum gemm_type type) {
+    return type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
+}
 
 /* Describes a row-major matrix [rows][columns] with a row pitch of `ld` elements to the TMA, to
  * be moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size <= the

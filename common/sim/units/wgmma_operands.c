@@ -49,7 +49,10 @@ static void note_reads(struct wgmma_state *state, struct sim_warp *warp, const s
     }
 }
 
-/* Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
+/* Chunks are of 16 bytes: 8 elements, or 16 e4m3, so that the K-major lines of an instruction have
+ * two of them for every type.
+ *
+ * Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
  * was written there. */
 void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
                          const struct descriptor *a, const struct descriptor *b) {
@@ -78,7 +81,7 @@ static void fetch(const struct wgmma_operation *op, const struct descriptor *d, 
         for (int chunk = 0; chunk < chunks; ++chunk)
             wgmma_operand_chunk(out, op->call.mn_major, line, chunk,
                                 cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk),
-                                op->call.bf16);
+                                op->call.type);
 }
 
 static void fetch_registers(const struct wgmma_operation *op, struct wgmma_operand *out) {
@@ -86,8 +89,8 @@ static void fetch_registers(const struct wgmma_operation *op, struct wgmma_opera
         for (int i = 0; i < A_REGISTERS; ++i)
             for (int half = 0; half < 2; ++half) {
                 const struct fragment_position at = fragment_of_a(t, i, half);
-                out->value[at.column][at.row] =
-                    element_value((uint16_t)(op->a_values[t][i] >> 16 * half), op->call.bf16);
+                out->value[at.column][at.row] = element_value(
+                    (uint16_t)(op->a_values[t][i] >> 16 * half), op->call.type == GEMM_BF16);
             }
 }
 

@@ -1,7 +1,8 @@
 /*
  * fuzz_wgmma.c: random descriptors through the simulated wgmma, against a model that knows only the
  * definitions: the bits of a descriptor, where the canonical layouts have an element, what a
- * swizzle exchanges. The products are of small whole numbers, so they must be exact. A descriptor
+ * swizzle exchanges; for 16-bit elements, and for e4m3, where a tile is as many bytes and twice the
+ * k. The products are of small whole numbers, so they must be exact. A descriptor
  * that leads out of shared memory, or with a reserved bit, has to be refused.
  */
 #include "hopper/element.h"
@@ -12,7 +13,7 @@
 #include "tests/support/fuzz.h"
 
 enum { WORDS = 20000, LAUNCHES = 150, PRODUCTS = 8, REFUSED = 300 };
-enum { THREADS = 128, ROOM = 64 << 10, K = 16, MOST_N = 256 };
+enum { THREADS = 128, ROOM = 64 << 10, K_BYTES = 32, MOST_N = 256 };
 
 struct smem {
     unsigned char data[ROOM];
@@ -22,13 +23,15 @@ struct smem {
 struct product {
     uint64_t a, b; /* descriptors */
     bool mn_major;
+    bool e4m3; /* then K-major */
     float acc[THREADS][MOST_N / 2];
 };
 
 static struct product products[PRODUCTS];
 static int product_count;
-static int8_t number_at[ROOM / 2]; /* what shared memory holds, per element */
-static uint32_t address = 1024;    /* of smem.data: checked by the kernel */
+static bool bytes;              /* what shared memory holds: e4m3, or fp16 */
+static int8_t number_at[ROOM];  /* per element */
+static uint32_t address = 1024; /* of smem.data: checked by the kernel */
 
 /* ---- the definitions ---- */
 
@@ -46,7 +49,11 @@ static uint32_t width_of(uint64_t word) {
     return widths[bits(word, 62, 2)];
 }
 
-/* The shared address of element (mn, k) of an operand. */
+/* Elements of k that an instruction multiplies. */
+static int depth_of(bool e4m3) { return e4m3 ? K_BYTES : K_BYTES / 2; }
+
+/* The shared address of element (mn, k) of an operand. Of e4m3, two that are neighbours in k are
+ * where one 16-bit element would be. */
 static uint32_t address_of(uint64_t word, bool mn_major, uint32_t mn, uint32_t k) {
     const uint32_t start = bits(word, 0, 14) * 16, lbo = bits(word, 16, 14) * 16,
                    sbo = bits(word, 32, 14) * 16, width = width_of(word);
@@ -74,15 +81,17 @@ static bool reserved_bits(uint64_t word) {
 /* Every element of the operand lies in shared memory. */
 static bool inside(uint64_t word, bool mn_major, int extent) {
     for (int mn = 0; mn < extent; ++mn)
-        for (int k = 0; k < K; ++k) {
+        for (int k = 0; k < K_BYTES / 2; ++k) {
             const uint32_t at = address_of(word, mn_major, (uint32_t)mn, (uint32_t)k);
             if (at < address || at + 2 > address + ROOM) return false;
         }
     return true;
 }
 
-static int number(uint64_t word, bool mn_major, int mn, int k) {
-    return number_at[(address_of(word, mn_major, (uint32_t)mn, (uint32_t)k) - address) / 2];
+static int number(const struct product *p, uint64_t word, int mn, int k) {
+    if (p->e4m3)
+        return number_at[address_of(word, false, (uint32_t)mn, (uint32_t)k / 2) - address + k % 2];
+    return number_at[(address_of(word, p->mn_major, (uint32_t)mn, (uint32_t)k) - address) / 2];
 }
 
 /* ---- random cases ---- */
@@ -111,6 +120,10 @@ static void keep(struct product *product, const float *acc, int n) {
     memcpy(product->acc[threadIdx.x], acc, (size_t)n / 2 * sizeof *acc);
 }
 
+static uint32_t four_e4m3(const int8_t *numbers) {
+    return pack_e4m3(numbers[0], numbers[1]) | (uint32_t)pack_e4m3(numbers[2], numbers[3]) << 16;
+}
+
 #define PRODUCTS_OF(n)                                                                             \
     KERNEL(THREADS, 1) products_##n(KERNEL_ARGS args) {                                            \
         SHARED_MEMORY(struct smem);                                                                \
@@ -119,8 +132,9 @@ static void keep(struct product *product, const float *acc, int n) {
         for (int at = 16 * (int)threadIdx.x; at < ROOM; at += 16 * THREADS) {                      \
             struct b128 chunk;                                                                     \
             for (int i = 0; i < 4; ++i)                                                            \
-                chunk.word[i] =                                                                    \
-                    pack_elements(number_at[at / 2 + 2 * i], number_at[at / 2 + 2 * i + 1]);       \
+                chunk.word[i] = bytes ? four_e4m3(number_at + at + 4 * i)                          \
+                                      : pack_elements(number_at[at / 2 + 2 * i],                   \
+                                                      number_at[at / 2 + 2 * i + 1]);              \
             st_shared_b128(shared->data + at, chunk);                                              \
         }                                                                                          \
         fence_proxy_async();                                                                       \
@@ -128,7 +142,9 @@ static void keep(struct product *product, const float *acc, int n) {
         for (int i = 0; i < product_count; ++i) {                                                  \
             float acc[n / 2];                                                                      \
             wgmma_fence();                                                                         \
-            if (products[i].mn_major)                                                              \
+            if (products[i].e4m3)                                                                  \
+                wgmma_m64nNk32_e4m3(n, acc, products[i].a, products[i].b, false);                  \
+            else if (products[i].mn_major)                                                         \
                 wgmma_m64nNk16_mn_major(n, acc, products[i].a, products[i].b, false);              \
             else                                                                                   \
                 wgmma_m64nNk16(n, acc, products[i].a, products[i].b, false);                       \
@@ -167,23 +183,26 @@ static void check_product(const struct product *p, int n, int launch) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
             int sum = 0;
-            for (int k = 0; k < K; ++k)
-                sum += number(p->a, p->mn_major, row, k) * number(p->b, p->mn_major, column, k);
+            for (int k = 0; k < depth_of(p->e4m3); ++k)
+                sum += number(p, p->a, row, k) * number(p, p->b, column, k);
             EXPECT(p->acc[thread][i] == (float)sum,
-                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major: (%d, %d) is %g, not %d",
+                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major%s: (%d, %d) is %g, not %d",
                    launch, n, (unsigned long long)p->a, (unsigned long long)p->b,
-                   p->mn_major ? "mn" : "k", row, column, p->acc[thread][i], sum);
+                   p->mn_major ? "mn" : "k", p->e4m3 ? ", e4m3" : "", row, column,
+                   p->acc[thread][i], sum);
         }
 }
 
 static void test_products(void) {
     for (int launch = 0; launch < LAUNCHES; ++launch) {
         const int shape = fuzz_between(0, 3), n = shapes[shape].n;
-        for (int i = 0; i < ROOM / 2; ++i)
+        bytes = launch % 3 == 0;
+        for (int i = 0; i < ROOM; ++i)
             number_at[i] = (int8_t)fuzz_between(-8, 8);
         product_count = PRODUCTS;
         for (int i = 0; i < PRODUCTS; ++i) {
-            products[i].mn_major = fuzz_once_in(2);
+            products[i].e4m3 = bytes;
+            products[i].mn_major = !bytes && fuzz_once_in(2);
             products[i].a = inner_word(products[i].mn_major, 64);
             products[i].b = inner_word(products[i].mn_major, n);
         }
@@ -199,11 +218,13 @@ static void test_refused(void) {
     int refused = 0;
     for (int i = 0; i < REFUSED; ++i) {
         const int shape = fuzz_between(0, 3), n = shapes[shape].n;
-        const bool mn_major = fuzz_once_in(2), is_a = fuzz_once_in(2);
+        bytes = fuzz_once_in(3);
+        const bool mn_major = !bytes && fuzz_once_in(2), is_a = fuzz_once_in(2);
         uint64_t word =
             random_word(fuzz_bits() % (1 << 18), fuzz_bits() % (1 << 18), fuzz_bits() % (1 << 18));
         if (fuzz_once_in(2)) word = (uint64_t)fuzz_bits() << 32 | fuzz_bits();
         products[0].mn_major = mn_major;
+        products[0].e4m3 = bytes;
         products[0].a = is_a ? word : inner_word(mn_major, 64);
         products[0].b = is_a ? inner_word(mn_major, n) : word;
         product_count = 1;

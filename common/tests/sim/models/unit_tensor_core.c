@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "element_codec.h"
 #include "sim/models/element_values.h"
 #include "sim/models/fragments.h"
 #include "sim/models/tensor_core.h"
@@ -87,14 +88,62 @@ static void test_values(void) {
     }
 }
 
+/* e4m3: 256 values by their fields, and the nearest one of many numbers by looking at all. The
+ * simulator's conversions and the harness's are two. */
+static void test_e4m3(void) {
+    double values[256];
+    for (int bits = 0; bits < 256; ++bits) {
+        const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+        const double sign = bits >> 7 ? -1 : 1;
+        values[bits] = exponent ? sign * ldexp(1 + mantissa / 8.0, exponent - 7)
+                                : sign * ldexp(mantissa / 8.0, -6);
+        if ((bits & 0x7f) == 0x7f) values[bits] = NAN;
+        const float got[] = {e4m3_value((uint8_t)bits), e4m3_to_float((uint8_t)bits)};
+        for (int i = 0; i < 2; ++i)
+            EXPECT(isnan(values[bits]) ? isnan(got[i]) : got[i] == (float)values[bits],
+                   "0x%02x: %g, expected %g", bits, got[i], values[bits]);
+    }
+    srand(11);
+    for (int i = 0; i < 100000; ++i) {
+        /* Numbers of all sizes, those half way between two elements, and their neighbours. */
+        const int low = rand() % 126;
+        float x = (float)ldexp(rand() / (double)RAND_MAX, rand() % 24 - 13);
+        if (i % 4 == 0) x = (float)((values[low] + values[low + 1]) / 2);
+        if (i % 4 == 1)
+            x = nextafterf((float)((values[low] + values[low + 1]) / 2), (float)(i % 8));
+        if (i % 2 && rand() % 2) x = -x;
+        int nearest = 0;
+        for (int bits = 1; bits < 0x7f; ++bits) {
+            const double better = fabs(fabs(x) - values[nearest]) - fabs(fabs(x) - values[bits]);
+            if (better > 0 || (better == 0 && bits % 2 == 0)) nearest = bits;
+        }
+        if (signbit(x)) nearest |= 0x80;
+        const int got[] = {e4m3_nearest(x), float_to_e4m3(x)};
+        for (int j = 0; j < 2; ++j)
+            EXPECT(got[j] == nearest, "%.9g: 0x%02x, expected 0x%02x", x, got[j], nearest);
+    }
+    const struct {
+        float x;
+        int bits;
+    } table[] = {{448, 0x7e},   {464, 0x7e},     {1e30f, 0x7e}, {-INFINITY, 0xfe},
+                 {NAN, 0x7f},   {0, 0},          {-0.0f, 0x80}, {0x1p-9f, 1},
+                 {0x1p-10f, 0}, {0x1.8p-10f, 1}, {0x1p-6f, 8},  {-0x1.ep-7f, 0x88}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i)
+        EXPECT(e4m3_nearest(table[i].x) == table[i].bits &&
+                   float_to_e4m3(table[i].x) == table[i].bits,
+               "%g: 0x%02x and 0x%02x, expected 0x%02x", table[i].x, e4m3_nearest(table[i].x),
+               float_to_e4m3(table[i].x), table[i].bits);
+}
+
 /* Small whole numbers: exact in any order. */
-static void test_products(void) {
+static void test_products(enum gemm_type type) {
     static struct wgmma_operand a, b;
     static float d[64 * 256], start[64 * 256];
+    const int depth = type == GEMM_E4M3 ? 32 : 16;
     srand(7);
     for (int n = 8; n <= 256; n += 8)
         for (int accumulate = 0; accumulate <= 1; ++accumulate) {
-            for (int k = 0; k < 16; ++k) {
+            for (int k = 0; k < depth; ++k) {
                 for (int i = 0; i < 64; ++i)
                     a.value[k][i] = (float)(rand() % 15 - 7);
                 for (int i = 0; i < n; ++i)
@@ -102,30 +151,43 @@ static void test_products(void) {
             }
             for (int i = 0; i < 64 * n; ++i)
                 d[i] = start[i] = accumulate ? (float)(rand() % 100) : NAN;
-            wgmma_multiply(d, &a, &b, n, accumulate);
+            wgmma_multiply(d, &a, &b, n, type, accumulate);
             for (int row = 0; row < 64; ++row)
                 for (int column = 0; column < n; ++column) {
                     double sum = accumulate ? start[row * n + column] : 0;
-                    for (int k = 0; k < 16; ++k)
+                    for (int k = 0; k < depth; ++k)
                         sum += (double)a.value[k][row] * b.value[k][column];
                     EXPECT(d[row * n + column] == sum, "n %d (%d, %d): %g, expected %g", n, row,
                            column, d[row * n + column], sum);
                 }
         }
-    /* Chunks: 8 elements along k or along mn. */
+}
+
+/* 8 elements along k or along mn, or 16 of e4m3 along k. */
+static void test_chunks(void) {
+    static struct wgmma_operand a, b;
     const uint16_t bits[8] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800};
-    wgmma_operand_chunk(&a, false, 5, 1, bits, false);
-    wgmma_operand_chunk(&b, true, 5, 1, bits, false);
+    wgmma_operand_chunk(&a, false, 5, 1, bits, GEMM_FP16);
+    wgmma_operand_chunk(&b, true, 5, 1, bits, GEMM_FP16);
     for (int i = 0; i < 8; ++i) {
         EXPECT(a.value[8 + i][5] == i + 1, "K-major %d: %g", i, a.value[8 + i][5]);
         EXPECT(b.value[5][8 + i] == i + 1, "MN-major %d: %g", i, b.value[5][8 + i]);
     }
+    uint8_t bytes[16];
+    for (int i = 0; i < 16; ++i)
+        bytes[i] = e4m3_nearest((float)i + 1);
+    wgmma_operand_chunk(&a, false, 7, 1, bytes, GEMM_E4M3);
+    for (int i = 0; i < 16; ++i)
+        EXPECT(a.value[16 + i][7] == i + 1, "e4m3, %d: %g", i, a.value[16 + i][7]);
 }
 
 int main(void) {
     test_fragments_of_d();
     test_fragments_of_a();
     test_values();
-    test_products();
+    test_e4m3();
+    test_products(GEMM_FP16);
+    test_products(GEMM_E4M3);
+    test_chunks();
     return expect_result();
 }
