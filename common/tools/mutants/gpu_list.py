@@ -58,7 +58,6 @@ CHOSEN = (
     (STAGING, PINGPONG, "consumer", "bulk_wait_group(0);", "removed", 0),
 
     (CLUSTER, MULTICAST, "kernel", "fence_mbarrier_init();", "removed", 0),
-    (CLUSTER, MULTICAST, "kernel", "cluster_sync();", "removed", 0),
     (CLUSTER, MULTICAST, "producer", "(1 << CLUSTER) - 1", "multicast to itself only", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 0),
     (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 1),

@@ -74,6 +74,9 @@ ARGUMENTS = {
                                      [("barrier 1 for all", 0, "1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
     "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
+    "st_global_release": lambda a: [("scope of the CTA", 2, "SCOPE_CTA")],
+    "st_global_relaxed": lambda a: [],
+    "ld_global_acquire": lambda a: [("scope of the CTA", 1, "SCOPE_CTA")],
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
 }
@@ -96,6 +99,8 @@ WHOLE = {
                           "mbarrier_arrive(&({0})[({1}).index].full)")],
     "setmaxnreg_dec": [("inc instead of dec", "setmaxnreg_inc({0})")],
     "setmaxnreg_inc": [("dec instead of inc", "setmaxnreg_dec({0})")],
+    "st_global_release": [("relaxed", "st_global_relaxed({0}, {1}, {2})")],
+    "ld_global_acquire": [("relaxed", "ld_global_relaxed({0}, {1})")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
@@ -105,8 +110,8 @@ REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "pr
             "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_sync",
-          "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait", "cp_async_wait_group", "cp_async_commit_group",
-          "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
+          "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait", "cp_async_wait_group",
+          "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
           "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
 COUNTING = {"pipeline_advance", "pipeline_skip"}
@@ -125,7 +130,7 @@ ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed"}
 
 
 class Finder:
