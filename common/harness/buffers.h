@@ -14,7 +14,8 @@
 #include "backend.h"
 #include "harness/reference.h"
 
-/* Matrices of one kind: guard, matrix, guard, matrix, ..., guard. */
+/* Matrices of one kind: guard, matrix, guard, matrix, ..., guard. In elements of 16 bits, whatever
+ * the type. */
 struct slab {
     uint16_t *memory;
     int64_t elements; /* of one matrix */
@@ -29,6 +30,7 @@ struct buffers {
     int64_t guard;                /* elements */
     int64_t rows, columns_padded; /* of D */
     struct slab a, b, outputs[MAX_OUTPUTS];
+    struct slab scale_a, scale_b; /* of e4m3; else empty */
     int output_count;
     void *workspace;
     size_t workspace_bytes;

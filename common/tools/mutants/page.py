@@ -77,6 +77,13 @@ def survivors(results):
     return lines
 
 
+REMOVED = """
+Every line that synchronizes is also removed in the other configurations of its kernel. It must be
+caught there, too, or harmless.py says under NOT_NEEDED why that configuration can do without it,
+as one with two stages can do without a last wait for copies:
+
+    ctest --test-dir build -R removed_everywhere -V
+"""
 RIGHT = """
 ## What is right, though unusual
 
@@ -94,7 +101,7 @@ these must be accused.
 
 def text_of(results):
     unusual = RIGHT.format(right=len(right.RIGHT), twins=len(right.TWINS))
-    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n" + unusual
+    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n" + REMOVED + unusual
 
 
 def page_path(root):
