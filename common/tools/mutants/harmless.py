@@ -34,7 +34,9 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    (r"^(?!.*/stream_k\.cu)", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    (r"/stream_k\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
