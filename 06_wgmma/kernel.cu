@@ -2,11 +2,11 @@
  * 06_wgmma: the Tensor Core fetches its own operands and works on while the warps do something
  * else.
  *
- * The idea: wgmma is issued by four warps at once, reads both operands from shared memory as two
- * descriptors say, and finishes later. No fragments, no ldmatrix; one instruction is 64 x 128 x 16.
- * WAIT groups stay in flight: with 0, the Tensor Core is idle from the end of a k-tile to the issue
- * of the next; with 1, the next is queued before the last one ends, and a stage is refilled one
- * k-tile late. What it costs: rules about who may touch what, when.
+ * The idea: four warps together issue a wgmma, here 64 x 128 x 16. It reads both operands through
+ * two descriptors from shared memory and finishes later. No warp loads fragments. WAIT groups stay
+ * in flight. With 0, the Tensor Core is idle between two k-tiles. With 1, the next k-tile is queued
+ * before the last one ends, and a stage is refilled one k-tile late. What it costs: rules for the
+ * memory and the registers of multiplications in flight.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -26,7 +26,7 @@
 
 enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
-    THREADS = 128,               /* one warpgroup: alone, so that nobody fills its bubbles */
+    THREADS = 128,               /* one warpgroup: no other one fills its bubbles */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
 
@@ -70,7 +70,7 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile, float acc
         store_64_rows(args, tile.m * BM + i * 64, tile.n * BN, BN, acc[i]);
 }
 
-/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+/* Requests k-tile `k_tile` of both operands from the TMA; nothing past the last. One thread. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int k_tile) {
     const int stage = k_tile % STAGES;
@@ -87,11 +87,11 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, floa
                          int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     advance(state);
 }

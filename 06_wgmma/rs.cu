@@ -1,13 +1,13 @@
 /*
  * 06_wgmma, variant rs: A from registers.
  *
- * The difference to kernel.cu: wgmma can take A from the warps' registers, four of each thread for
- * 16 columns of k, and then fetches only B from shared memory. What it saves: nothing here, because
- * ldmatrix reads the same bytes of A through the same port. What it costs: that ldmatrix, fragments
- * that may not change until a wait covers them (hence two sets, one multiplying and one being
- * loaded), and a proxy fence, because A is now read by ordinary instructions and overwritten by the
- * TMA. It pays where A has to be changed on its way: converted, scaled, or the result of another
- * multiplication.
+ * The difference to kernel.cu: wgmma can take A from the warps' registers, four in each thread for
+ * 16 columns of k. It then fetches only B from shared memory. What it saves: nothing here, because
+ * ldmatrix reads the same bytes of A through the same port. What it costs: the ldmatrix; a second
+ * set of fragments, because a set must not change until a wait covers its multiplications; and a
+ * proxy fence, because ordinary instructions now read the A that the TMA overwrites. It pays where
+ * A changes between shared memory and the Tensor Core: where it is converted or scaled, or is the
+ * result of another multiplication.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -28,7 +28,7 @@
 
 enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
-    THREADS = 128,               /* one warpgroup: alone, so that nobody fills its bubbles */
+    THREADS = 128,               /* one warpgroup: no other one fills its bubbles */
     CHUNK = 8,                   /* elements of 16 bytes, the unit of the swizzle */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
@@ -57,8 +57,8 @@ DEVICE void advance(struct pipeline_state *state) {
     }
 }
 
-/* Loads A's fragments of a k-tile. Lane l gives row l % 16 of its warp's 16, and the left or right
- * 8 columns of a step; the exclusive or is the TMA's 128 B swizzle. The warpgroup. */
+/* Loads A's fragments of a k-tile. Lane l addresses row l % 16 of its warp's 16, in the left or the
+ * right 8 columns of a step. The exclusive or is the TMA's 128 B swizzle. The warpgroup. */
 DEVICE void load_fragments(struct fragments *f, const element_t *a) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     UNROLL for (int step = 0; step < BK / 16; ++step)
@@ -87,7 +87,7 @@ DEVICE void store_tile(const struct gemm_args *args, struct tile tile, float acc
         store_64_rows(args, tile.m * BM + i * 64, tile.n * BN, BN, acc[i]);
 }
 
-/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+/* Requests k-tile `k_tile` of both operands from the TMA; nothing past the last. One thread. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int k_tile) {
     const int stage = k_tile % STAGES;
@@ -98,8 +98,8 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
     tma_load(shared->b[stage], &args->map_b, tile.n * BN, k_tile * BK, &shared->full[stage]);
 }
 
-/* Waits for a k-tile, loads A's fragments, and sends its multiplications to the Tensor Core, which
- * is busy with the k-tile before meanwhile. The warpgroup. */
+/* Waits for a k-tile, loads A's fragments, and sends its multiplications to the Tensor Core. The
+ * Tensor Core meanwhile multiplies the previous k-tile. The warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
                          struct fragments *fragments, float acc[BM / 64][64], bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
@@ -109,12 +109,12 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, fragments, shared->b[state->index], accumulate);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     advance(state);
 }
 
-/* Issues k-tile `k_tile`, then has the stage of k_tile - WAIT refilled. The warpgroup. */
+/* Issues k-tile `k_tile`, then refills the stage of k_tile - WAIT. The warpgroup. */
 DEVICE void main_loop_step(struct smem *shared, const struct gemm_args *args, struct tile tile,
                            struct pipeline_state *state, struct fragments *fragments,
                            float acc[BM / 64][64], int k_tile) {
@@ -122,7 +122,7 @@ DEVICE void main_loop_step(struct smem *shared, const struct gemm_args *args, st
     /* The group of k-tile k_tile - WAIT is complete: B's part of its stage has been read, and its
      * fragments may be loaded anew. wgmma.wait_group */
     wgmma_wait_group(WAIT);
-    /* This thread's reading of A comes before the TMA's overwriting of it. fence.proxy.async */
+    /* This thread's reads of A come before the TMA's next write to the stage. fence.proxy.async */
     fence_proxy_async();
     /* For every warp, before thread 0 has the stage overwritten. bar.sync */
     __syncthreads();
@@ -149,7 +149,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     for (int k_tile = 0; k_tile < WAIT; ++k_tile)
         issue_k_tile(shared, &state, &fragments[0], acc, k_tile > 0);
 
-    /* Two k-tiles a turn, because registers cannot be indexed. */
+    /* Two k-tiles a turn: an index of registers must be a constant. */
     NO_UNROLL for (int k_tile = WAIT; k_tile < args.tiles_k; k_tile += 2) {
         main_loop_step(shared, &args, tile, &state, &fragments[WAIT % 2], acc, k_tile);
         if (k_tile + 1 == args.tiles_k) break;

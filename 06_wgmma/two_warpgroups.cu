@@ -2,11 +2,11 @@
  * 06_wgmma, two_warpgroups.cu: two warpgroups share a tile that one of them could not hold.
  *
  * The difference to kernel.cu: a tile is 128 x 256, and each warpgroup multiplies 64 of its rows by
- * all of its columns. 256 columns are 128 accumulators in each thread, half of what a thread can
- * have. What it saves: a k-tile brings 384 rows of operands for the multiplications that took two
- * k-tiles of 256, so the L2 delivers three bytes instead of four, and the Tensor Core reads A from
- * shared memory half as often. What it costs: a stage is 48 KB, so four fit; and the barrier at the
- * end of each k-tile now joins eight warps.
+ * all of its columns. These are 128 accumulators in each thread, as before. What it saves: a k-tile
+ * brings 384 rows of operands. The same multiplications took two k-tiles of 256 rows in kernel.cu.
+ * So the L2 delivers three bytes instead of four, and the Tensor Core reads A from shared memory
+ * half as often. What it costs: a stage is 48 KB, so only four fit, and the barrier at the end of
+ * each k-tile joins eight warps.
  */
 #include "gemm.h"
 #include "building_blocks/tile_order.h"
@@ -61,7 +61,7 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Asks the TMA for k-tile `k_tile` of both operands; nothing behind the last one. One thread. */
+/* Requests k-tile `k_tile` of both operands from the TMA; nothing past the last. One thread. */
 DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int k_tile) {
     const int stage = k_tile % STAGES;
@@ -78,12 +78,12 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][warpgroup * 64 * BK], shared->b[state->index],
              k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     advance(state);
 }

@@ -1,11 +1,11 @@
 /*
  * 07_warp_specialized: one warpgroup fetches, two multiply, and they meet only at barriers.
  *
- * The idea: the loop that asks the TMA for tiles and the loop that multiplies them become
- * different threads. The producer runs ahead as far as the ring allows, whatever the consumers do;
- * the two consumers no longer wait for each other. What it costs: a warpgroup that does not
- * compute. What it hides: the issuing of loads, and every CTA barrier in the main loop. With one
- * tile per CTA that is almost nothing; a CTA with many tiles needs it.
+ * The idea: the loop that requests tiles from the TMA and the loop that multiplies them run in
+ * different threads. The producer runs ahead as far as the ring allows, and the two consumers no
+ * longer wait for each other. What it costs: a warpgroup that does not compute. What it hides: the
+ * issuing of loads, and every CTA barrier in the main loop. With one tile per CTA this gains almost
+ * nothing; with many, the producer can go on with the next tile.
  */
 #include "gemm.h"
 #include "building_blocks/pipeline.h"
@@ -66,16 +66,16 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
     pipeline_advance(state, STAGES);

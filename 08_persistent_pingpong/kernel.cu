@@ -1,11 +1,11 @@
 /*
  * 08_persistent_pingpong: one consumer's epilogue runs under the other's main loop.
  *
- * The idea: persistent.cu's consumers store at the same time, and the Tensor Core idles while they
- * do. Here they work on different tiles, their main loops strictly in turn: while one consumer has
- * the Tensor Core, the other converts, stages and stores its tile through the TMA. What it costs: a
- * whole tile's accumulators in one warpgroup, so the tile is narrower, and registers have to move
- * from the producer to the consumers. What it hides: every epilogue but the last.
+ * The idea: persistent.cu's consumers store at the same time, and the Tensor Core idles meanwhile.
+ * Here they work on different tiles, and their main loops take strict turns. While one consumer has
+ * the Tensor Core, the other converts, stages and stores its tile through the TMA. What it costs:
+ * one warpgroup holds a whole tile's accumulators, so the tile is narrower, and registers have to
+ * move from the producer to the consumers. What it hides: every epilogue but the last.
  */
 #include "gemm.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
@@ -62,7 +62,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
-            /* The four warps of its consumer have read the stage; then announces the bytes.
+            /* The four warps that used the stage last have read it; then announces the bytes.
              * mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
@@ -77,16 +77,16 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
                          float acc[BM / 64][BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
     pipeline_advance(state, STAGES);
@@ -98,7 +98,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     float acc[BM / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* the first tile is not its */
+    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* tile 0 is consumer 0's */
     for (int number = blockIdx.x + consumer * gridDim.x; number < args->items;
          number += CONSUMERS * gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);

@@ -2,12 +2,12 @@
  * 08_persistent_pingpong, persistent.cu: CTAs stay for many tiles; the next tile's loads run under
  * this one's epilogue.
  *
- * The idea: as many CTAs as SMs, and CTA c computes tiles c, c + gridDim.x, ... The producer does
- * not stop at the end of a tile: while the consumers convert and store it, the ring fills with the
- * next. What it hides: every prologue but the first, and the launch of every CTA but the first
- * wave. What stays exposed: the epilogue, because both consumers store at the same time. What it
- * costs: staging memory for the TMA store, which leaves the threads before the bytes have left the
- * SM.
+ * The idea: the grid has as many CTAs as the GPU has SMs, and CTA c computes tiles c, c + gridDim.x
+ * and so on. The producer does not stop at the end of a tile: while the consumers convert and store
+ * it, the ring fills with the next. What it hides: every prologue but the first, and the launch of
+ * every CTA but the first wave. What stays exposed: the epilogue, because both consumers store at
+ * the same time. What it costs: staging memory for the TMA store, which goes on while the consumers
+ * begin the next tile.
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
@@ -69,16 +69,16 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producer that this warp has read the stage. One arrival per warp. mbarrier.arrive */
+/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
     pipeline_advance(state, STAGES);

@@ -25,7 +25,7 @@ enum exit_code {
 
 /* The options of every backend. */
 struct backend_options {
-    enum gemm_type type; /* GEMM_FP16 or GEMM_BF16: for the baselines */
+    enum gemm_type type; /* of the operands: for the baselines */
     bool trace;          /* record a timeline */
 };
 

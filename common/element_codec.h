@@ -1,10 +1,14 @@
 /*
- * element_codec.h: fp16 and bf16 on the host, exactly.
+ * element_codec.h: fp16, bf16 and e4m3 on the host, exactly.
  *
  * Both types are the top of a wider one: bf16 is the upper half of an fp32; fp16 has 5 bits of
  * exponent and 10 of mantissa. Conversion to 16 bits rounds to nearest, ties to even, overflows to
  * infinity, keeps subnormals, and makes every NaN quiet. Conversion from 16 bits is exact. IEEE
  * 754-2019, sections 3.4 and 4.3.
+ *
+ * e4m3 has 4 bits of exponent and 3 of mantissa, one NaN of either sign, and no infinities: what is
+ * greater than 448 becomes 448. OCP 8-bit Floating Point Specification (OFP8), and PTX ISA,
+ * cvt.rn.satfinite.e4m3x2.f32.
  */
 #ifndef ELEMENT_CODEC_H
 #define ELEMENT_CODEC_H
@@ -54,6 +58,29 @@ static inline uint16_t float_to_fp16(float f) {
     }
     const uint32_t rebased = magnitude - ((127 - 15) << 23);
     return sign | (uint16_t)((rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
+}
+
+static inline float e4m3_to_float(uint8_t e) {
+    const uint32_t sign = (uint32_t)(e & 0x80) << 24, magnitude = e & 0x7f;
+    if (magnitude == 0x7f) return bits_float(sign | 0x7fc00000);
+    /* Read as an fp32's fields it is too small by 2^120, subnormals included. */
+    const float value = bits_float(magnitude << 20) * 0x1p120f;
+    return sign ? -value : value;
+}
+
+enum { E4M3_NAN = 0x7f, E4M3_GREATEST = 448 };
+
+static inline uint8_t float_to_e4m3(float f) {
+    const uint32_t bits = float_bits(f), magnitude = bits & 0x7fffffff;
+    const uint8_t sign = (uint8_t)(bits >> 24 & 0x80);
+    if (magnitude > 0x7f800000) return E4M3_NAN;
+    if (magnitude >= float_bits(E4M3_GREATEST)) return sign | 0x7e;
+    if (magnitude < 0x3c800000) { /* below 2^-6: subnormal */
+        /* The sum's last place is 2^-9, that of e4m3's subnormals. */
+        return sign | (uint8_t)(float_bits(bits_float(magnitude) + 0x1p14f) - float_bits(0x1p14f));
+    }
+    const uint32_t rebased = magnitude - ((127 - 7) << 23);
+    return sign | (uint8_t)((rebased + 0x7ffff + (rebased >> 20 & 1)) >> 20);
 }
 
 static inline float decode_element(uint16_t e, enum gemm_type type) {

@@ -10,9 +10,13 @@
  * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
  * neither be used nor written.
  *
+ * Of e4m3 problems, A and B hold 8-bit elements with scales (struct gemm_scales, below), lda and
+ * ldb are multiples of 16, and D is bf16.
+ *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
- * against the simulator, once for fp16 and once for bf16. It provides one `struct gemm_kernel`
- * (below) and uses the few services declared at the end, which both backends implement.
+ * against the simulator, once for each type that it is for: fp16 and bf16 unless it says otherwise.
+ * It provides one `struct gemm_kernel` (below) and uses the few services declared at the end, which
+ * both backends implement.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -32,6 +36,12 @@ typedef struct {
     uint16_t bits;
 } element_t;
 
+/* An element of 8 bits: sign, 4 bits of exponent, 3 of mantissa. No infinities; the greatest number
+ * is 448. */
+typedef struct {
+    uint8_t bits;
+} e4m3_t;
+
 /* The description of a matrix for the TMA; opaque, made by gemm_tensor_map() (CUtensorMap on the
  * GPU). */
 struct tensor_map {
@@ -40,17 +50,28 @@ struct tensor_map {
 
 enum { GEMM_COUNTERS = 1024 };
 
+/* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
+ * block of columns and of k. Scales are stored so that those which a tile needs for one block of k
+ * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. */
+enum { SCALE_BLOCK = 128 }; /* elements of k, and of n */
+struct gemm_scales {
+    const float *a;       /* [ceil(k / SCALE_BLOCK)][pitch_a], of m rows each */
+    const float *b;       /* [ceil(n / SCALE_BLOCK)][pitch_b], of the blocks of k */
+    int pitch_a, pitch_b; /* floats, multiples of 4 */
+};
+
 /* One row-major matrix multiplication, all pointers in the backend's global memory. */
 struct gemm_problem {
     int m, n, k;
     int64_t lda, ldb, ldd; /* elements, multiples of 8 */
-    const element_t *a;    /* [m][lda] */
+    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type */
     const element_t *b;    /* [n][ldb] */
     element_t *d;          /* [m][ldd] */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
+    struct gemm_scales scales;  /* all zero, if the problem is not of e4m3 */
 };
 
 /* The one parameter of every kernel. */
@@ -67,6 +88,8 @@ struct gemm_args {
     float *workspace;
     uint32_t *tile_counter;
     struct trace_record *trace;
+    struct gemm_scales scales;
+    struct tensor_map map_scale_a, map_scale_b;
 };
 
 /* How a kernel is launched. */
@@ -106,6 +129,9 @@ struct gemm_kernel {
     /* Returns the chapter's variant that launch() runs for a problem of this m, n and k; its tile
      * and function then replace those above. NULL: launch() always runs this kernel. */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
+    /* Of e4m3: it takes the first scale of A and the first of B for all of them, so problems must
+     * have no others. */
+    bool tensor_scales;
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object
@@ -133,7 +159,18 @@ int gemm_sm_count(void);
 int gemm_resident_clusters(const struct gemm_launch *launch);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
-enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_FP32 = 2 };
+/* Operands are of the first three. */
+enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_FP32 = 3 };
+
+/* The elements of D, if the operands are of this type. */
+static inline enum gemm_type gemm_output_type(enum gemm_type type) {
+    return type == GEMM_E4M3 ? GEMM_BF16 : type;
+}
+
+/* Bytes of an element. */
+static inline int gemm_type_bytes(enum gemm_type type) {
+    return type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
+}
 
 /* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,
  * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size is a multiple
@@ -169,6 +206,7 @@ static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int ti
     args.workspace = (float *)p->workspace;
     args.tile_counter = p->tile_counter;
     args.trace = p->trace;
+    args.scales = p->scales;
     return args;
 }
 

@@ -3,7 +3,7 @@
 #
 # Four remarks mean that a kernel is not the one its source describes: registers spilled to local
 # memory; a stack frame, which holds what should be in registers or, as a copied tensor map, where
-# the TMA cannot read it; notes C7504 to C7508 (setmaxnreg ignored); notes C7510 to C7519 (wgmma
+# the TMA cannot read it; notes C7504 to C7508 (setmaxnreg ignored); notes C7509 to C7520 (wgmma
 # serialized). All are errors here, and so is any warning. ptxas speaks of the first two only with
 # -Xptxas -v. An object compiled with -DTRACE=1 may spill: its kernel is recorded, not timed, and the
 # recorder takes a register or two that the fullest kernels do not have.

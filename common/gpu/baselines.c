@@ -3,6 +3,8 @@
  */
 #include "gpu/baselines.h"
 
+#include "gpu/gpu_state.h"
+
 /* One multiplication outside of any capture: kernels are loaded at their first launch, which a
  * capture may not allow, and what cannot run at all is found here. */
 static bool runs(const struct contender *contender, const struct gemm_problem *problem) {
@@ -12,6 +14,7 @@ static bool runs(const struct contender *contender, const struct gemm_problem *p
 
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
     int count = 0;
+    if (gpu_state.type == GEMM_E4M3) return 0; /* none yet */
     if (count < room && cublas_contender(&out[count]) && runs(&out[count], problem)) ++count;
     if (count < room && cublaslt_contender(problem, &out[count])) ++count;
     for (int wgmma = 1; wgmma >= 0 && count < room; --wgmma)

@@ -34,11 +34,11 @@ static bool bind_context(void) {
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle) {
-    if (type != GEMM_FP16 && type != GEMM_BF16 && type != GEMM_FP32)
-        return refuse("type", type, "must be GEMM_FP16, GEMM_BF16 or GEMM_FP32");
+    if ((unsigned)type > GEMM_FP32)
+        return refuse("type", type, "must be GEMM_FP16, GEMM_BF16, GEMM_E4M3 or GEMM_FP32");
     if (swizzle < SWIZZLE_NONE || swizzle > SWIZZLE_128B)
         return refuse("swizzle", swizzle, "is none of enum gemm_swizzle");
-    const int element_bytes = type == GEMM_FP32 ? 4 : 2;
+    const int element_bytes = gemm_type_bytes(type);
     const int span =
         swizzle == SWIZZLE_NONE ? 0 : 16 << swizzle; /* bytes that a swizzle permutes */
     const long long box_bytes = (long long)box_columns * element_bytes;
@@ -68,6 +68,7 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     if (!encode) return GEMM_LAUNCH_FAILED;
     static const CUtensorMapDataType types[] = {[GEMM_FP16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                                                 [GEMM_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                                [GEMM_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                                 [GEMM_FP32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
     static const CUtensorMapSwizzle swizzles[] = {[SWIZZLE_NONE] = CU_TENSOR_MAP_SWIZZLE_NONE,
                                                   [SWIZZLE_32B] = CU_TENSOR_MAP_SWIZZLE_32B,

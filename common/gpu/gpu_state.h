@@ -11,7 +11,7 @@
 struct gpu_state {
     int ordinal;
     int sm_count;
-    enum gemm_type type; /* of the elements, for the libraries and the ceilings */
+    enum gemm_type type; /* of the operands, for the libraries and the ceilings */
     cudaStream_t stream; /* everything runs on this one */
 };
 extern struct gpu_state gpu_state;

@@ -18,7 +18,8 @@ static int64_t slab_total(int64_t elements, int sets, int64_t guard, int64_t *st
 }
 
 int buffers_sets(const struct operands *o, const struct backend_info *device, int outputs) {
-    const double operand_bytes = 2.0 * ((double)o->m * o->lda + (double)o->n * o->ldb);
+    const double operand_bytes =
+        gemm_type_bytes(o->type) * ((double)o->m * o->lda + (double)o->n * o->ldb);
     const double output_bytes = 2.0 * (double)o->m * o->ldd;
     if (device->l2_bytes == 0) return 1;
     int sets = (int)(2.0 * device->l2_bytes / (operand_bytes + output_bytes)) + 1;
@@ -45,17 +46,33 @@ static uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *s
 }
 
 /* One matrix in every place of the slab, a NaN everywhere else. */
-static bool slab_fill(const struct buffers *buffers, const struct slab *slab,
-                      const uint16_t *host) {
+static bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host,
+                      uint16_t padding) {
     const size_t bytes = (size_t)slab->elements * sizeof *host;
-    if (slab->total != slab->elements &&
-        !backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total))
+    if (slab->total != slab->elements && !backend_fill(slab->memory, padding, (size_t)slab->total))
         return false;
     if (!backend_copy_in(slab_matrix(buffers, slab, 0), host, bytes)) return false;
     for (int set = 1; set < buffers->sets; ++set)
         if (!backend_copy(slab_matrix(buffers, slab, set), slab_matrix(buffers, slab, 0), bytes))
             return false;
     return true;
+}
+
+/* Scales of e4m3 operands, rows of `pitch` for every block of `extent`. */
+static bool open_scales(struct buffers *buffers, struct slab *slab, const float *host, int extent,
+                        int pitch, const char *label) {
+    const int64_t floats = (int64_t)ceil_div(extent, SCALE_BLOCK) * pitch;
+    return slab_alloc(slab, buffers, floats * 2, label, false) &&
+           slab_fill(buffers, slab, (const uint16_t *)(const void *)host, OPERAND_PADDING);
+}
+
+static struct gemm_scales scales_of(const struct buffers *buffers, const struct operands *o,
+                                    int set) {
+    if (o->type != GEMM_E4M3) return (struct gemm_scales){0};
+    return (struct gemm_scales){
+        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_a, set),
+        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_b, set), o->scale_a_pitch,
+        o->scale_b_pitch};
 }
 
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
@@ -68,8 +85,10 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->problems = calloc((size_t)sets, sizeof *buffers->problems);
     if (!buffers->problems) abort();
 
-    if (!slab_alloc(&buffers->a, buffers, o->m * o->lda, "A", false) ||
-        !slab_alloc(&buffers->b, buffers, o->n * o->ldb, "B", false) ||
+    const int bytes = gemm_type_bytes(o->type);
+    const uint16_t padding = o->type == GEMM_E4M3 ? E4M3_PADDING : OPERAND_PADDING;
+    if (!slab_alloc(&buffers->a, buffers, o->m * o->lda * bytes / 2, "A", false) ||
+        !slab_alloc(&buffers->b, buffers, o->n * o->ldb * bytes / 2, "B", false) ||
         buffers_add_output(buffers) < 0)
         return EXIT_NO_DEVICE;
     const size_t counter_bytes = (size_t)sets * GEMM_COUNTERS * sizeof(uint32_t);
@@ -81,8 +100,14 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
                  (double)workspace_bytes * 1e-6);
         return EXIT_NO_DEVICE;
     }
-    if (!slab_fill(buffers, &buffers->a, o->a) || !slab_fill(buffers, &buffers->b, o->b))
+    if (!slab_fill(buffers, &buffers->a, o->a, padding) ||
+        !slab_fill(buffers, &buffers->b, o->b, padding))
         return EXIT_NO_DEVICE; /* the backend has said why */
+    if (o->type == GEMM_E4M3 && (!open_scales(buffers, &buffers->scale_a, o->scale_a, o->k,
+                                              o->scale_a_pitch, "scales of A") ||
+                                 !open_scales(buffers, &buffers->scale_b, o->scale_b, o->n,
+                                              o->scale_b_pitch, "scales of B")))
+        return EXIT_NO_DEVICE;
     for (int set = 0; set < sets; ++set)
         buffers->problems[set] = (struct gemm_problem){
             .m = o->m,
@@ -96,6 +121,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
             .d = buffers_output(buffers, 0, set),
             .workspace = buffers->workspace,
             .tile_counter = buffers->tile_counters + set * GEMM_COUNTERS,
+            .scales = scales_of(buffers, o, set),
         };
     return EXIT_VERIFIED;
 }
@@ -103,6 +129,8 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
 void buffers_close(struct buffers *buffers) {
     if (buffers->a.memory) backend_free(buffers->a.memory);
     if (buffers->b.memory) backend_free(buffers->b.memory);
+    if (buffers->scale_a.memory) backend_free(buffers->scale_a.memory);
+    if (buffers->scale_b.memory) backend_free(buffers->scale_b.memory);
     for (int i = 0; i < buffers->output_count; ++i)
         backend_free(buffers->outputs[i].memory);
     if (buffers->workspace) backend_free(buffers->workspace);

@@ -1,9 +1,9 @@
 /*
  * buffers.h: the problem in the backend's memory.
  *
- * Operands rotate among `sets` copies, which together exceed twice the L2, so that a timed run
- * finds the cache as a large program would leave it. Every contender has outputs of its own, one
- * for each set: after a timed rotation it is still known who wrote what.
+ * Operands rotate among `sets` copies, which together with one contender's outputs exceed twice the
+ * L2. So a timed run finds the cache as a large program would leave it, except where a large output
+ * leaves one set. Every contender has outputs of its own, one for each set, to be verified later.
  *
  * The matrices of one kind lie in one allocation, a guard before, between and after them; where the
  * backend checks bounds itself there is one set and no guard.
@@ -14,7 +14,8 @@
 #include "backend.h"
 #include "harness/reference.h"
 
-/* Matrices of one kind: guard, matrix, guard, matrix, ..., guard. */
+/* Matrices of one kind: guard, matrix, guard, matrix, ..., guard. In elements of 16 bits, whatever
+ * the type. */
 struct slab {
     uint16_t *memory;
     int64_t elements; /* of one matrix */
@@ -29,6 +30,7 @@ struct buffers {
     int64_t guard;                /* elements */
     int64_t rows, columns_padded; /* of D */
     struct slab a, b, outputs[MAX_OUTPUTS];
+    struct slab scale_a, scale_b; /* of e4m3; else empty */
     int output_count;
     void *workspace;
     size_t workspace_bytes;

@@ -98,7 +98,10 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
     e->device = device;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
     progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[kind]);
-    if (!operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed)) {
+    bool tensor_scales = false; /* if one of the kernels knows no others */
+    for (int i = 0; i < count; ++i)
+        tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
+    if (!operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales)) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }

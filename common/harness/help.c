@@ -9,16 +9,15 @@
 #include "harness/options.h"
 #include "harness/registry.h"
 
-/* A line for what is not as usual: one element type, more than one GPU. It begins under the
- * technique. */
+/* A line for what is not as usual: other than both 16-bit types, more than one GPU. It begins under
+ * the technique. */
 static void print_needs(const struct kernel_entry *entry, int width) {
-    const bool fp16 = entry->of_type[GEMM_FP16], bf16 = entry->of_type[GEMM_BF16];
-    if (fp16 && bf16 && entry->gpus == 1) return;
-    printf("%*s%s%s", width + 3, "",
-           fp16 && bf16 ? ""
-           : fp16       ? "fp16 only"
-                        : "bf16 only",
-           fp16 == bf16 || entry->gpus == 1 ? "" : "; ");
+    char types[32];
+    const bool usual =
+        entry->of_type[GEMM_FP16] && entry->of_type[GEMM_BF16] && !entry->of_type[GEMM_E4M3];
+    if (usual && entry->gpus == 1) return;
+    printf("%*s", width + 3, "");
+    if (!usual) printf("%s only%s", type_list(entry->of_type, types), entry->gpus > 1 ? "; " : "");
     if (entry->gpus > 1) printf("needs %d GPUs", entry->gpus);
     putchar('\n');
 }
@@ -47,10 +46,21 @@ static void print_kernels(void) {
 }
 
 static const char *types_there_are(void) {
-    const bool fp16 = registry_has_type(GEMM_FP16), bf16 = registry_has_type(GEMM_BF16);
-    return fp16 && bf16 ? "fp16 or bf16 (default bf16)"
-           : fp16       ? "fp16, the only one"
-                        : "bf16, the only one";
+    static char text[96];
+    const struct gemm_kernel *some[ELEMENT_TYPES] = {NULL};
+    char types[32];
+    int count = 0;
+    for (int i = 0; i < kernel_registry_count; ++i)
+        for (int type = 0; type < ELEMENT_TYPES; ++type)
+            if (kernel_registry[i].of_type[type]) some[type] = kernel_registry[i].of_type[type];
+    for (int type = 0; type < ELEMENT_TYPES; ++type)
+        count += some[type] != NULL;
+    if (count == 1)
+        snprintf(text, sizeof text, "%s, the only one", type_list(some, types));
+    else
+        snprintf(text, sizeof text, "%s (default %s)", type_list(some, types),
+                 type_names[default_type()]);
+    return text;
 }
 
 static void print_problem_options(void) {

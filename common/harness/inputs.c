@@ -20,8 +20,13 @@ uint64_t input_hash(uint64_t seed, uint64_t position) {
     return mix(mix(seed + golden) + (position + 1) * golden);
 }
 
-int input_integer_limit(int k, enum gemm_type type) {
+int input_integer_limit(int k, enum gemm_type type, bool tensor_scales) {
     int limit = 0;
+    if (type == GEMM_E4M3) {
+        const double added = tensor_scales || k < SCALE_BLOCK ? k : SCALE_BLOCK;
+        limit = (int)fmin(sqrt(E4M3_EXACT_SUM / added), sqrt(0x1p24 / MOST_INTEGER_SCALE / k));
+        return limit < 16 ? limit : 16; /* greater ones have no e4m3 */
+    }
     while (limit < 256) {
         const double next = limit + 1;
         if (k * next * next > 0x1p24) break;
@@ -45,11 +50,10 @@ static double normal_quantile(double p, double start) {
     return x;
 }
 
-void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type, int k,
-                   uint64_t seed) {
+void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type,
+                   int limit, uint64_t seed) {
     enum { COUNT = 65536, HALF = COUNT / 2 };
     source->seed = seed;
-    const int limit = input_integer_limit(k, type);
     double x = 0;
     /* Filled from the middle outwards, the negative half as the mirror of the positive one. */
     for (int i = 0; i < HALF; ++i) {

@@ -19,10 +19,15 @@ enum input_kind {
 };
 extern const char *const input_names[INPUT_KINDS];
 
+/* Of e4m3 the Tensor Core keeps 14 bits of a sum (reference.h), and whole-number scales of both
+ * operands multiply to at most 4. */
+enum { E4M3_EXACT_SUM = 1 << 14, MOST_INTEGER_SCALE = 4 };
+
 /* The largest |value| of integer input: with L = limit, k * L * L <= 2^24, and L <= 256, so that
- * bf16 holds it, too; for fp16 also so small that no sum comes near 65504. 0 if k is too large for
- * any. */
-int input_integer_limit(int k, enum gemm_type type);
+ * bf16 holds it, too; for fp16 also so small that no sum comes near 65504. Of e4m3, a sum that the
+ * Tensor Core makes, of a block of k or with `tensor_scales` of all k, is at most E4M3_EXACT_SUM. 0
+ * if k is too large for any. */
+int input_integer_limit(int k, enum gemm_type type, bool tensor_scales);
 
 /* What one kind of input draws from: 65536 equally likely elements. */
 struct input_source {
@@ -30,9 +35,9 @@ struct input_source {
     uint64_t seed;
 };
 
-/* `k` bounds the integers; see input_integer_limit. */
-void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type, int k,
-                   uint64_t seed);
+/* `limit` bounds the integers; see input_integer_limit. `type` is one of 16 bits. */
+void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type,
+                   int limit, uint64_t seed);
 
 /* Fills columns 0 .. columns-1 of one row of matrix 'A' or 'B'. */
 void input_fill_row(const struct input_source *source, char matrix, int row, uint16_t *elements,

@@ -12,7 +12,7 @@
 #include "harness/registry.h"
 #include "harness/timing.h"
 
-const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16"};
+const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3"};
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
 /* Leaves room for rounding up to a tile in int arithmetic. */
@@ -241,6 +241,19 @@ static bool check_variant(const struct options *options) {
     return false;
 }
 
+const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]) {
+    int count = 0, listed = 0;
+    for (int type = 0; type < ELEMENT_TYPES; ++type)
+        count += of_type[type] != NULL;
+    *text = '\0';
+    for (int type = 0; type < ELEMENT_TYPES; ++type) {
+        if (!of_type[type]) continue;
+        if (listed++) strcat(text, listed == count ? " or " : ", ");
+        strcat(text, type_names[type]);
+    }
+    return text;
+}
+
 /* Is the kernel compiled for the type? The tour leaves out those that are not. */
 static bool check_type(const struct options *options) {
     if (program_is_tour) return true;
@@ -250,11 +263,27 @@ static bool check_type(const struct options *options) {
         if (!options->variant != !variant || (variant && strcmp(variant, options->variant) != 0) ||
             entry->of_type[options->backend.type])
             continue;
+        char list[32];
         complain("--dtype: this kernel is not compiled for %s; choose %s",
-                 type_names[options->backend.type], type_names[!options->backend.type]);
+                 type_names[options->backend.type], type_list(entry->of_type, list));
         return false;
     }
     return true;
+}
+
+/* Has one of the kernels that the options select one scale for each operand? */
+static bool selects_tensor_scales(const struct options *o) {
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], o->backend.type);
+        if (!kernel || !kernel->tensor_scales ||
+            !(o->chapters >> chapter_of_kernel(kernel) % 32 & 1))
+            continue;
+        if (program_is_tour ? kernel_registry[i].step
+            : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
+                            : !kernel->variant)
+            return true;
+    }
+    return false;
 }
 
 static bool check_size(const struct options *o) {
@@ -267,8 +296,13 @@ static bool check_size(const struct options *o) {
                  o->m, o->n, o->k, bytes);
         return false;
     }
-    if (o->input == INPUT_INTEGER && input_integer_limit(o->k, o->backend.type) == 0) {
-        complain("--input: integer needs --k 16777216 or less, or sums would not be exact");
+    const bool tensor_scales = selects_tensor_scales(o);
+    if (o->input == INPUT_INTEGER &&
+        input_integer_limit(o->k, o->backend.type, tensor_scales) == 0) {
+        complain("--input: integer needs --k %d or less, or sums would not be exact",
+                 o->backend.type != GEMM_E4M3 ? 1 << 24
+                 : tensor_scales              ? E4M3_EXACT_SUM
+                                              : (1 << 24) / MOST_INTEGER_SCALE);
         return false;
     }
     return true;
@@ -304,7 +338,11 @@ void default_extents(int *m, int *n, int *k) {
     *n = 1536;
 }
 
-enum gemm_type default_type(void) { return registry_has_type(GEMM_BF16) ? GEMM_BF16 : GEMM_FP16; }
+enum gemm_type default_type(void) {
+    return registry_has_type(GEMM_BF16)   ? GEMM_BF16
+           : registry_has_type(GEMM_E4M3) ? GEMM_E4M3
+                                          : GEMM_FP16;
+}
 
 /* Would --check take no notice of this option? */
 static bool means_nothing_to_check(const char *name) {

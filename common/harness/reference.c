@@ -5,12 +5,17 @@
 
 #include "element_codec.h"
 #include "harness/parallel.h"
+#include "harness/quantize.h"
 
 /* Multiplications and additions that a complete reference may take, and about what a sampled one
  * takes. */
 static const double complete_limit = 0x1p28;
 
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
+
+int64_t operand_leading_dimension(int columns, enum gemm_type type) {
+    return type == GEMM_E4M3 ? ((int64_t)columns + 15) / 16 * 16 : leading_dimension(columns);
+}
 
 /* A matrix that is being filled. */
 struct filling {
@@ -41,12 +46,28 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
 }
 
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind kind, uint64_t seed) {
+                   enum input_kind kind, uint64_t seed, bool tensor_scales) {
     static struct input_source source; /* 128 KB, too large for a stack */
-    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
-    operands->lda = operands->ldb = leading_dimension(k);
+    *operands = (struct operands){.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .type = type,
+                                  .kind = kind,
+                                  .seed = seed,
+                                  .tensor_scales = tensor_scales};
+    operands->lda = operands->ldb = operand_leading_dimension(k, type);
     operands->ldd = leading_dimension(n);
-    input_prepare(&source, kind, type, k, seed);
+    const int limit = input_integer_limit(k, type, tensor_scales);
+    if (type == GEMM_E4M3) {
+        operands->source = malloc(sizeof *operands->source);
+        if (operands->source) {
+            input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
+            if (quantize_operands(operands)) return true;
+        }
+        operands_free(operands);
+        return false;
+    }
+    input_prepare(&source, kind, type, limit, seed);
     operands->a = make_matrix(&source, 'A', m, k);
     operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
     if (operands->b) return true;
@@ -57,7 +78,12 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
 void operands_free(struct operands *operands) {
     free(operands->a);
     free(operands->b);
+    free(operands->scale_a);
+    free(operands->scale_b);
+    free(operands->source);
     operands->a = operands->b = NULL;
+    operands->scale_a = operands->scale_b = NULL;
+    operands->source = NULL;
 }
 
 double half_ulp(double magnitude, enum gemm_type type) {
@@ -69,16 +95,22 @@ double half_ulp(double magnitude, enum gemm_type type) {
     return magnitude == 0 ? 0 : ldexp(1, half < lowest ? lowest : half);
 }
 
-static void decode_row(const uint16_t *elements, int count, enum gemm_type type, float *values) {
-    if (type == GEMM_BF16)
-        for (int i = 0; i < count; ++i)
+/* A row of 'A' or 'B', without its scales. */
+static void decode_row(const struct operands *o, char matrix, int64_t row, float *values) {
+    const int64_t first = row * (matrix == 'A' ? o->lda : o->ldb);
+    const uint16_t *const all = matrix == 'A' ? o->a : o->b, *const elements = all + first;
+    if (o->type == GEMM_E4M3)
+        for (int i = 0; i < o->k; ++i)
+            values[i] = e4m3_to_float(((const uint8_t *)all)[first + i]);
+    else if (o->type == GEMM_BF16)
+        for (int i = 0; i < o->k; ++i)
             values[i] = bf16_to_float(elements[i]);
     else
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < o->k; ++i)
             values[i] = fp16_to_float(elements[i]);
 }
 
-/* The products of 16-bit numbers are exact in fp64, and 2^28 additions leave an error far below any
+/* The products of such numbers are exact in fp64, and 2^28 additions leave an error far below any
  * bound here. Eight partial sums, so that the additions need not wait for one another. */
 static double dot(const float *a, const float *b, int count) {
     double sum[8] = {0};
@@ -91,6 +123,18 @@ static double dot(const float *a, const float *b, int count) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
+/* A row of A times a row of B. Of e4m3 the products of two scales are exact, too. */
+static double scaled_dot(const struct operands *o, int row, int column, const float *a,
+                         const float *b) {
+    if (o->type != GEMM_E4M3) return dot(a, b, o->k);
+    double sum = 0;
+    for (int i = 0; i < o->k; i += SCALE_BLOCK)
+        sum += (double)scale_of(o, 'A', row, i / SCALE_BLOCK) *
+               scale_of(o, 'B', column, i / SCALE_BLOCK) *
+               dot(a + i, b + i, o->k - i < SCALE_BLOCK ? o->k - i : SCALE_BLOCK);
+    return sum;
+}
+
 /* A row on its way to fp64; there is no going on without it. */
 static float *row_buffer(int k) {
     float *values = malloc((size_t)k * sizeof *values);
@@ -100,33 +144,40 @@ static float *row_buffer(int k) {
 
 struct norms {
     const struct operands *operands;
-    const uint16_t *matrix;
-    int64_t ld;
+    char matrix;
+    int chain, chains; /* elements of k; how many of them */
     double scale;
-    float *norms;
+    float *norms; /* [row][chain] */
 };
 
 static void norm_rows(void *context, int64_t begin, int64_t end) {
     const struct norms *n = context;
-    const int k = n->operands->k;
-    float *values = row_buffer(k);
+    const struct operands *const o = n->operands;
+    float *values = row_buffer(o->k);
     for (int64_t row = begin; row < end; ++row) {
-        decode_row(n->matrix + row * n->ld, k, n->operands->type, values);
-        double sum[4] = {0};
-        for (int i = 0; i < k; ++i) {
-            const double square = (double)values[i] * values[i];
-            sum[i & 3] += square * square;
+        decode_row(o, n->matrix, row, values);
+        for (int c = 0; c < n->chains; ++c) {
+            const int last = (c + 1 < n->chains ? (c + 1) * n->chain : o->k);
+            double sum[4] = {0};
+            for (int i = c * n->chain; i < last; ++i) {
+                const double square = (double)values[i] * values[i];
+                sum[i & 3] += square * square;
+            }
+            double norm = n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
+            if (o->type == GEMM_E4M3) /* with one chain, one scale */
+                norm *= scale_of(o, n->matrix, (int)row, c * n->chain / SCALE_BLOCK);
+            n->norms[row * n->chains + c] = (float)norm;
         }
-        n->norms[row] =
-            (float)(n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001);
     }
     free(values);
 }
 
-/* |x|_4 of each row, times `scale`; rounded up a little, for the rounding here. */
-static float *fourth_norms(const uint16_t *matrix, int64_t ld, int rows, const struct operands *o,
-                           double scale) {
-    struct norms norms = {o, matrix, ld, scale, malloc((size_t)rows * sizeof(float))};
+/* |x|_4 of each row and chain, times `scale`; rounded up a little, for the rounding here. */
+static float *fourth_norms(const struct operands *o, char matrix, int chains, double scale) {
+    const int rows = matrix == 'A' ? o->m : o->n;
+    const int chain = chains == 1 ? o->k : SCALE_BLOCK;
+    struct norms norms = {o,      matrix, chain,
+                          chains, scale,  malloc((size_t)rows * (size_t)chains * sizeof(float))};
     if (norms.norms) parallel_ranges(rows, 2.0 * rows * o->k, norm_rows, &norms);
     return norms.norms;
 }
@@ -150,10 +201,11 @@ static void complete_rows(void *context, int64_t begin, int64_t end) {
     const struct operands *o = making->operands;
     float *values = row_buffer(o->k);
     for (int64_t row = begin; row < end; ++row) {
-        decode_row(o->a + row * o->lda, o->k, o->type, values);
+        decode_row(o, 'A', row, values);
         for (int column = 0; column < o->n; ++column)
             making->samples[row * o->n + column] = (struct sample){
-                (int)row, column, dot(values, making->b + (int64_t)column * o->k, o->k)};
+                (int)row, column,
+                scaled_dot(o, (int)row, column, values, making->b + (int64_t)column * o->k)};
     }
     free(values);
 }
@@ -163,7 +215,7 @@ static bool make_complete(struct reference *reference, const struct operands *o)
     float *b = malloc((size_t)o->n * (size_t)o->k * sizeof *b);
     if (!b) return false;
     for (int column = 0; column < o->n; ++column)
-        decode_row(o->b + column * o->ldb, o->k, o->type, b + (int64_t)column * o->k);
+        decode_row(o, 'B', column, b + (int64_t)column * o->k);
     struct making making = {.operands = o, .samples = reference->samples, .b = b};
     parallel_ranges(o->m, (double)o->m * o->n * o->k, complete_rows, &making);
     reference->count = (int64_t)o->m * o->n;
@@ -181,9 +233,9 @@ static int line_step(int length, int k) {
 }
 
 static struct sample sample_at(const struct operands *o, int row, int column, float *a, float *b) {
-    decode_row(o->a + row * o->lda, o->k, o->type, a);
-    decode_row(o->b + column * o->ldb, o->k, o->type, b);
-    return (struct sample){row, column, dot(a, b, o->k)};
+    decode_row(o, 'A', row, a);
+    decode_row(o, 'B', column, b);
+    return (struct sample){row, column, scaled_dot(o, row, column, a, b)};
 }
 
 /* Samples begin .. end - 1 of a row or column. */
@@ -251,6 +303,63 @@ static void make_samples(struct reference *reference, const struct operands *o) 
     add_samples(reference, &making, (int64_t)ceil(blocks / stride), block_samples);
 }
 
+/* ---- e4m3: the product of the real data ---- */
+
+struct real_products {
+    const struct operands *operands;
+    const struct reference *reference;
+    float *b; /* [n][k], or NULL */
+};
+
+static void real_products(void *context, int64_t begin, int64_t end) {
+    const struct real_products *p = context;
+    const struct operands *o = p->operands;
+    float *a = row_buffer(o->k), *b = row_buffer(o->k);
+    int row = -1;
+    for (int64_t i = begin; i < end; ++i) {
+        const struct sample *s = &p->reference->samples[i];
+        if (s->row != row) real_row(o, 'A', row = s->row, a);
+        if (!p->b) real_row(o, 'B', s->column, b);
+        p->reference->real[i] = dot(a, p->b ? p->b + (int64_t)s->column * o->k : b, o->k);
+    }
+    free(a);
+    free(b);
+}
+
+static bool make_real(struct reference *reference, const struct operands *o) {
+    struct real_products p = {o, reference, NULL};
+    reference->real = malloc((size_t)reference->count * sizeof *reference->real);
+    if (reference->complete) p.b = malloc((size_t)o->n * (size_t)o->k * sizeof *p.b);
+    if (!reference->real || (reference->complete && !p.b)) return false;
+    for (int column = 0; column < o->n && p.b; ++column)
+        real_row(o, 'B', column, p.b + (int64_t)column * o->k);
+    parallel_ranges(reference->count, 3.0 * (double)reference->count * o->k, real_products, &p);
+    free(p.b);
+    return true;
+}
+
+double reference_accumulation(const struct reference *r, int row, int column) {
+    const float *const a = r->row_norm + (int64_t)row * r->chains;
+    const float *const b = r->column_norm + (int64_t)column * r->chains;
+    if (!r->real) return (double)a[0] * b[0];
+    double q = 0, s = 0;
+    for (int c = 0; c < r->chains; ++c) {
+        const double root = (double)a[c] * b[c], square = root * root;
+        q += square;
+        s = square > s ? square : s;
+    }
+    return r->chain_errors * sqrt(q + 2 * sqrt(32 * s * q) + 64 * s) +
+           r->promotion_errors * sqrt(q);
+}
+
+/* What does not depend on the element, of the accumulation's errors. */
+static void find_errors(struct reference *reference, const struct operands *o) {
+    const double chain = reference->chains == 1 ? o->k : SCALE_BLOCK, steps = ceil(chain / 32);
+    const double walk = fmin(8, sqrt(reference->chains));
+    reference->chain_errors = (8 * sqrt(chain) + walk * 2 * steps) * 0x1p-13;
+    reference->promotion_errors = (reference->chains + 2) * 0x1p-23 * fmin(8, sqrt(o->k));
+}
+
 bool reference_make(struct reference *reference, const struct operands *o) {
     *reference = (struct reference){.complete = reference_is_complete(o->m, o->n, o->k)};
     const int64_t blocks = ((int64_t)o->m / BLOCK + 1) * ((int64_t)o->n / BLOCK + 1);
@@ -261,14 +370,21 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     bool good = reference->samples;
     if (good) {
-        reference->row_norm = fourth_norms(o->a, o->lda, o->m, o, steps * 0x1p-23 * partial);
-        reference->column_norm = fourth_norms(o->b, o->ldb, o->n, o, 1);
+        const bool e4m3 = o->type == GEMM_E4M3;
+        reference->chains = e4m3 && !o->tensor_scales ? ceil_div(o->k, SCALE_BLOCK) : 1;
+        reference->row_norm =
+            fourth_norms(o, 'A', reference->chains, e4m3 ? 1 : steps * 0x1p-23 * partial);
+        reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
         good = reference->row_norm && reference->column_norm;
     }
     if (good && reference->complete)
         good = make_complete(reference, o);
     else if (good)
         make_samples(reference, o);
+    if (good && o->type == GEMM_E4M3) {
+        find_errors(reference, o);
+        good = make_real(reference, o);
+    }
     if (!good) reference_free(reference);
     return good;
 }
@@ -277,5 +393,6 @@ void reference_free(struct reference *reference) {
     free(reference->samples);
     free(reference->row_norm);
     free(reference->column_norm);
+    free(reference->real);
     *reference = (struct reference){0};
 }

@@ -24,9 +24,27 @@
  *     accumulation(i, j) = steps(k) * 2^-23 * min(8, sqrt(k)) * |a_i|_4 * |b_j|_4
  *     bound(i, j) = accumulation(i, j) + half_ulp(|reference(i, j)| + accumulation(i, j))
  *
- * It grows with k (as k^1.5 for random input) and with |A| * |B|; for zeros it is zero. Integer
- * input has no bound: all sums are exact, so D must be the reference rounded to nearest even, bit
- * for bit. The signs of zeros are not compared.
+ * e4m3: the Tensor Core adds 32 products and the accumulator in a step, each cut to 13 bits below
+ * the exponent of the greatest, M, and cuts the result to 13 bits behind its first. So each of a
+ * step's 34 errors is at most 2^-13 M. Those of the products have the products' signs, coin flips
+ * again: they add up like a random walk. The other two go towards zero always, and add up along a
+ * chain of steps, which ends where the sum is promoted, after L = 128 of k (tensor_scales: never,
+ * L = k). The errors of different chains are independent in sign: flip all signs of a chain, and
+ * they are flipped. Let Q be the sum of (scale * q)^2 of all chains, S the greatest of them, and B
+ * their number. In each step the squares of all chains' M add up to no more than
+ * G^2 = Q + 2 sqrt(32 S Q) + 64 S, but for a probability of exp(-32) (Hsu, Kakade, Zhang 2012: "A
+ * tail inequality for quadratic forms of subgaussian random vectors"). Then
+ *
+ *     products          8 * sqrt(L) * 2^-13 * G                (L products, L / 32 steps; Azuma)
+ *     the other two     min(8, sqrt(B)) * L / 16 * 2^-13 * G   (Hoeffding; Cauchy and Schwarz)
+ *     promotion in fp32 (B + 2) * 2^-23 * min(8, sqrt(k)) * sqrt(Q)
+ *     accumulation      their sum
+ *
+ * and of each chain (scale * q)^2 is bounded by |.|_4 as above, of elements times scales.
+ *
+ * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
+ * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
+ * rounded to nearest even, bit for bit. The signs of zeros are not compared.
  */
 #ifndef HARNESS_REFERENCE_H
 #define HARNESS_REFERENCE_H
@@ -40,8 +58,13 @@ struct operands {
     enum gemm_type type;
     enum input_kind kind;
     uint64_t seed;
-    uint16_t *a; /* [m][lda] */
+    uint16_t *a; /* [m][lda]; of e4m3, bytes */
     uint16_t *b; /* [n][ldb] */
+    /* Of e4m3 (quantize.h); struct gemm_scales of gemm.h says what lies where. */
+    bool tensor_scales; /* one for all of A, and one for all of B */
+    float *scale_a, *scale_b;
+    int scale_a_pitch, scale_b_pitch;
+    struct input_source *source; /* of the real data */
 };
 
 /* One element of A * B. */
@@ -54,18 +77,27 @@ struct reference {
     bool complete;          /* the samples are all elements */
     struct sample *samples; /* row by row if complete */
     int64_t count;
-    float *row_norm, *column_norm; /* [m], [n]: their product is accumulation(i, j) */
+    /* [m][chains], [n][chains]: of 16 bits their product is accumulation(i, j), and chains is 1; of
+     * e4m3 they are |.|_4 of the chains, scaled. */
+    float *row_norm, *column_norm;
+    int chains;
+    /* Of e4m3: each sample for the real data, and what G and the root of Q are multiplied by. */
+    double *real;
+    double chain_errors, promotion_errors;
 };
 
-/* What the padding between k and the leading dimension holds: a NaN in both types. */
-enum { OPERAND_PADDING = 0x7fa5 };
+/* What the padding between k and the leading dimension holds: a NaN in both 16-bit types; two of
+ * e4m3. */
+enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
 /* The multiple of 8 that a matrix of this many columns is padded to. */
 int64_t leading_dimension(int columns);
+/* The same of an operand: of e4m3, a multiple of 16. */
+int64_t operand_leading_dimension(int columns, enum gemm_type type);
 
-/* Makes the operands. False if there is no memory for them. */
+/* Makes the operands. `tensor_scales`: of e4m3, see there. False if there is no memory for them. */
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind kind, uint64_t seed);
+                   enum input_kind kind, uint64_t seed, bool tensor_scales);
 void operands_free(struct operands *operands);
 
 /* Is the problem so small that the reference has all elements? */
@@ -73,6 +105,9 @@ bool reference_is_complete(int m, int n, int k);
 /* False if there is no memory for it. */
 bool reference_make(struct reference *reference, const struct operands *operands);
 void reference_free(struct reference *reference);
+
+/* accumulation(i, j) */
+double reference_accumulation(const struct reference *reference, int row, int column);
 
 /* Half a unit in the last place of a 16-bit number of this magnitude. */
 double half_ulp(double magnitude, enum gemm_type type);

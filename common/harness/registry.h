@@ -6,7 +6,7 @@
 
 #include "gemm.h"
 
-enum { ELEMENT_TYPES = 2 }; /* GEMM_FP16, GEMM_BF16 */
+enum { ELEMENT_TYPES = 3 }; /* GEMM_FP16, GEMM_BF16, GEMM_E4M3 */
 
 /* A chapter's own kernel, or one of its variants, as its chapter(...) in CMakeLists.txt declares
  * it. */
@@ -34,7 +34,9 @@ static inline const struct gemm_kernel *kernel_of_type(const struct kernel_entry
 
 /* The kernel for bf16, or for the type that there is: for what does not depend on the type. */
 static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_entry *entry) {
-    return entry->of_type[GEMM_BF16] ? entry->of_type[GEMM_BF16] : entry->of_type[GEMM_FP16];
+    return entry->of_type[GEMM_BF16]   ? entry->of_type[GEMM_BF16]
+           : entry->of_type[GEMM_FP16] ? entry->of_type[GEMM_FP16]
+                                       : entry->of_type[GEMM_E4M3];
 }
 
 /* Is any of the program's kernels compiled for the type? */

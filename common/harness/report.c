@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Dense 16-bit FLOPs per cycle of the four Tensor Cores of an SM. */
-static const double flops_per_cycle = 4096;
+#include "harness/options.h"
+
+/* Dense FLOPs per cycle of the four Tensor Cores of an SM. */
+static double flops_per_cycle(enum gemm_type type) { return type == GEMM_E4M3 ? 8192 : 4096; }
 
 double result_cycles(const struct kernel_result *result) {
     if (result->cycles > 0) return result->cycles;
@@ -15,7 +17,7 @@ double result_cycles(const struct kernel_result *result) {
 double tensor_core_utilization(const struct report *r, double cycles) {
     if (!(cycles > 0)) return 0;
     const double flops = 2.0 * r->size.m * r->size.n * r->size.k;
-    return flops / (r->device->sm_count * flops_per_cycle * cycles);
+    return flops / (r->device->sm_count * flops_per_cycle(r->type) * cycles);
 }
 
 static bool is_simulated(const struct report *r) { return strcmp(r->device->backend, "sim") == 0; }
@@ -90,7 +92,7 @@ static void print_gain(FILE *out, double factor) {
 static void print_heading(FILE *out, const struct report *r, int width, bool gains) {
     const bool simulated = is_simulated(r);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
-            r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16", input_names[r->input]);
+            r->size.k, type_names[r->type], input_names[r->input]);
     if (r->timing) {
         fprintf(out, "%-*s %8s", width, "", "");
         if (r->timing & TIMING_BURST) fprintf(out, " | %-41s", "burst");
@@ -116,6 +118,24 @@ static const char *verdict_word(const struct kernel_result *result) {
         return "HAZARD";
     default:
         return result->compared ? "WRONG" : "FAILED";
+    }
+}
+
+/* Where the errors of e4m3 come from. */
+static void print_parts(FILE *out, const struct report *r) {
+    char label[96];
+    bool headed = false;
+    for (int i = 0; i < r->count; ++i) {
+        const struct verdict *v = &r->results[i].verdict;
+        if (!v->has_parts) continue;
+        if (!headed)
+            fputs("\nerror, root mean square, for the real data's product: of the quantization, of "
+                  "the sums, of D's rounding\n",
+                  out);
+        headed = true;
+        fprintf(out, "  %-24s %.2e  %.2e  %.2e\n",
+                kernel_label(r->results[i].kernel, label, sizeof label), v->quantization,
+                v->accumulation, v->rounding);
     }
 }
 
@@ -156,6 +176,7 @@ void report_table(const struct report *r, FILE *out) {
         fputs("\ncuBLAS: share of its speed; TCore: Tensor Core utilization by SM cycles; +-: "
               "quartile spread\n",
               out);
+    print_parts(out, r);
     if (gains) fputs("gain: speed over that of the step that it builds on\n", out);
 }
 
@@ -211,6 +232,17 @@ static void json_timing(FILE *out, const struct timing *timing) {
     json_speed(out, "sustained", &timing->sustained, true);
 }
 
+/* What e4m3 has besides. */
+static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
+    fprintf(out, "\"scales\": \"%s\", ", r->tensor_scales ? "tensor" : "block");
+    json_number(out, "quantization_error", v->quantization, v->has_parts);
+    fputs(", ", out);
+    json_number(out, "accumulation_error", v->accumulation, v->has_parts);
+    fputs(", ", out);
+    json_number(out, "rounding_error", v->rounding, v->has_parts);
+    fputs(", ", out);
+}
+
 static void json_result(const struct report *r, const struct kernel_result *result, FILE *out) {
     const struct gemm_kernel *kernel = result->kernel;
     const double cycles = result_cycles(result);
@@ -223,7 +255,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", \"backend\": ", out);
     json_string(out, r->device->backend);
     fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",
-            r->size.m, r->size.n, r->size.k, r->type == GEMM_FP16 ? "fp16" : "bf16",
+            r->size.m, r->size.n, r->size.k, type_names[r->type],
             result->code == EXIT_VERIFIED ? "true" : "false");
     json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
     fputs(", ", out);
@@ -231,6 +263,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
+    if (r->type == GEMM_E4M3) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
     if (kernel->stages > 0)

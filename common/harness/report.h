@@ -12,6 +12,7 @@ struct report {
     const struct backend_info *device;
     struct problem_size size;
     enum gemm_type type;
+    bool tensor_scales; /* of e4m3: one for each operand */
     enum input_kind input;
     int timing; /* TIMING_ flags */
     const struct kernel_result *results;
@@ -31,7 +32,7 @@ int report_rows(const struct report *report, struct report_row *rows);
 
 /* Cycles of one multiplication: simulated, or as measured; <= 0: not known. */
 double result_cycles(const struct kernel_result *result);
-/* FLOPs / (SMs * 4096 * cycles), without padding; 0: not known. */
+/* FLOPs / (SMs * 4096 * cycles), of e4m3 8192, without padding; 0: not known. */
 double tensor_core_utilization(const struct report *report, double cycles);
 
 #endif

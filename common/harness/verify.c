@@ -15,6 +15,11 @@ struct mismatch {
     const char *against; /* "fp64 reference", ... */
 };
 
+/* Sums over the samples, of e4m3 and real data. */
+struct squares {
+    double real, quantization, output, rounding;
+};
+
 struct check {
     const struct output_view *output;
     const struct operands *operands;
@@ -26,6 +31,7 @@ struct check {
     bool samples_good;
     int64_t worst; /* the sample with the largest error */
     double max_error, error_bound;
+    struct squares squares;
     uint64_t *wrong;        /* [m * n] bits, once there is a mismatch: counts an element once */
     int64_t wrong_elements; /* in D */
     int64_t wrong_around;   /* in padding and guards */
@@ -50,42 +56,40 @@ static void note(struct check *check, struct mismatch mismatch) {
     if (check->wrong_elements++ == 0 || index < first) check->first = mismatch;
 }
 
-static double accumulation_error(const struct check *check, int row, int column) {
-    return (double)check->reference->row_norm[row] * check->reference->column_norm[column];
-}
-
 /* Is this the exact sum, correctly rounded (integers), or a number as close as the bound allows?
  * NaN is neither. */
 static bool agrees_with_sample(const struct check *check, const struct sample *s, double *error,
                                double *bound) {
     const struct operands *o = check->operands;
-    const double value = decode_element(got(check, s->row, s->column), o->type);
+    const enum gemm_type type = gemm_output_type(o->type);
+    const double value = decode_element(got(check, s->row, s->column), type);
     if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) {
         /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
-        const double exact = decode_element(encode_element((float)s->value, o->type), o->type);
+        const double exact = decode_element(encode_element((float)s->value, type), type);
         *error = fabs(value - exact);
         *bound = 0;
         return value == exact;
     }
-    const double accumulation = accumulation_error(check, s->row, s->column);
+    const double accumulation = reference_accumulation(check->reference, s->row, s->column);
     *error = fabs(value - s->value);
-    *bound = accumulation + half_ulp(fabs(s->value) + accumulation, o->type);
+    *bound = accumulation + half_ulp(fabs(s->value) + accumulation, type);
     return *error <= *bound;
 }
 
 /* Does an element agree with the library's? */
 static bool agrees_with_library(const struct check *check, int row, int column, double *bound) {
     const struct operands *o = check->operands;
-    const double value = decode_element(got(check, row, column), o->type);
-    const double other = decode_element(check->library[row * o->ldd + column], o->type);
+    const enum gemm_type type = gemm_output_type(o->type);
+    const double value = decode_element(got(check, row, column), type);
+    const double other = decode_element(check->library[row * o->ldd + column], type);
     *bound = 0;
     if (value == other) return true;
     if (o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS) return false;
-    const double accumulation = accumulation_error(check, row, column);
+    const double accumulation = reference_accumulation(check->reference, row, column);
     /* Each of the two was rounded once. What was rounded is no larger than the library's result,
      * its own rounding undone, and both errors of accumulation. */
     const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;
-    *bound = 2 * accumulation + 2 * half_ulp(largest, o->type);
+    *bound = 2 * accumulation + 2 * half_ulp(largest, type);
     return fabs(value - other) <= *bound;
 }
 
@@ -95,9 +99,10 @@ static bool row_is_good(const struct check *check, int row) {
     const struct operands *o = check->operands;
     const uint16_t *d = check->d + row * o->ldd;
     const uint16_t *library = check->library ? check->library + row * o->ldd : NULL;
+    const enum gemm_type type = gemm_output_type(o->type);
     double bound;
     for (int column = 0; column < o->n; ++column) {
-        if (!element_is_finite(d[column], o->type)) return false;
+        if (!element_is_finite(d[column], type)) return false;
         if (library && d[column] != library[column] &&
             !agrees_with_library(check, row, column, &bound))
             return false;
@@ -113,13 +118,28 @@ static void search_rows(void *context, int64_t begin, int64_t end) {
         check->suspect[row] = !row_is_good(check, (int)row);
 }
 
+/* The parts of a sample's error. */
+static void add_squares(const struct check *check, int64_t i, double error,
+                        struct squares *squares) {
+    if (!check->reference->real) return;
+    const enum gemm_type type = gemm_output_type(check->operands->type);
+    const double meant = check->reference->samples[i].value, real = check->reference->real[i];
+    const double rounding = decode_element(encode_element((float)meant, type), type) - meant;
+    squares->real += real * real;
+    squares->quantization += (meant - real) * (meant - real);
+    squares->output += error * error;
+    squares->rounding += rounding * rounding;
+}
+
 static void search_samples(void *context, int64_t begin, int64_t end) {
     struct check *check = context;
     bool good = true;
     int64_t worst = -1;
+    struct squares squares = {0};
     double max_error = 0, error_bound = 0, error, bound;
     for (int64_t i = begin; i < end; ++i) {
         good &= agrees_with_sample(check, &check->reference->samples[i], &error, &bound);
+        add_squares(check, i, error, &squares);
         if (!(error >= max_error)) continue;
         worst = i;
         max_error = error;
@@ -128,6 +148,10 @@ static void search_samples(void *context, int64_t begin, int64_t end) {
     /* Of equal errors the last one counts, whatever the order of the parts. */
     pthread_mutex_lock(&check->mutex);
     check->samples_good &= good;
+    check->squares.real += squares.real;
+    check->squares.quantization += squares.quantization;
+    check->squares.output += squares.output;
+    check->squares.rounding += squares.rounding;
     if (worst >= 0 &&
         (max_error > check->max_error || (max_error == check->max_error && worst > check->worst))) {
         check->worst = worst;
@@ -141,8 +165,9 @@ static void search_samples(void *context, int64_t begin, int64_t end) {
 
 /* Written at all, and a number? */
 static void check_written(struct check *check, int row) {
+    const enum gemm_type type = gemm_output_type(check->operands->type);
     for (int column = 0; column < check->operands->n; ++column)
-        if (!element_is_finite(got(check, row, column), check->operands->type))
+        if (!element_is_finite(got(check, row, column), type))
             note(check, (struct mismatch){row, column, NAN, 0, NULL});
 }
 
@@ -151,7 +176,8 @@ static void check_library(struct check *check, int row) {
     double bound;
     for (int column = 0; column < o->n; ++column) {
         if (agrees_with_library(check, row, column, &bound)) continue;
-        const double other = decode_element(check->library[row * o->ldd + column], o->type);
+        const double other =
+            decode_element(check->library[row * o->ldd + column], gemm_output_type(o->type));
         note(check, (struct mismatch){row, column, other, bound, "library's result"});
     }
 }
@@ -231,6 +257,7 @@ static void explain_place(const struct gemm_kernel *kernel, int row, int column)
 
 static void explain_first(const struct check *check) {
     const struct operands *o = check->operands;
+    const enum gemm_type type = gemm_output_type(o->type);
     const struct mismatch *first = &check->first;
     const uint16_t bits = got(check, first->row, first->column);
     const struct gemm_kernel *kernel = check->output->kernel;
@@ -245,14 +272,14 @@ static void explain_first(const struct check *check) {
     if (bits == OUTPUT_POISON)
         fprintf(stderr, "not written");
     else
-        fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, o->type), bits);
+        fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, type), bits);
     /* A mismatch without an expectation can still be looked up if the reference is complete. */
     const double expected =
         check->reference->complete
             ? check->reference->samples[(int64_t)first->row * o->n + first->column].value
             : first->expected;
     if (!isnan(expected)) {
-        const uint16_t rounded = encode_element((float)expected, o->type);
+        const uint16_t rounded = encode_element((float)expected, type);
         fprintf(stderr, ", expected %.9g (0x%04x)", expected, rounded);
     }
     if (first->against)
@@ -286,10 +313,16 @@ struct verdict verify_output(const struct output_view *output, const struct oper
     if (check.wrong_elements) explain_first(&check);
     free(check.wrong);
     free(check.suspect);
+    const struct squares *const of = &check.squares;
+    const double unit = of->real > 0 ? 1 / of->real : 0;
     return (struct verdict){
         .verified = check.wrong_elements == 0 && check.wrong_around == 0,
         .mismatches = check.wrong_elements + check.wrong_around,
         .max_error = finite ? check.max_error : NAN,
         .error_bound = check.error_bound,
+        .has_parts = reference->real && of->real > 0 && operands->kind != INPUT_INTEGER,
+        .quantization = sqrt(of->quantization * unit),
+        .accumulation = sqrt(fmax(0, of->output - of->rounding) * unit),
+        .rounding = sqrt(of->rounding * unit),
     };
 }

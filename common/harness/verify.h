@@ -20,6 +20,12 @@ struct verdict {
     int64_t mismatches; /* elements that are wrong, or changed and outside D */
     double max_error;   /* largest |got - expected| seen; NaN if something was not finite */
     double error_bound; /* what was allowed there */
+    /* Of e4m3 and real data: where the error comes from, as root mean squares over the samples, in
+     * units of that of the exact product of the real data. */
+    bool has_parts;
+    double quantization; /* what the elements with their scales mean, for the real data */
+    double accumulation; /* what is left of the output's error without the next */
+    double rounding;     /* what the output's type would have cost an exact sum */
 };
 
 /* One output on the host. */

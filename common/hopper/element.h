@@ -1,6 +1,6 @@
 /*
- * element.h: the 16-bit element types. GEMM_BF16_ELEMENTS chooses which one a kernel file is
- * compiled for.
+ * element.h: the 16-bit element types, of which GEMM_BF16_ELEMENTS chooses the one that a kernel
+ * file is compiled for, and e4m3, whose products are stored as one of them.
  *
  * Conversions round to nearest even. PTX ISA: "Data Movement and Conversion Instructions: cvt".
  */
@@ -42,6 +42,13 @@ DEVICE element_t float_to_element(float f) {
 DEVICE uint32_t pack_elements(float low, float high) {
     uint32_t pair;
     asm("cvt.rn." ELEMENT_PTX "x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+/* Two e4m3 in 16 bits, `low` in the lower half; what exceeds 448 becomes 448. Any thread. */
+DEVICE uint16_t pack_e4m3(float low, float high) {
+    uint16_t pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
     return pair;
 }
 

@@ -26,6 +26,9 @@
  * make the repeating pattern of 1024 bytes, SBO is the distance from eight rows to the next eight,
  * and LBO is not used. To go 16 elements along k inside the 128 bytes, add 32 bytes to the start
  * address: the swizzle acts on absolute address bits. Any thread.
+ *
+ * All of this counts bytes. Of 8-bit elements there are twice as many: 128 of k in a row, 32 in the
+ * 32 bytes of one instruction.
  */
 static inline
 #ifdef __CUDACC__
@@ -164,6 +167,19 @@ DEVICE void wgmma_commit_group(void) {
     }
 WGMMA_SHAPES(WGMMA_DEFINE)
 
+/* SS for e4m3, 64 x n x 32. Both operands are K-major: PTX has no bits here that say otherwise,
+ * because only 16-bit elements are transposed on the way from shared memory. */
+#define WGMMA_DEFINE_E4M3(n, r, o0, o1, o2, o3, o4, o5)                                            \
+    DEVICE void wgmma_e4m3_##n(float *acc, uint64_t a, uint64_t b, int accumulate) {               \
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #o2 ", 0;\n\t"                             \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {"                  \
+                     ACC_##r(WGMMA_FIRST_NAME, WGMMA_NEXT_NAME) "}, %" #o0 ", %" #o1               \
+                     ", p, 1, 1; }"                                                                \
+                     : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
+                     : "l"(a), "l"(b), "r"(accumulate));                                           \
+    }
+WGMMA_SHAPES(WGMMA_DEFINE_E4M3)
+
 #define WGMMA_PASTE(kind, n) wgmma_##kind##_##n
 #define WGMMA_CALL(kind, n) WGMMA_PASTE(kind, n)
 
@@ -180,6 +196,12 @@ WGMMA_SHAPES(WGMMA_DEFINE)
 /* The same with A in registers: a[4] of each thread holds rows 16 * w .. 16 * w + 15 in the layout
  * of mma_m16n8k16. These registers must not change before the wait, either. */
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate) WGMMA_CALL(rs, n)(acc, a, b, accumulate)
+
+/* acc = a * b, or acc += a * b, for a 64 x n x 32 product of e4m3, whichever 16-bit type the file
+ * is compiled for. The descriptors' tiles, [64][32] and [n][32], are as many bytes as those of a
+ * 64 x n x 16 product of 16-bit elements, and take as many cycles. Accumulators and callers are the
+ * same, too. */
+#define wgmma_m64nNk32_e4m3(n, acc, a, b, accumulate) WGMMA_CALL(e4m3, n)(acc, a, b, accumulate)
 
 #else
 #include "sim/hopper/wgmma.h"

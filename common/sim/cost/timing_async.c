@@ -47,11 +47,12 @@ uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
 
 /* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from. It is
  * as slow as the path its operands come by (all of B, and A unless that is in registers), and
- * slower while the TMA fills shared memory. */
+ * slower while the TMA fills shared memory. It multiplies 32 bytes of k, 16 elements or 32 of e4m3,
+ * in the same time. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
     const uint64_t small = WGMMA_SMALL_BASE + (uint64_t)n / 4, large = (uint64_t)n / 2;
-    const uint64_t bytes = (uint64_t)(n + (a_in_registers ? 0 : 64)) * 16 * sizeof(element_t);
+    const uint64_t bytes = (uint64_t)(n + (a_in_registers ? 0 : 64)) * WGMMA_ROW_BYTES;
     const uint64_t operands = (bytes + SHARED_PORT_BYTES - 1) / SHARED_PORT_BYTES;
     const uint64_t alone = later(later(small, large), operands);
 

@@ -61,7 +61,10 @@ enum {
     MMA_LATENCY = 25, /* mma.sync m16n8k16 to use [probe] */
     MMA_INTERVAL = 6, /* of a sub-partition; 6.3 with two warps or more, 7.3 with one [probe] */
 
-    WGMMA_SMALL_BASE = 16,   /* wgmma m64nNk16: N / 2 or 16 + N / 4 cycles, the greater [probe] */
+    /* wgmma m64nNk16: N / 2 or 16 + N / 4 cycles, the greater [probe]. m64nNk32 of e4m3 reads as
+     * many bytes and takes as long: 8192 FLOPs a cycle instead of 4096 [sheet]. */
+    WGMMA_SMALL_BASE = 16,
+    WGMMA_ROW_BYTES = 32,    /* of k: of a row of A or B that an instruction multiplies */
     WGMMA_FILL_LINES = 8,    /* lines of 128 bytes that the TMA writes cost it a cycle: 4 to 8
                               * [probe] */
     WGMMA_FENCE_CYCLES = 30, /* wgmma.fence and the way to the Tensor Core: with the drain 76

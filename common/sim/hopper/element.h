@@ -7,10 +7,11 @@
 #include "gemm.h"
 #include "sim/hopper/thread.h"
 
-/* The last two report the use of an accumulator that a wgmma still owns. */
+/* All but the first report the use of an accumulator that a wgmma still owns. */
 float sim_element_to_float(element_t e, int bf16);
 element_t sim_float_to_element(float f, int bf16);
 uint32_t sim_pack_elements(float low, float high, int bf16);
+uint16_t sim_pack_e4m3(float low, float high);
 
 /* ---- the wrappers ---- */
 
@@ -18,5 +19,6 @@ DEVICE element_t first_of_pair(uint32_t pair) { return (element_t){(uint16_t)pai
 #define element_to_float(e) sim_element_to_float(e, GEMM_BF16_ELEMENTS)
 #define float_to_element(f) SIM(sim_float_to_element(f, GEMM_BF16_ELEMENTS))
 #define pack_elements(low, high) SIM(sim_pack_elements(low, high, GEMM_BF16_ELEMENTS))
+#define pack_e4m3(low, high) SIM(sim_pack_e4m3(low, high))
 
 #endif

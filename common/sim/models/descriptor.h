@@ -38,8 +38,9 @@ const char *descriptor_decode(uint64_t word, struct descriptor *out);
 /* The inverse; fields are cut to their width. */
 uint64_t descriptor_encode(const struct descriptor *fields);
 
-/* The address of 16 bytes of a 16-bit operand tile, before bounds are checked.
- * K-major: row `mn` (of 64, or of N), elements k = 8 * chunk .. + 7, chunk 0 or 1.
+/* The address of 16 bytes of an operand tile, before bounds are checked.
+ * K-major: row `mn` (of 64, or of N), elements k = 8 * chunk .. + 7, chunk 0 or 1 (of 8-bit ones,
+ * k = 16 * chunk .. + 15).
  * MN-major: row `k` = `line` (0..15), elements mn = 8 * chunk .. + 7.
  * So `line` counts what is strided and `chunk` what is contiguous in memory. */
 uint32_t descriptor_chunk(const struct descriptor *d, bool mn_major, int line, int chunk);

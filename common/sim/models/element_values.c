@@ -1,5 +1,5 @@
 /*
- * element_values.c: rounding to the 16-bit element types.
+ * element_values.c: rounding to the element types.
  */
 #include "sim/models/element_values.h"
 
@@ -34,4 +34,19 @@ static uint16_t nearest_fp16(uint32_t bits) {
 
 uint16_t element_nearest(float value, bool bf16) {
     return bf16 ? nearest_bf16(bits_of(value)) : nearest_fp16(bits_of(value));
+}
+
+uint8_t e4m3_nearest(float value) {
+    const uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
+    const uint8_t sign = (uint8_t)(bits >> 24 & 0x80);
+    if (magnitude > 0x7f800000) return 0x7f;
+    if (magnitude >= 0x43e00000) return sign | 0x7e; /* 448 */
+    if (magnitude < 0x3c800000) {                    /* subnormal: below 2^-6 */
+        /* Adding 2^14 moves the last bit of a subnormal, 2^-9, to the last bit of the sum. */
+        float absolute;
+        memcpy(&absolute, &magnitude, sizeof absolute);
+        return sign | (uint8_t)(bits_of(absolute + 16384) - 0x46800000);
+    }
+    const uint32_t rounded = magnitude + 0x7ffff + (magnitude >> 20 & 1);
+    return sign | (uint8_t)((rounded - 0x3c000000) >> 20);
 }

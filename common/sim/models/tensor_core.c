@@ -39,7 +39,13 @@ struct expanded {
 };
 
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
-                         const void *bytes) {
+                         const void *bytes, enum tensor_type type) {
+    if (tensor_k(type) == TENSOR_MAX_K) {
+        const uint8_t *const narrow = bytes;
+        for (int i = 0; i < 16; ++i)
+            operand->bits[16 * chunk + i][line] = narrow[i];
+        return;
+    }
     uint16_t bits[8];
     memcpy(bits, bytes, sizeof bits);
     if (mn_major)

@@ -10,6 +10,7 @@
 
 #include "sim/models/tensor_sum.h"
 
+/* WGMMA_K: of 16-bit elements. */
 enum { WGMMA_M = 64, WGMMA_K = 16, WGMMA_MAX_N = 256, TENSOR_MAX_K = 32 };
 
 /* One operand as the Tensor Core uses it: k outside, m or n inside, so that the inner loops run
@@ -18,10 +19,11 @@ struct wgmma_operand {
     uint16_t bits[TENSOR_MAX_K][WGMMA_MAX_N];
 };
 
-/* Copies 8 elements of 16 bits, which are contiguous along k (K-major: `line` is m or n, `chunk`
- * counts along k) or along m or n (MN-major: `line` is k). As descriptor_chunk() numbers them. */
+/* Copies 16 bytes, 8 elements of 16 bits or 16 of 8 bits, which are contiguous along k (K-major:
+ * `line` is m or n, `chunk` counts along k) or, of 16 bits only, along m or n (MN-major: `line` is
+ * k). As descriptor_chunk() numbers them. */
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
-                         const void *bytes);
+                         const void *bytes, enum tensor_type type);
 
 /* The instruction: types of 8 bits mix with each other, those of 16 bits do not. */
 struct tensor_shape {

@@ -28,7 +28,7 @@ static uint64_t checksum(const struct encoding *e) {
 static const char *check(const struct tensor_map_fields *f) {
     const int64_t max_extent = INT64_C(1) << 32, max_pitch = INT64_C(1) << 40;
     const int64_t inner = (int64_t)f->box_columns * f->element_bytes;
-    if (f->element_bytes == 0) return "type: must be GEMM_FP16, GEMM_BF16 or GEMM_FP32";
+    if (f->element_bytes == 0) return "type: must be GEMM_FP16, GEMM_BF16, GEMM_E4M3 or GEMM_FP32";
     if ((unsigned)f->swizzle > SWIZZLE_128B)
         return "swizzle: must be SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B or SWIZZLE_128B";
     if (!f->base) return "base: is NULL";
@@ -111,9 +111,7 @@ struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t r
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle) {
-    const int element_bytes = type == GEMM_FP32                        ? 4
-                              : type == GEMM_FP16 || type == GEMM_BF16 ? 2
-                                                                       : 0;
+    const int element_bytes = (unsigned)type <= GEMM_FP32 ? gemm_type_bytes(type) : 0;
     const int64_t limit = INT64_C(1) << 50; /* keeps the product below from overflowing */
     const struct tensor_map_fields fields = {
         .base = (const unsigned char *)base,

@@ -171,8 +171,15 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
                  missing);
         return "data-race";
     }
+    const enum sim_scope needed = distance_to(thread, then);
+    if (global_loses_update(now, then) && now->scope >= needed && then->scope >= needed) {
+        snprintf(advice, ADVICE_TEXT,
+                 "A store and an atomic addition: under another schedule the store comes last, and "
+                 "the addition\n    is lost. Order the two: a reset has to acquire all additions "
+                 "before it, and release those after it.");
+        return "lost-update";
+    }
     if (now->how == GLOBAL_STRONG && then->how == GLOBAL_STRONG) {
-        const enum sim_scope needed = distance_to(thread, then);
         snprintf(advice, ADVICE_TEXT,
                  "Their scopes are %s and %s, and the two threads are %s: both need %s (%s).",
                  scope_names[now->scope], scope_names[then->scope], apart[needed],

@@ -7,6 +7,9 @@
  * read that has seen it (observation order), even if nothing was acquired. A fence.proxy.async
  * anywhere on the way from a generic access to an async one joins the proxies.
  *
+ * One rule is stricter than that model. A strong store and an atomic addition to one word do not
+ * race, but without an order between them the addition may be lost.
+ *
  * Cells are lists of records in one pool. Most have one record: D, written once.
  */
 #include "sim/order/global_shadow.h"
@@ -85,6 +88,12 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
     return sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch;
 }
 
+bool global_loses_update(const struct global_record *a, const struct global_record *b) {
+    if (a->how != GLOBAL_STRONG || b->how != GLOBAL_STRONG) return false;
+    return (a->strong == STRONG_STORE && b->strong == STRONG_ADD) ||
+           (a->strong == STRONG_ADD && b->strong == STRONG_STORE);
+}
+
 static bool morally_strong(const struct global_record *a, const struct global_record *b) {
     if (!global_is_strong(a->how) || a->how != b->how) return false;
     const enum sim_scope distance = sim_distance(sim_place_at((int)a->cluster, a->thread),
@@ -110,7 +119,7 @@ static bool ordered(const struct sim_thread *thread, const struct global_record 
                     const struct global_record *then, uint32_t list) {
     const bool across = global_is_async(now->how) && !global_is_async(then->how);
     return global_knows(thread, then->cluster, then->slot, then->epoch, across) ||
-           morally_strong(now, then) ||
+           (morally_strong(now, then) && !global_loses_update(now, then)) ||
            (!global_is_async(now->how) && observed(thread, list, then));
 }
 
@@ -136,23 +145,24 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
     const uint32_t list = *first;
     const bool one_writer =
         in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->elements);
+    /* All verdicts first: an older record may be ordered by a newer one that goes. */
+    for (uint32_t i = list; i; i = pool[i].next) {
+        const struct global_record *const then = &pool[i];
+        const unsigned shared = then->elements & now->elements;
+        if (!shared || !(now->write || then->write)) continue;
+        const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
+        if (then->write && one_writer && !same_thread(now, then))
+            global_accuse(thread, now, then, where, true);
+        else if (!ordered(thread, now, then, list))
+            global_accuse(thread, now, then, where, false);
+    }
     uint32_t *link = first;
     while (*link) {
         const uint32_t i = *link;
         struct global_record *const then = &pool[i];
-        const unsigned shared = then->elements & now->elements;
-        bool keep = false;
-        if (shared && (now->write || then->write)) {
-            const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
-            const bool both = now->write && then->write;
-            if (both && one_writer && !same_thread(now, then))
-                global_accuse(thread, now, then, where, true);
-            else if (!ordered(thread, now, then, list))
-                global_accuse(thread, now, then, where, false);
-            /* Reductions may come in any order, and a reader needs all of them. */
-            else if (both && now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE)
-                keep = !global_knows(thread, then->cluster, then->slot, then->epoch, false);
-        }
+        /* Reductions may come in any order, and a reader needs all of them. */
+        const bool keep = now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE &&
+                          !global_knows(thread, then->cluster, then->slot, then->epoch, false);
         const bool replaced = now->write ? !keep || same_actor(now, then) : same_actor(now, then);
         if (replaced) then->elements &= (uint8_t)~now->elements;
         if (then->elements) {
@@ -202,12 +212,13 @@ void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t b
 }
 
 void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t bytes,
-                       enum sim_access access, enum sim_scope scope) {
+                       enum global_strong access, enum sim_scope scope) {
     struct global_record now = {.epoch = thread->epoch,
                                 .slot = (uint16_t)thread->slot,
-                                .write = access == SIM_WRITE,
+                                .write = access != STRONG_LOAD,
                                 .scope = scope & 3,
-                                .how = GLOBAL_STRONG};
+                                .how = GLOBAL_STRONG,
+                                .strong = access & 3};
     touch(thread, &now, pointer, bytes);
 }
 

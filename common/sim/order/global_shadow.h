@@ -24,10 +24,11 @@ enum global_how {
 /* An ordinary access by T, now: checked and recorded. */
 void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t bytes,
                         enum sim_access access);
-/* A relaxed access, or a stronger one; an atomic counts as a write. The order that it makes is
- * release.h's: call this first. */
+/* A relaxed access, or a stronger one. An atomic is a write that keeps what others have added. The
+ * order that it makes is release.h's: call this first. */
+enum global_strong { STRONG_LOAD, STRONG_STORE, STRONG_ADD, STRONG_ADD_ZERO };
 void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t bytes,
-                       enum sim_access access, enum sim_scope scope);
+                       enum global_strong access, enum sim_scope scope);
 /* An access that an async unit makes some time after T issues it here; complete when T's cluster
  * reaches `epoch` of `slot`. */
 void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
@@ -50,12 +51,17 @@ struct global_record {
     uint8_t write : 1;
     uint8_t scope : 2; /* if strong */
     uint8_t how : 3;
+    uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */
 };
 
 static inline bool global_is_async(unsigned how) { return how >= GLOBAL_TMA_LOAD; }
 static inline bool global_is_strong(unsigned how) {
     return how == GLOBAL_STRONG || how == GLOBAL_TMA_REDUCE;
 }
+
+/* Is one of the two strong accesses a store and the other an atomic that adds? Whichever of them
+ * comes last decides whether the addition is kept. */
+bool global_loses_update(const struct global_record *a, const struct global_record *b);
 
 /* Is (slot, epoch) of the cluster in T's C, or in its G? */
 bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, uint32_t epoch,

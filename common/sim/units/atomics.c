@@ -40,7 +40,7 @@ static uint32_t load(const uint32_t *word, enum sim_semantics semantics, enum sc
     const enum sim_scope in = (enum sim_scope)scope;
     if (!begin(word, SIM_READ)) return 0;
     poll_strong(word);
-    sim_global_strong(thread, word, sizeof *word, SIM_READ, in);
+    sim_global_strong(thread, word, sizeof *word, STRONG_LOAD, in);
     release_read(thread, word, semantics, in);
     const uint32_t value = *word; /* what has been acquired belongs to this value */
     charge_order(semantics, in);
@@ -53,7 +53,7 @@ static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, 
     const enum sim_scope in = (enum sim_scope)scope;
     if (!begin(word, SIM_WRITE)) return;
     charge_order(semantics, in);
-    sim_global_strong(thread, word, sizeof *word, SIM_WRITE, in);
+    sim_global_strong(thread, word, sizeof *word, STRONG_STORE, in);
     release_write(thread, word, semantics, in, false);
     *word = value;
     poll_written();
@@ -67,7 +67,7 @@ static uint32_t add(uint32_t *word, uint32_t value, enum sim_semantics semantics
     if (!begin(word, SIM_WRITE)) return 0;
     charge_order(semantics, in);
     if (!value) poll_strong(word); /* adding nothing is another way to poll */
-    sim_global_strong(thread, word, sizeof *word, SIM_WRITE, in);
+    sim_global_strong(thread, word, sizeof *word, value ? STRONG_ADD : STRONG_ADD_ZERO, in);
     release_read(thread, word, semantics, in);
     release_write(thread, word, semantics, in, true);
     const uint32_t before = *word;

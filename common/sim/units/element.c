@@ -1,5 +1,5 @@
 /*
- * element.c: 16-bit elements in a kernel's registers.
+ * element.c: elements in a kernel's registers.
  */
 #include "hopper/element.h"
 
@@ -26,4 +26,10 @@ uint32_t sim_pack_elements(float low, float high, int bf16) {
     sim_check_register(bits_of(low));
     sim_check_register(bits_of(high));
     return element_nearest(low, bf16 != 0) | (uint32_t)element_nearest(high, bf16 != 0) << 16;
+}
+
+uint16_t sim_pack_e4m3(float low, float high) {
+    sim_check_register(bits_of(low));
+    sim_check_register(bits_of(high));
+    return (uint16_t)(e4m3_nearest(low) | e4m3_nearest(high) << 8);
 }

@@ -206,6 +206,8 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = tma_fields_of(map, operation);
     const uint32_t bytes = tensor_map_box_bytes(&f);
+    if (add && f.type == GEMM_E4M3)
+        sim_fatal("tensor-map", thread, "%s: there is no addition of 8-bit elements", operation);
     const struct sim_shared_place place = tma_box_place(&f, shared);
     tma_check_alignment(&f, place, operation);
     struct bulk_state *const bulk = bulk_of(thread);

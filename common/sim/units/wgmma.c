@@ -63,10 +63,9 @@ static void complete(struct sim_job *job) {
     static struct wgmma_operand a, b; /* 32 KB: too much for a fiber's stack */
     struct wgmma_operation *const op = (struct wgmma_operation *)job;
     wgmma_fetch_operands(op, &a, &b);
-    const enum tensor_type type = op->call.bf16 ? TENSOR_BF16 : TENSOR_FP16;
-    tensor_core_multiply(
-        op->tile->d, &a, &b,
-        (struct tensor_shape){WGMMA_M, op->call.n, type, type, op->call.accumulate});
+    tensor_core_multiply(op->tile->d, &a, &b,
+                         (struct tensor_shape){WGMMA_M, op->call.n, op->call.type, op->call.type,
+                                               op->call.accumulate});
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
@@ -112,7 +111,7 @@ static void check_same(const struct sim_warpgroup *g, void *const operand[WARPGR
         const struct wgmma_call *const other = operand[i];
         if (other->n == first->n && other->a == first->a && other->b == first->b &&
             other->accumulate == first->accumulate && other->mn_major == first->mn_major &&
-            other->bf16 == first->bf16 && !other->a_registers == !first->a_registers)
+            other->type == first->type && !other->a_registers == !first->a_registers)
             continue;
         sim_fatal("diverged-warpgroup", wgmma_thread(g, i),
                   "calls wgmma with other descriptors, shape or accumulate flag than the "
@@ -178,19 +177,27 @@ static bool issue(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     state->last = op;
     state->used = state->committed + 1;
     ++sim_statistics.wgmma;
-    sim_statistics.products += 64u * 16u * (unsigned)call->n;
+    sim_statistics.products += 64u * (unsigned)tensor_k(call->type) * (unsigned)call->n;
     sim_job_start(&op->job, op->busy.end + WGMMA_DRAIN_CYCLES);
     return true;
 }
 
 void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16) {
-    struct wgmma_call call = {n, acc, a, b, NULL, accumulate != 0, mn_major != 0, bf16 != 0};
+    const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    struct wgmma_call call = {n, acc, a, b, NULL, accumulate != 0, mn_major != 0, type};
+    sim_warpgroup_collective("wgmma", &call, issue);
+    sim_maybe_yield();
+}
+
+void sim_wgmma_e4m3(int n, float *acc, uint64_t a, uint64_t b, int accumulate) {
+    struct wgmma_call call = {n, acc, a, b, NULL, accumulate != 0, false, TENSOR_E4M3};
     sim_warpgroup_collective("wgmma", &call, issue);
     sim_maybe_yield();
 }
 
 void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int bf16) {
-    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, false, bf16 != 0};
+    const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, false, type};
     sim_warpgroup_collective("wgmma", &call, issue);
     sim_maybe_yield();
 }

@@ -49,7 +49,10 @@ static void note_reads(struct wgmma_state *state, struct sim_warp *warp, const s
     }
 }
 
-/* Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
+/* Chunks are of 16 bytes: 8 elements, or 16 e4m3, so that the K-major lines of an instruction have
+ * two of them for every type.
+ *
+ * Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
  * was written there. */
 void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
                          const struct descriptor *a, const struct descriptor *b) {
@@ -77,7 +80,8 @@ static void fetch(const struct wgmma_operation *op, const struct descriptor *d, 
     for (int line = 0; line < lines; ++line)
         for (int chunk = 0; chunk < chunks; ++chunk)
             wgmma_operand_chunk(out, op->call.mn_major, line, chunk,
-                                cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk));
+                                cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk),
+                                op->call.type);
 }
 
 static void fetch_registers(const struct wgmma_operation *op, struct wgmma_operand *out) {

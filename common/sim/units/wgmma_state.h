@@ -21,7 +21,8 @@ struct wgmma_call {
     float *acc;
     uint64_t a, b;
     const uint32_t *a_registers; /* NULL: A is in shared memory */
-    bool accumulate, mn_major, bf16;
+    bool accumulate, mn_major;
+    enum tensor_type type; /* of the operands */
 };
 
 /* The accumulators of a warpgroup, by the threads' arrays. */

@@ -17,31 +17,33 @@ const char *const defect_names[DEFECTS] = {
     "guard-before", "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
     "only-zeros",   "only-square",  "one-element",     "one-ulp",        "hidden-element",
     "timed-wrong",  "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
-    "infinite",     "counter",      "launch-fails",    "hazard",         "cut-output"};
+    "infinite",     "counter",      "launch-fails",    "hazard",         "cut-output",
+    "other-block",  "other-row",    "other-columns",   "unscaled",       "first-scales",
+    "tensor-scales"};
 
-/* Cuts a number to the 24 bits below the place of `largest`. */
-static double cut(double value, int exponent_of_largest) {
-    const double unit = ldexp(1, exponent_of_largest - 24);
+/* Cuts a number to the `bits` below the place of `largest`. */
+static double cut(double value, int exponent_of_largest, int bits) {
+    const double unit = ldexp(1, exponent_of_largest - bits);
     return trunc(value / unit) * unit;
 }
 
-/* Sixteen products and the accumulator, aligned to the largest and cut off, then added and cut off
- * again. */
-static float sum_truncating(const float *a, const float *b, int k) {
+/* A group of products (16, or of e4m3 32) and the accumulator, aligned to the largest and cut off,
+ * then added and cut off again. */
+static float sum_truncating(const float *a, const float *b, int k, int group, int bits) {
     double sum = 0;
-    for (int i = 0; i < k; i += 16) {
+    for (int i = 0; i < k; i += group) {
         double largest = fabs(sum), total = 0;
-        const int end = i + 16 < k ? i + 16 : k;
+        const int end = i + group < k ? i + group : k;
         for (int j = i; j < end; ++j)
             largest = fmax(largest, fabs((double)a[j] * b[j]));
         if (largest == 0) continue;
         int exponent;
         frexp(largest, &exponent);
         for (int j = i; j < end; ++j)
-            total += cut((double)a[j] * b[j], exponent);
-        total += cut(sum, exponent);
+            total += cut((double)a[j] * b[j], exponent, bits);
+        total += cut(sum, exponent, bits);
         frexp(total, &exponent);
-        sum = cut(total, exponent);
+        sum = cut(total, exponent, bits);
     }
     return (float)sum;
 }
@@ -60,12 +62,36 @@ static float sum_fp16(const float *a, const float *b, int k) {
     return sum;
 }
 
+/* The sum of a block of k, as it is scaled. */
+static float scaled_sum(const struct gemm_problem *p, int row, int column, const float *a,
+                        const float *b, int k, enum defect defect) {
+    const struct gemm_scales *s = &p->scales;
+    if (defect == DEFECT_TENSOR_SCALES) return sum_truncating(a, b, k, 32, 14) * s->a[0] * s->b[0];
+    float sum = 0;
+    for (int i = 0; i < k; i += SCALE_BLOCK) {
+        const int count = k - i < SCALE_BLOCK ? k - i : SCALE_BLOCK;
+        int block = i / SCALE_BLOCK, of_row = row, of_column = column / SCALE_BLOCK;
+        if (defect == DEFECT_OTHER_BLOCK && block > 0) --block;
+        if (defect == DEFECT_OTHER_ROW && of_row > 0) --of_row;
+        float scale = s->a[(int64_t)block * s->pitch_a + of_row];
+        if (defect == DEFECT_OTHER_COLUMNS && of_column > 0) --of_column;
+        scale *= s->b[(int64_t)of_column * s->pitch_b + i / SCALE_BLOCK];
+        if (defect == DEFECT_FIRST_SCALES) scale = s->a[0] * s->b[0];
+        if (defect == DEFECT_UNSCALED) scale = 1;
+        sum += scale * (defect == DEFECT_TRUNCATING ? sum_truncating(a + i, b + i, count, 32, 14)
+                                                    : sum_plain(a + i, b + i, count));
+    }
+    return sum;
+}
+
 static float *decode(const element_t *matrix, int64_t ld, int rows, int k, enum gemm_type type) {
     float *values = malloc((size_t)rows * (size_t)k * sizeof *values);
     if (!values) abort();
     for (int row = 0; row < rows; ++row)
         for (int i = 0; i < k; ++i)
-            values[(int64_t)row * k + i] = decode_element(matrix[row * ld + i].bits, type);
+            values[(int64_t)row * k + i] =
+                type == GEMM_E4M3 ? e4m3_to_float(((const e4m3_t *)matrix)[row * ld + i].bits)
+                                  : decode_element(matrix[row * ld + i].bits, type);
     return values;
 }
 
@@ -77,9 +103,10 @@ static int used_k(const struct gemm_problem *p, enum defect defect) {
 }
 
 static void compute(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
-    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE ? type
-                                   : type == GEMM_FP16         ? GEMM_BF16
-                                                               : GEMM_FP16;
+    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE || type == GEMM_E4M3 ? type
+                                   : type == GEMM_FP16                              ? GEMM_BF16
+                                                                                    : GEMM_FP16;
+    const enum gemm_type output = gemm_output_type(type);
     const int k = used_k(p, defect);
     float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode(p->b, p->ldb, p->n, k, read_as);
     /* Taking the rows for as long as the other dimension is harmless only in square problems. */
@@ -98,12 +125,13 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
                 if (r >= p->m || c >= p->n) r = row, c = column;
             }
             const float *x = a + (int64_t)r * k, *y = b + (int64_t)c * k;
-            const float sum = defect == DEFECT_TRUNCATING ? sum_truncating(x, y, k)
-                              : defect == DEFECT_FP16_SUM ? sum_fp16(x, y, k)
-                                                          : sum_plain(x, y, k);
-            uint16_t bits = encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, type);
+            const float sum = type == GEMM_E4M3             ? scaled_sum(p, r, c, x, y, k, defect)
+                              : defect == DEFECT_TRUNCATING ? sum_truncating(x, y, k, 16, 24)
+                              : defect == DEFECT_FP16_SUM   ? sum_fp16(x, y, k)
+                                                            : sum_plain(x, y, k);
+            uint16_t bits = encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, output);
             /* Rounds towards zero instead of to the nearest. */
-            if (defect == DEFECT_CUT_OUTPUT && fabsf(decode_element(bits, type)) > fabsf(sum))
+            if (defect == DEFECT_CUT_OUTPUT && fabsf(decode_element(bits, output)) > fabsf(sum))
                 --bits;
             p->d[row * ldd + column].bits = bits;
         }
@@ -166,12 +194,13 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
         (void)stream;                                                                              \
         return fake_gemm(problem, GEMM_##type, (enum defect)number);                               \
     }
-#define BOTH(number) LAUNCH(FP16, number) LAUNCH(BF16, number)
+#define EACH_TYPE(number) LAUNCH(FP16, number) LAUNCH(BF16, number) LAUNCH(E4M3, number)
 #define ALL(each)                                                                                  \
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
-            each(21) each(22) each(23) each(24)
-ALL(BOTH)
+            each(21) each(22) each(23) each(24) each(25) each(26) each(27) each(28) each(29)       \
+                each(30)
+ALL(EACH_TYPE)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
     return (size_t)problem->m * sizeof(float);
@@ -192,7 +221,8 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
      .threads = 128,                                                                               \
      .cluster = 1,                                                                                 \
      .launch = LAUNCH_NAME(type, number),                                                          \
-     .workspace_bytes = workspace_bytes},
+     .workspace_bytes = workspace_bytes,                                                           \
+     .tensor_scales = (number) == DEFECT_TENSOR_SCALES},
 
 #if FAKE_TOUR
 /* Four chapters of part one, and three of part two: one like those, one for fp16 alone, and one
@@ -212,6 +242,7 @@ static size_t workspace_bytes(const struct gemm_problem *problem) {
 static const struct gemm_kernel kernels_fp16[] = {CHAPTERS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {CHAPTERS(BF16)};
 enum { CHAPTER_OF_FP16 = 7, CHAPTER_OF_TWO_GPUS = 8 };
+#define OF_E4M3(i) NULL
 #define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8)
 #define IS_STEP(i) ((i) != 3)
 const int kernel_registry_count = 9;
@@ -244,10 +275,18 @@ const bool program_is_tour = true;
     KERNEL("01_fake", "counter", type, 21) \
     KERNEL("01_fake", "launch-fails", type, 22) \
     KERNEL("01_fake", "hazard", type, 23) \
-    KERNEL("01_fake", "cut-output", type, 24)
+    KERNEL("01_fake", "cut-output", type, 24) \
+    KERNEL("01_fake", "other-block", type, 25) \
+    KERNEL("01_fake", "other-row", type, 26) \
+    KERNEL("01_fake", "other-columns", type, 27) \
+    KERNEL("01_fake", "unscaled", type, 28) \
+    KERNEL("01_fake", "first-scales", type, 29) \
+    KERNEL("01_fake", "tensor-scales", type, 30)
 // clang-format on
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
+static const struct gemm_kernel kernels_e4m3[] = {VARIANTS(E4M3)};
+#define OF_E4M3(i) &kernels_e4m3[i]
 #define ENTRIES(each) ALL(each)
 #define IS_STEP(i) ((i) == 0)
 const int kernel_registry_count = DEFECTS;
@@ -256,7 +295,7 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #endif
 
 #define ENTRY(i)                                                                                   \
-    {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i]},                         \
+    {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i], OF_E4M3(i)},             \
      (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1,                                                           \
      IS_STEP(i),                                                                                   \
      NULL},

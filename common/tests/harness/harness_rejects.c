@@ -19,6 +19,7 @@ struct trial {
 
 #define REAL "--timing none --m 130 --n 70 --k 77"
 #define WHOLE REAL " --input integer"
+#define E4M3 "--timing none --m 130 --n 270 --k 300 --dtype e4m3"
 
 static const struct trial trials[] = {
     /* right kernels, whatever the input, the type and the size */
@@ -80,6 +81,41 @@ static const struct trial trials[] = {
     {REAL " --dtype fp16", "wrong-type", 1, "wrong result"},
     {"--timing none --m 40 --n 50 --k 300 --input normal --dtype fp16", "fp16-sum", 1,
      "fp64 reference"},
+    /* scales: right ones, also where sums are cut as by the Tensor Core, and wrong ones */
+    {E4M3, NULL, 0, NULL},
+    {E4M3 " --input normal", NULL, 0, NULL},
+    {E4M3 " --input integer", NULL, 0, NULL},
+    {E4M3 " --input zeros", NULL, 0, NULL},
+    {"--timing none --size 1 --dtype e4m3", NULL, 0, NULL},
+    {"--timing none --m 700 --n 900 --k 600 --dtype e4m3 --input normal", NULL, 0, NULL},
+    {"--timing both --m 65 --n 33 --k 140 --dtype e4m3", NULL, 0, NULL},
+    {E4M3, "truncating", 0, NULL},
+    {E4M3 " --input integer", "truncating", 0, NULL},
+    {"--timing none --m 40 --n 50 --k 6000 --dtype e4m3 --input normal", "truncating", 0, NULL},
+    {E4M3, "tensor-scales", 0, NULL},
+    {E4M3 " --input integer", "tensor-scales", 0, NULL},
+    {"--timing none --m 40 --n 50 --k 16384 --dtype e4m3 --input integer", "tensor-scales", 0,
+     NULL},
+    {"--timing none --m 40 --n 50 --k 6000 --dtype e4m3", "tensor-scales", 0, NULL},
+    {E4M3, "other-block", 1, "fp64 reference"},
+    {E4M3 " --input normal", "other-block", 1, "fp64 reference"},
+    {E4M3 " --input integer", "other-block", 1, "exact sum"},
+    {E4M3, "other-row", 1, "fp64 reference"},
+    {E4M3 " --input integer", "other-row", 1, "exact sum"},
+    {E4M3, "other-columns", 1, "fp64 reference"},
+    {E4M3 " --input integer", "other-columns", 1, "exact sum"},
+    {E4M3, "unscaled", 1, "fp64 reference"},
+    {E4M3 " --input integer", "unscaled", 1, "exact sum"},
+    {E4M3, "first-scales", 1, "fp64 reference"},
+    {E4M3 " --input integer", "first-scales", 1, "exact sum"},
+    {"--timing none --m 40 --n 300 --k 6000 --dtype e4m3", "other-block", 1, "fp64 reference"},
+    {"--timing none --m 40 --n 300 --k 6000 --dtype e4m3", "other-columns", 1, "fp64 reference"},
+    {E4M3, "k-tail-unmasked", 1, "got nan"},
+    {E4M3, "k-tail-dropped", 1, "fp64 reference"},
+    {E4M3, "transposed", 1, "fp64 reference"},
+    {E4M3, "unwritten-tile", 1, "not written"},
+    {"--timing none --m 1500 --n 1500 --k 120 --dtype e4m3", "hidden-element", 1,
+     "library's result"},
     {REAL, "counter", 1, "tile counter"},
     {REAL, "launch-fails", 1, "no result"},
     {REAL, "hazard", 4, NULL},

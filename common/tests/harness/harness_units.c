@@ -74,10 +74,10 @@ static void check_codecs(void) {
 
 static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     struct operands o, again;
-    const bool made = operands_make(&o, 40, 30, k, type, kind, 7) &&
-                      operands_make(&again, 17, 30, k, type, kind, 7);
+    const bool made = operands_make(&o, 40, 30, k, type, kind, 7, false) &&
+                      operands_make(&again, 17, 30, k, type, kind, 7, false);
     expect(made, "no memory");
-    const int limit = input_integer_limit(k, type);
+    const int limit = input_integer_limit(k, type, false);
     int outside = 0, fractions = 0, different = 0;
     double sum = 0, squares = 0, largest = 0;
     for (int row = 0; row < o.m; ++row)
@@ -120,7 +120,8 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
 static void check_reference(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    const bool made = operands_make(&o, m, n, k, GEMM_BF16, kind, 3) && reference_make(&r, &o);
+    const bool made =
+        operands_make(&o, m, n, k, GEMM_BF16, kind, 3, false) && reference_make(&r, &o);
     expect(made, "no memory");
     expect(r.complete == reference_is_complete(m, n, k), "completeness");
     expect(!r.complete || r.count == (int64_t)m * n, "a complete reference of %lld elements",
@@ -191,9 +192,9 @@ int main(void) {
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 1001);
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 20000);
         }
-    expect(input_integer_limit(1, GEMM_BF16) == 256 &&
-               input_integer_limit(1 << 24, GEMM_BF16) == 1 &&
-               input_integer_limit((1 << 24) + 1, GEMM_BF16) == 0,
+    expect(input_integer_limit(1, GEMM_BF16, false) == 256 &&
+               input_integer_limit(1 << 24, GEMM_BF16, false) == 1 &&
+               input_integer_limit((1 << 24) + 1, GEMM_BF16, false) == 0,
            "the limits of integers");
     check_reference(33, 65, 100, INPUT_NORMAL);
     check_reference(1, 1, 1, INPUT_UNIFORM);

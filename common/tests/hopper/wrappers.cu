@@ -1,8 +1,8 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
  * pipeline, the election of a thread, an arrival at a named barrier, the end of an mbarrier,
- * operands that are contiguous along m and n, counters and flags between CTAs. nvcc assembles a
- * wrapper only where one is used.
+ * operands that are contiguous along m and n, conversion to e4m3, counters and flags between CTAs.
+ * nvcc assembles a wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
 #include "gemm.h"
@@ -160,6 +160,46 @@ KERNEL(128, 1) mn_major(KERNEL_ARGS args) {
     }
 }
 
+/* The same product of e4m3, of which there is no MN-major one: the operands are transposed while
+ * they are converted. Rows of 64 bytes, in the 64 B swizzle. */
+struct narrow_smem {
+    uint32_t a[BOX / 4], b[BOX / 4]; /* four e4m3 each: [m][k], [n][k] */
+};
+
+DEVICE void narrow(uint32_t *to, const element_t *from) { /* [EXTENT of k][EXTENT] */
+    NO_UNROLL for (int i = threadIdx.x; i < BOX / 4; i += 128) {
+        const int line = i / (EXTENT / 4), k = i % (EXTENT / 4) * 4;
+        float value[4];
+        UNROLL for (int j = 0; j < 4; ++j)
+            value[j] = element_to_float(ld_global_element(&from[(k + j) * EXTENT + line]));
+        const uint32_t low = pack_e4m3(value[0], value[1]);
+        const uint32_t high = pack_e4m3(value[2], value[3]);
+        /* Chunks of 16 bytes change places by the number of the line of 128 bytes. */
+        st_shared_b32(&to[i ^ (line / 2 % 4) * 4], low | high << 16);
+    }
+}
+
+KERNEL(128, 1) narrowed(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct narrow_smem);
+    narrow(shared->a, args.a);
+    narrow(shared->b, args.b);
+    fence_proxy_async();
+    __syncthreads();
+    float acc[EXTENT / 2] = {0};
+    const uint64_t a = wgmma_descriptor(shared_address(shared->a), 0, 512, SWIZZLE_64B);
+    const uint64_t b = wgmma_descriptor(shared_address(shared->b), 0, 512, SWIZZLE_64B);
+    wgmma_fence();
+    UNROLL for (int step = 0; step < EXTENT / 32; ++step)
+        wgmma_m64nNk32_e4m3(64, acc, a + step * 2, b + step * 2, step > 0);
+    wgmma_commit_group();
+    wgmma_wait_group(0);
+    UNROLL for (int i = 0; i < EXTENT / 2; i += 2) {
+        const int row = threadIdx.x / 32 * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+        const int column = i / 4 * 8 + threadIdx.x % 4 * 2;
+        st_global_b32(&args.d[row * EXTENT + column], pack_elements(acc[i], acc[i + 1]));
+    }
+}
+
 /* One box of A from CTA i through the workspace. */
 DEVICE void copy_box(uint32_t *to, const uint32_t *from) {
     NO_UNROLL for (int i = threadIdx.x; i < BOX / 2; i += 64)
@@ -244,6 +284,7 @@ const struct wrapper_kernel wrapper_kernels[] = {
     {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), 1, false},
     {"renewed_barrier", (const void *)renewed_barrier, 64, sizeof(struct renewed_smem), 1, false},
     {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), 1, true},
+    {"narrowed", (const void *)narrowed, 128, sizeof(struct narrow_smem), 1, true},
     {"told", (const void *)told, 64, 0, WRAPPER_BOXES, false},
     {"counted", (const void *)counted, 64, sizeof(struct counted_smem), WRAPPER_BOXES, false},
 };

@@ -80,8 +80,9 @@ static void random_map(const unsigned char *memory, int bytes) {
     static const struct {
         enum gemm_type type;
         int bytes;
-    } types[] = {{GEMM_FP16, 2}, {GEMM_BF16, 2}, {GEMM_FP32, 4}};
-    const int type = fuzz_between(0, 2), start = 16 * fuzz_between(0, 64);
+    } types[] = {{GEMM_FP16, 2}, {GEMM_BF16, 2}, {GEMM_FP32, 4}, {GEMM_E4M3, 1}};
+    /* There is no addition of the last. */
+    const int type = fuzz_between(0, adds ? 2 : 3), start = 16 * fuzz_between(0, 64);
     map = (struct tensor_map_fields){.base = memory + start,
                                      .element_bytes = types[type].bytes,
                                      .type = types[type].type,

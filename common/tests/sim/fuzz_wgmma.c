@@ -1,8 +1,9 @@
 /*
  * fuzz_wgmma.c: random descriptors through the simulated wgmma, against a model that knows only the
  * definitions: the bits of a descriptor, where the canonical layouts have an element, what a
- * swizzle exchanges. The products are of small whole numbers, so they must be exact. A descriptor
- * that leads out of shared memory, or with a reserved bit, has to be refused.
+ * swizzle exchanges; for 16-bit elements, and for e4m3, where a tile is as many bytes and twice the
+ * k. Every bit of the sums is compared with tensor_sum.h. A descriptor that leads out of shared
+ * memory, or with a reserved bit, has to be refused.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "tests/support/fuzz.h"
 
 enum { WORDS = 20000, LAUNCHES = 150, PRODUCTS = 8, REFUSED = 300 };
-enum { THREADS = 128, ROOM = 64 << 10, K = 16, MOST_N = 256 };
+enum { THREADS = 128, ROOM = 64 << 10, K_BYTES = 32, MOST_N = 256 };
 
 struct smem {
     unsigned char data[ROOM];
@@ -27,13 +28,15 @@ struct smem {
 struct product {
     uint64_t a, b; /* descriptors */
     bool mn_major;
+    bool e4m3; /* then K-major */
     float acc[THREADS][MOST_N / 2];
 };
 
 static struct product products[PRODUCTS];
 static int product_count;
-static int8_t number_at[ROOM / 2]; /* what shared memory holds, per element */
-static uint32_t address = 1024;    /* of smem.data: checked by the kernel */
+static bool bytes;              /* what shared memory holds: e4m3, or fp16 */
+static int8_t number_at[ROOM];  /* per element */
+static uint32_t address = 1024; /* of smem.data: checked by the kernel */
 
 /* ---- the definitions ---- */
 
@@ -51,7 +54,11 @@ static uint32_t width_of(uint64_t word) {
     return widths[bits(word, 62, 2)];
 }
 
-/* The shared address of element (mn, k) of an operand. */
+/* Elements of k that an instruction multiplies. */
+static int depth_of(bool e4m3) { return e4m3 ? K_BYTES : K_BYTES / 2; }
+
+/* The shared address of element (mn, k) of an operand. Of e4m3, two that are neighbours in k are
+ * where one 16-bit element would be. */
 static uint32_t address_of(uint64_t word, bool mn_major, uint32_t mn, uint32_t k) {
     const uint32_t start = bits(word, 0, 14) * 16, lbo = bits(word, 16, 14) * 16,
                    sbo = bits(word, 32, 14) * 16, width = width_of(word);
@@ -79,15 +86,17 @@ static bool reserved_bits(uint64_t word) {
 /* Every element of the operand lies in shared memory. */
 static bool inside(uint64_t word, bool mn_major, int extent) {
     for (int mn = 0; mn < extent; ++mn)
-        for (int k = 0; k < K; ++k) {
+        for (int k = 0; k < K_BYTES / 2; ++k) {
             const uint32_t at = address_of(word, mn_major, (uint32_t)mn, (uint32_t)k);
             if (at < address || at + 2 > address + ROOM) return false;
         }
     return true;
 }
 
-static int number(uint64_t word, bool mn_major, int mn, int k) {
-    return number_at[(address_of(word, mn_major, (uint32_t)mn, (uint32_t)k) - address) / 2];
+static int number(const struct product *p, uint64_t word, int mn, int k) {
+    if (p->e4m3)
+        return number_at[address_of(word, false, (uint32_t)mn, (uint32_t)k / 2) - address + k % 2];
+    return number_at[(address_of(word, p->mn_major, (uint32_t)mn, (uint32_t)k) - address) / 2];
 }
 
 /* ---- random cases ---- */
@@ -110,14 +119,25 @@ static uint64_t inner_word(bool mn_major, int extent) {
     }
 }
 
-/* A number's element: exponents far enough apart that sums depend on how they are added. */
-static float value_of(int number) { return ldexpf((float)number, 2 * abs(number) - 8); }
-static uint16_t element_of(int number) { return element_nearest(value_of(number), false); }
+/* A number's element: exponents far enough apart that sums depend on how they are added. An e4m3
+ * is at most 448. */
+static float value_of(int number) {
+    const int size = abs(number);
+    return ldexpf((float)number, bytes ? 3 * size / 2 - 7 : 2 * size - 8);
+}
+static uint16_t element_of(int number) {
+    return bytes ? e4m3_nearest(value_of(number)) : element_nearest(value_of(number), false);
+}
 
 /* ---- the kernel ---- */
 
 static void keep(struct product *product, const float *acc, int n) {
     memcpy(product->acc[threadIdx.x], acc, (size_t)n / 2 * sizeof *acc);
+}
+
+static uint32_t four_e4m3(const int8_t *numbers) {
+    return pack_e4m3(value_of(numbers[0]), value_of(numbers[1])) |
+           (uint32_t)pack_e4m3(value_of(numbers[2]), value_of(numbers[3])) << 16;
 }
 
 #define PRODUCTS_OF(n)                                                                             \
@@ -128,8 +148,9 @@ static void keep(struct product *product, const float *acc, int n) {
         for (int at = 16 * (int)threadIdx.x; at < ROOM; at += 16 * THREADS) {                      \
             struct b128 chunk;                                                                     \
             for (int i = 0; i < 4; ++i)                                                            \
-                chunk.word[i] = pack_elements(value_of(number_at[at / 2 + 2 * i]),                 \
-                                              value_of(number_at[at / 2 + 2 * i + 1]));            \
+                chunk.word[i] = bytes ? four_e4m3(number_at + at + 4 * i)                          \
+                                      : pack_elements(value_of(number_at[at / 2 + 2 * i]),         \
+                                                      value_of(number_at[at / 2 + 2 * i + 1]));    \
             st_shared_b128(shared->data + at, chunk);                                              \
         }                                                                                          \
         fence_proxy_async();                                                                       \
@@ -137,7 +158,9 @@ static void keep(struct product *product, const float *acc, int n) {
         for (int i = 0; i < product_count; ++i) {                                                  \
             float acc[n / 2];                                                                      \
             wgmma_fence();                                                                         \
-            if (products[i].mn_major)                                                              \
+            if (products[i].e4m3)                                                                  \
+                wgmma_m64nNk32_e4m3(n, acc, products[i].a, products[i].b, false);                  \
+            else if (products[i].mn_major)                                                         \
                 wgmma_m64nNk16_mn_major(n, acc, products[i].a, products[i].b, false);              \
             else                                                                                   \
                 wgmma_m64nNk16(n, acc, products[i].a, products[i].b, false);                       \
@@ -175,30 +198,33 @@ static void check_product(const struct product *p, int n, int launch) {
         for (int i = 0; i < n / 2; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
-            struct tensor_term terms[K];
-            for (int k = 0; k < K; ++k)
-                terms[k] =
-                    tensor_product(TENSOR_FP16, element_of(number(p->a, p->mn_major, row, k)),
-                                   TENSOR_FP16, element_of(number(p->b, p->mn_major, column, k)));
-            const uint32_t sum = tensor_sum(terms, K, tensor_precision(TENSOR_FP16));
+            const enum tensor_type type = p->e4m3 ? TENSOR_E4M3 : TENSOR_FP16;
+            const int depth = depth_of(p->e4m3);
+            struct tensor_term terms[K_BYTES];
+            for (int k = 0; k < depth; ++k)
+                terms[k] = tensor_product(type, element_of(number(p, p->a, row, k)), type,
+                                          element_of(number(p, p->b, column, k)));
+            const uint32_t sum = tensor_sum(terms, depth, tensor_precision(type));
             uint32_t got;
             memcpy(&got, &p->acc[thread][i], sizeof got);
             EXPECT(got == sum,
-                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major: (%d, %d) is 0x%08x, not "
+                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major%s: (%d, %d) is 0x%08x, not "
                    "0x%08x",
                    launch, n, (unsigned long long)p->a, (unsigned long long)p->b,
-                   p->mn_major ? "mn" : "k", row, column, got, sum);
+                   p->mn_major ? "mn" : "k", p->e4m3 ? ", e4m3" : "", row, column, got, sum);
         }
 }
 
 static void test_products(void) {
     for (int launch = 0; launch < LAUNCHES; ++launch) {
         const int shape = fuzz_between(0, 3), n = shapes[shape].n;
-        for (int i = 0; i < ROOM / 2; ++i)
+        bytes = launch % 3 == 0;
+        for (int i = 0; i < ROOM; ++i)
             number_at[i] = (int8_t)fuzz_between(-8, 8);
         product_count = PRODUCTS;
         for (int i = 0; i < PRODUCTS; ++i) {
-            products[i].mn_major = fuzz_once_in(2);
+            products[i].e4m3 = bytes;
+            products[i].mn_major = !bytes && fuzz_once_in(2);
             products[i].a = inner_word(products[i].mn_major, 64);
             products[i].b = inner_word(products[i].mn_major, n);
         }
@@ -214,11 +240,13 @@ static void test_refused(void) {
     int refused = 0;
     for (int i = 0; i < REFUSED; ++i) {
         const int shape = fuzz_between(0, 3), n = shapes[shape].n;
-        const bool mn_major = fuzz_once_in(2), is_a = fuzz_once_in(2);
+        bytes = fuzz_once_in(3);
+        const bool mn_major = !bytes && fuzz_once_in(2), is_a = fuzz_once_in(2);
         uint64_t word =
             random_word(fuzz_bits() % (1 << 18), fuzz_bits() % (1 << 18), fuzz_bits() % (1 << 18));
         if (fuzz_once_in(2)) word = (uint64_t)fuzz_bits() << 32 | fuzz_bits();
         products[0].mn_major = mn_major;
+        products[0].e4m3 = bytes;
         products[0].a = is_a ? word : inner_word(mn_major, 64);
         products[0].b = is_a ? inner_word(mn_major, n) : word;
         product_count = 1;

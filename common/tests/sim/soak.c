@@ -62,8 +62,8 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     uint64_t turn = i % (uint64_t)kernel_registry_count;
     while (!takes_part(&kernel_registry[turn]))
         turn = (turn + 1) % (uint64_t)kernel_registry_count;
-    if (!kernel_of_type(&kernel_registry[turn], type))
-        type = type == GEMM_FP16 ? GEMM_BF16 : GEMM_FP16;
+    while (!kernel_of_type(&kernel_registry[turn], type))
+        type = (enum gemm_type)((type + 1) % ELEMENT_TYPES);
     const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[turn], type);
     /* Small problems find as much as large ones, and more of them fit into the time. Once in a
      * while one goes around the ring more than twice, or has several tiles for each SM. */

@@ -153,7 +153,7 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
         sweep->schedule = setting ? find_name(value, setting->names, sweep_schedules()) : SWEEP_ALL;
         return sweep->schedule >= 0 || !strcmp(value, "all");
     } else if (!strcmp(name, "--dtype")) {
-        sweep->type = find_name(value, type_names, 2);
+        sweep->type = find_name(value, type_names, ELEMENT_TYPES);
         return sweep->type >= 0 || !strcmp(value, "both");
     } else
         return false;
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
         }
         if (i + 1 == argc || !read_option(&sweep, argv[i], argv[i + 1])) {
             complain("%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
-                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|both] [--sms N] "
+                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|both] [--sms N] "
                      "[--schedule time|early|late|random|all]\n"
                      "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
                      "--repeat N "

@@ -85,7 +85,7 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
     const struct gemm_kernel *kernels[KERNELS], *turn[KERNELS];
     int shapes = 0;
     enum exit_code code = EXIT_VERIFIED;
-    for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
+    for (int type = GEMM_FP16; type < ELEMENT_TYPES && code == EXIT_VERIFIED; ++type) {
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
         const int step = sweep->type == SWEEP_ALL ? 2 : 1;
         struct trial common = {.type = (enum gemm_type)type,
@@ -97,7 +97,8 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
         struct backend_info device = {0};
         code = sweep_open(&common, &device);
         if (code != EXIT_VERIFIED) break;
-        for (int i = step == 1 ? 0 : type; i < sweep->random && code == EXIT_VERIFIED; i += step) {
+        for (int i = step == 1 ? 0 : type % 2; i < sweep->random && code == EXIT_VERIFIED;
+             i += step) {
             struct trial trial = draw_trial(sweep, &common, i);
             progress("%s: shape %d/%d", type_names[type], i + 1, sweep->random);
             const int taken = take_turns(sweep, kernels, count, i / step, turn);

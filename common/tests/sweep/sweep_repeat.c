@@ -70,7 +70,7 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
                           .schedule = sweep_random_schedule(),
                           .schedule_seed = sweep->seed};
     enum exit_code code = EXIT_VERIFIED;
-    for (int type = GEMM_FP16; type <= GEMM_BF16 && code == EXIT_VERIFIED; ++type) {
+    for (int type = GEMM_FP16; type < ELEMENT_TYPES && code == EXIT_VERIFIED; ++type) {
         struct backend_info device = {0};
         const struct gemm_kernel *kernel;
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;

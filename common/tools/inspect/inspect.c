@@ -41,7 +41,7 @@ static const char help[] =
     "8)\n"
     "      --box ROWSxCOLUMNS     (8x64)        --at ROW,COLUMN  of the box (0,0); may be "
     "negative\n"
-    "      --type fp16|bf16|fp32  (fp16)        --swizzle 0|32|64|128 (128)\n"
+    "      --type fp16|bf16|e4m3|fp32 (fp16)    --swizzle 0|32|64|128 (128)\n"
     "      --base ADDRESS         of the box in shared memory (0)\n"
     "\n"
     "  sum         how one instruction of the Tensor Core adds products and an accumulator\n"
@@ -223,7 +223,7 @@ static int tile_command(const struct options *o) {
 }
 
 static int tensor_map_command(const struct options *o) {
-    const int size = o->type == GEMM_FP32 ? 4 : 2;
+    const int size = gemm_type_bytes(o->type);
     const long ld = o->ld ? o->ld : (o->matrix[1] + 7) / 8 * 8;
     struct tensor_map map;
     const struct tensor_map_fields f = {
@@ -303,7 +303,7 @@ static const struct option long_options[] = {{"help", no_argument, 0, 'h'},
 
 static void set(struct options *o, int option, const char *name, const char *value) {
     static const char *const swizzles[] = {"0", "32", "64", "128", NULL};
-    static const char *const types[] = {"fp16", "bf16", "fp32", NULL};
+    static const char *const types[] = {"fp16", "bf16", "e4m3", "fp32", NULL};
     static const char *const majors[] = {"k", "mn", NULL};
     char *end;
     switch (option) {
@@ -312,7 +312,8 @@ static void set(struct options *o, int option, const char *name, const char *val
             (enum gemm_swizzle)word_index(name, value, swizzles, "expected 0, 32, 64 or 128");
         break;
     case 't':
-        o->type = (enum gemm_type)word_index(name, value, types, "expected fp16, bf16 or fp32");
+        o->type =
+            (enum gemm_type)word_index(name, value, types, "expected fp16, bf16, e4m3 or fp32");
         break;
     case 'm':
         o->mn_major = word_index(name, value, majors, "expected k or mn") == 1;

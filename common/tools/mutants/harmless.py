@@ -2,6 +2,9 @@
 
 A mutant that matches must survive, and every line here must match one. The three patterns are
 searched for in the file's name, the line's code and what is done to it.
+
+NOT_NEEDED lists lines that one configuration of a kernel can do without, although others need them:
+removed.py removes every line in every configuration.
 """
 
 import re
@@ -33,7 +36,7 @@ RULES = (
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
-    ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("0[569]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "Before the barrier that follows, the order in which one thread initializes barriers does not "
@@ -68,6 +71,31 @@ RULES = (
      "Writer and reader use the same formula: the result is right, but ldmatrix has bank "
      "conflicts."),
 )
+
+# (configuration, file, code, reason), as above
+NOT_NEEDED = (
+    ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
+     "With two stages wait_stage() waits for all groups, and it follows the last copy."),
+    (":(two_)?wait0$", "0[67]_", r"^wgmma_wait_group\(0\)",
+     "With WAIT = 0 every turn of the loop waits for all groups, and there is at least one turn."),
+    ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
+     "Only ping-pong waits for the order barriers or arrives at them."),
+    ("^10_.*:(coop256_alone|coop224|coop256x160|pp192|pp128)$", "10_.*kernel",
+     r"^cluster_sync\(\); #1",
+     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
+)
+
+
+def not_needed(edit, configuration):
+    """Why this configuration can do without the line; None if it cannot."""
+    if edit.what != "removed":
+        return None
+    return next((rule[3] for rule in NOT_NEEDED if is_about(rule, edit, configuration)), None)
+
+
+def is_about(rule, edit, configuration):
+    return (re.search(rule[0], configuration) and re.search(rule[1], edit.file) and
+            re.search(rule[2], f"{edit.code} #{edit.nth}"))
 
 
 def reason_of(edit):

@@ -1,12 +1,13 @@
 /*
- * mutant_run.c: runs one broken kernel until the simulator or the verification catches it.
+ * mutant_run.c: runs one changed kernel until the simulator or the verification catches it.
  *
- *     mutant_run KERNEL.so order|value|few [NUMBER]
+ *     mutant_run KERNEL.so order|value|few|spread|all [NUMBER]
  *
  * The shared object defines the kernel `kernel_mutant` and takes the simulator from this program.
- * The runs are those of --check, backend_check_runs(), up to the first that reports a hazard. A
- * wrong result alone ends the search for "value"; "few" is for mutants that should pass. With a
- * number only that run of the list. Prints one line per run,
+ * The runs are those of --check, backend_check_runs(). "order" ends with the first run that reports
+ * a hazard; a wrong result is enough to end "value". The others are for kernels that should pass:
+ * "few" makes four runs; "spread" makes runs of every shape and schedule, and "all" makes all runs,
+ * up to the first that fails. With a number only that run of the list. Prints one line per run,
  *
  *     run NUMBER SCHEDULE SEED M N K SMS CODE
  *
@@ -32,8 +33,14 @@ const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
 const int kernel_registry_count = 0;
 const bool program_is_tour = false;
 
+enum { NEVER = EXIT_HAZARD + 1 }; /* no run ends the search */
+
 /* Of harmless mutants: these runs of the list, by number. */
 static const int few[] = {1, 8, 3, 10};
+/* Of right kernels. Runs 6 i + 1 to 6 i + 6 are the first shapes under late, early, three times
+ * random, and time; 68 to 103 the last six shapes. */
+static const int spread[] = {1,  2,  3,  6,  7,  8,  9,  12, 16, 20,
+                             26, 30, 40, 71, 75, 79, 83, 87, 92, 99};
 
 /* The kernel may spin for ever. In time of the processor, however busy the machine is. */
 static void limit_run(void) {
@@ -63,16 +70,27 @@ static void search(const struct gemm_kernel *kernel, const struct check_run *run
     }
 }
 
+/* Makes those runs of the list; `enough` as above. */
+static void choose(const struct gemm_kernel *kernel, const struct check_run *runs,
+                   const int *numbers, size_t count, int enough) {
+    for (size_t i = 0; i < count && (int)run(kernel, &runs[numbers[i] - 1], numbers[i]) < enough;
+         ++i) {
+    }
+}
+
 static int usage(void) {
-    complain("usage: %s KERNEL.so order|value|few [NUMBER]", message_program());
+    complain("usage: %s KERNEL.so order|value|few|spread|all [NUMBER]", message_program());
     return EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
     message_open(argv[0]);
     if (argc != 3 && argc != 4) return usage();
-    const bool value = !strcmp(argv[2], "value");
-    if (!value && strcmp(argv[2], "few") != 0 && strcmp(argv[2], "order") != 0) return usage();
+    static const char *const words[] = {"order", "value", "few", "spread", "all"};
+    enum { ORDER, VALUE, FEW, SPREAD, ALL, WORDS } word = ORDER;
+    while (word < WORDS && strcmp(argv[2], words[word]) != 0)
+        ++word;
+    if (word == WORDS) return usage();
     void *const object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_mutant") : NULL;
     if (!kernel) {
@@ -87,10 +105,11 @@ int main(int argc, char **argv) {
     }
     if (number)
         run(kernel, &runs[number - 1], number);
-    else if (!strcmp(argv[2], "few"))
-        for (size_t i = 0; i < sizeof few / sizeof *few; ++i)
-            run(kernel, &runs[few[i] - 1], few[i]);
+    else if (word == FEW)
+        choose(kernel, runs, few, sizeof few / sizeof *few, NEVER);
+    else if (word == SPREAD)
+        choose(kernel, runs, spread, sizeof spread / sizeof *spread, EXIT_WRONG);
     else
-        search(kernel, runs, count, value ? EXIT_WRONG : EXIT_HAZARD);
+        search(kernel, runs, count, word == ORDER ? EXIT_HAZARD : EXIT_WRONG);
     return 0;
 }

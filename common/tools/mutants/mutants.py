@@ -38,6 +38,7 @@ import harmless
 import listed
 import page
 import rules
+import wrappers
 from source import Source
 
 BLOCKS = "building_blocks/"
@@ -45,8 +46,8 @@ HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "
            "wide_store.h")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
-# Macros that are not sizes.
-SWITCHES = r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED)=|(CLUSTER|SPLITS)=1$"
+# Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
+SWITCHES = r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST)=|(CLUSTER|SPLITS)=1$|STAGES=2$"
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
@@ -83,6 +84,13 @@ def not_source(directory, names):
             not name.endswith((".h", ".cu"))]
 
 
+def compile_command(compiler, macros, directories, kernel, path):
+    """Makes the shared object `path`, whose kernel is called kernel_mutant."""
+    return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
+            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
+            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, "-o", path]
+
+
 class Gallery:
     def __init__(self, options):
         self.options = options
@@ -108,6 +116,10 @@ class Gallery:
                            listed.edits(source, self.stale) if self.is_called(edit.function)]
         unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
+        directories = {os.path.dirname(c.file) for c in self.configurations}
+        self.stale += wrappers.unruled(self.root, self.sources.values(),
+                                       sorted(directories | {"common/building_blocks"}),
+                                       self.is_called)
 
     def load(self, name, path):
         with open(os.path.join(self.root, path), encoding="ascii") as file:
@@ -152,12 +164,10 @@ class Gallery:
         with open(kernel, "w", encoding="ascii") as file:
             file.write(f'#line 1 "{configuration.file}"\n' + text)
         path = os.path.join(work, "mutant.so")
-        command = self.compiler + [
-            "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
-            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in configuration.macros),
-            "-I", work, "-I", os.path.join(self.root, "common"),
-            "-I", os.path.join(self.root, os.path.dirname(configuration.file)),
-            "-x", "c", kernel, "-o", path]
+        command = compile_command(
+            self.compiler, configuration.macros,
+            (work, os.path.join(self.root, "common"),
+             os.path.join(self.root, os.path.dirname(configuration.file))), kernel, path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if header:
             with open(header, "w", encoding="ascii") as file:
@@ -179,12 +189,14 @@ class Gallery:
         return code == self.local.originals[configuration]
 
     def line_text(self, file, line):
-        """Of the statement's first line: compilers number a call of several lines differently."""
+        """Of the first line of the innermost statement: compilers number a call of several lines
+        differently."""
         if file not in self.sources:
             return f"{file}:{line}"
         source = self.sources[file]
         at = source.skip_space(source.line_starts[int(line) - 1])
-        return source.line_text(source.line_of(source.statement_start(source.outermost(at))))
+        start = source.innermost(source.statement_start(source.outermost(at)), at)
+        return source.line_text(source.line_of(start))
 
     def run_in(self, edit, configuration, number=0):
         """The outcome in one configuration; number: of that run of the search only. None: the edit
@@ -195,7 +207,8 @@ class Gallery:
             return Outcome("does not compile", kernel, report=errors)
         if self.is_original(path, configuration):
             return None
-        search = "few" if harmless.reason_of(edit) else edit.category
+        excused = harmless.reason_of(edit) or harmless.not_needed(edit, kernel)
+        search = "few" if excused else edit.category
         run = subprocess.run([self.options.runner, path, search] + [str(number)] * (number > 0),
                              capture_output=True, text=True, errors="replace", check=False)
         if run.returncode == -signal.SIGXCPU:
@@ -322,8 +335,8 @@ def record(gallery, results):
                [row_of(edit, outcome) for edit, outcome in whole], whole)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Runs the gallery of broken kernels.")
+def parser_of(description):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--root", required=True)
     parser.add_argument("--runner", required=True)
     parser.add_argument("--work", required=True)
@@ -332,6 +345,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)
+    return parser
+
+
+def main():
+    parser = parser_of("Runs the gallery of broken kernels.")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()

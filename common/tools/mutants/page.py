@@ -5,6 +5,7 @@ import os
 import re
 
 import harmless
+import right
 
 BEGINNING = """# Broken kernels
 
@@ -76,8 +77,31 @@ def survivors(results):
     return lines
 
 
+REMOVED = """
+A test also removes every line that synchronizes in the other configurations of its kernel. The
+simulator must notice that, too, or `NOT_NEEDED` in harmless.py must state why the configuration
+works without the line. For example, a configuration with two stages needs no last wait for copies:
+
+    ctest --test-dir build -R removed_everywhere -V
+"""
+RIGHT = """
+## What is right, though unusual
+
+A simulator that reports every kernel would pass the table above. So
+[right.py](../common/tools/mutants/right.py) has {right} correct kernels, each a few edits away from
+a chapter's, with the reason why each is correct: other depths of the ring, other threads that
+produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
+`bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
+further edit breaks {twins} of them, and these it must report.
+
+    ctest --test-dir build -R right_variants -V
+    MUTANTS='staging in the ring' cmake --build build --target right_variants
+"""
+
+
 def text_of(results):
-    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n"
+    unusual = RIGHT.format(right=len(right.RIGHT), twins=len(right.TWINS))
+    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n" + REMOVED + unusual
 
 
 def page_path(root):

@@ -102,6 +102,27 @@ class Source:
             at -= 1
         return self.skip_space(at)
 
+    def innermost(self, start, at):
+        """Where the statement that `at` lies in begins, of those inside the statement at `start`
+        that begin a line."""
+        found = start
+        while True:
+            word = self.word(start)
+            if word in LOOP_PRAGMAS or word == "else":
+                inner = self.skip_space(start + len(word))
+            elif word in ("for", "while", "if"):
+                inner = self.skip_space(self.closing(self.code.index("(", start)))
+                following = self.skip_space(self.statement_end(inner))
+                if word == "if" and at >= following and self.word(following) == "else":
+                    inner = following
+            else:
+                return found
+            if inner > at:
+                return found
+            if self.line_of(inner) != self.line_of(start):
+                found = inner
+            start = inner
+
     def siblings(self, at):
         """The statements of the block around `at`, as (start, end); [] outside of a function."""
         depth = 0

@@ -172,7 +172,7 @@ static void multiply(void) {
         snprintf(what, sizeof what, "wgmma m64n%dk16", n);
         probe_report(what, wgmma(shapes[i].kernel, WGMMA_GROUP, 1), "cycles", "N / 2, 16 + N / 4",
                      model);
-        snprintf(what, sizeof what, "wgmma m64n%dk16, two warpgroups, each", n);
+        snprintf(what, sizeof what, "wgmma m64n%dk16, two warpgroups, one every", n);
         probe_report(what, wgmma(shapes[i].kernel, WGMMA_GROUP, 2) / 2, "cycles", NULL, 0);
     }
     probe_report("wait<0> after eight m64n128k16, more than wait<1>",

@@ -232,7 +232,7 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     } else if (!strcmp(name, "--baselines"))
         index = c->baselines = find_name(value, baselines, 3);
     else if (!strcmp(name, "--dtype"))
-        c->type = (enum gemm_type)(index = find_name(value, type_names, 2));
+        c->type = (enum gemm_type)(index = find_name(value, type_names, ELEMENT_TYPES));
     else if (!strcmp(name, "--input"))
         c->input = (enum input_kind)(index = find_name(value, input_names, INPUT_KINDS));
     else
@@ -270,12 +270,13 @@ int main(int argc, char **argv) {
     if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
-        complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
-                 "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
-                 "[--iters N]\n"
-                 "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16] "
-                 "[--input KIND] [--seed S] [--csv FILE]",
-                 argv[i], message_program());
+        complain(
+            "%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
+            "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
+            "[--iters N]\n"
+            "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16|e4m3] "
+            "[--input KIND] [--seed S] [--csv FILE]",
+            argv[i], message_program());
         return EXIT_USAGE;
     }
     if (c.kernels == 0 || c.shapes == 0) {

@@ -59,8 +59,8 @@ fi
 sed -n 's/^{"chapter": "\([^"]*\)", "variant": \("\([^"]*\)"\|null\), .*"m": \([0-9]*\), "n": \([0-9]*\), "k": \([0-9]*\),.*/\1 \3 | \4 x \5 x \6/p' \
     "$output/rows" >"$output/names"
 printf '%s\n' "$counters" >"$output/counters"
-echo "Nsight Compute's counters of bf16 kernels; stalls: cycles in which warps stood there for this"
-echo "reason, divided by the cycles in which one was issued."
+echo "Nsight Compute's counters. A stall: cycles that warps spent waiting for this reason, summed over"
+echo "the warps of a scheduler, per cycle in which the scheduler issued an instruction."
 echo
 awk -v names="$output/names" -v counters="$output/counters" '
     # The fields of a CSV line in which all are quoted.

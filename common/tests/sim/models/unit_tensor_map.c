@@ -163,6 +163,14 @@ static void test_arguments(void) {
     EXPECT(gemm_tensor_map(&map, GEMM_FP32, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
                GEMM_UNSUPPORTED,
            "64 fp32 are wider than the swizzle");
+    EXPECT(gemm_tensor_map(&map, GEMM_E4M3, memory, 100, 120, 128, 128, 128, SWIZZLE_128B) ==
+                   GEMM_OK &&
+               tensor_map_decode(&map, &back) && back.element_bytes == 1 && back.pitch == 128 &&
+               tensor_map_box_bytes(&back) == 128 * 128,
+           "128 e4m3 are as wide as the swizzle");
+    EXPECT(gemm_tensor_map(&map, GEMM_E4M3, memory, 100, 60, 72, 128, 64, SWIZZLE_128B) ==
+               GEMM_UNSUPPORTED,
+           "72 e4m3 are no multiple of 16 bytes");
     EXPECT(gemm_tensor_map(&map, (enum gemm_type)9, memory, 100, 60, 64, 128, 64, SWIZZLE_128B) ==
                GEMM_UNSUPPORTED,
            "a type that is none");

@@ -254,6 +254,41 @@ KERNEL(THREADS, 1) red_release(KERNEL_ARGS args) { count_by_red(&args, true, tru
 KERNEL(THREADS, 1) red_relaxed(KERNEL_ARGS args) { count_by_red(&args, false, true); }
 KERNEL(THREADS, 1) red_not_acquired(KERNEL_ARGS args) { count_by_red(&args, true, false); }
 
+/* A store and additions to one word, all of them strong: without order the store may come last. */
+KERNEL(32, 1) reset_at_the_start(KERNEL_ARGS args) {
+    uint32_t *const counter = counter_of(&args);
+    if (me() != 0) return;
+    if (part() == 0) {
+        MARK st_global_relaxed(counter, 0, SCOPE_GPU);
+    } else {
+        OTHER (void)atomic_add_acq_rel(counter, 1, SCOPE_GPU);
+    }
+}
+static inline void reset_at_the_end(const struct gemm_args *args, bool releases, bool acquires) {
+    uint32_t *const counter = counter_of(args), *const done = flag_of(args, 0);
+    if (me() != 0) return;
+    if (part() == 0) {
+        while (load(done, acquires) != PARTS - 1) {}
+        MARK st_global_relaxed(counter, 0, SCOPE_GPU);
+    } else {
+        OTHER red_add_relaxed(counter, 1, SCOPE_GPU);
+        if (releases) red_add_release(done, 1, SCOPE_GPU);
+        else red_add_relaxed(done, 1, SCOPE_GPU);
+    }
+}
+KERNEL(32, 1) reset_acquired(KERNEL_ARGS args) { reset_at_the_end(&args, true, true); }
+KERNEL(32, 1) reset_not_acquired(KERNEL_ARGS args) { reset_at_the_end(&args, true, false); }
+KERNEL(32, 1) reset_not_released(KERNEL_ARGS args) { reset_at_the_end(&args, false, true); }
+/* Who has read the sum comes after the additions in it. */
+KERNEL(32, 1) reset_observed(KERNEL_ARGS args) {
+    uint32_t *const counter = counter_of(&args);
+    if (me() != 0) return;
+    if (part() != 0) red_add_relaxed(counter, 1, SCOPE_GPU);
+    if (part() != 0) return;
+    while (ld_global_relaxed(counter, SCOPE_GPU) != PARTS - 1) {}
+    st_global_relaxed(counter, 0, SCOPE_GPU);
+}
+
 /* A word may be read again and again for no reason. */
 KERNEL(32, 1) reads_again(KERNEL_ARGS args) {
     uint32_t sum = 0;
@@ -650,6 +685,8 @@ int main(void) {
     EXPECT_SUM(flag_polled_by_atomic);
     EXPECT_RIGHT(polls_two, 1, 32);
     EXPECT_RIGHT(reads_again, 1, 32);
+    EXPECT_RIGHT(reset_acquired, 1, 32);
+    EXPECT_RIGHT(reset_observed, 1, 32);
     EXPECT_RIGHT(passed_on, 1, 32);
     EXPECT_RIGHT(reused, 1, 32);
     EXPECT_RIGHT(grid_barrier, 1, THREADS);
@@ -682,6 +719,9 @@ int main(void) {
     EXPECT_WRONG(red_relaxed, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(red_not_acquired, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(counter_of_the_cta, 1, THREADS, "data-race", "both need .gpu");
+    EXPECT_EITHER(reset_at_the_start, 1, 32, "lost-update", "the addition");
+    EXPECT_WRONG(reset_not_acquired, 1, 32, "lost-update", "has to acquire");
+    EXPECT_WRONG(reset_not_released, 1, 32, "lost-update", "has to acquire");
     EXPECT_WRONG(flag_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(flag_not_acquired, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(flag_released_to_the_cta, 1, THREADS, "data-race", "has the scope .cta");

@@ -120,6 +120,44 @@ SS_KERNEL(64)
 SS_KERNEL(136)
 SS_KERNEL(256)
 
+/* The same layouts, byte for byte, with e4m3 in them: 2 K elements of k in a row. PTX has K-major
+ * ones only. */
+static void fill_e4m3(struct layout l, element_t *tile, const element_t *matrix, int64_t ld) {
+    for (int i = (int)threadIdx.x; i < l.extent * K / 2; i += THREADS) {
+        const uint32_t mn = (uint32_t)(2 * i / K), k = (uint32_t)(2 * i % K);
+        float value[4];
+        for (int j = 0; j < 4; ++j)
+            value[j] = element_to_float(ld_global_element(&matrix[mn * ld + 2 * k + j]));
+        const uint32_t low = pack_e4m3(value[0], value[1]);
+        st_shared_b32((uint32_t *)(void *)((char *)tile + place(l, mn, k)),
+                      low | (uint32_t)pack_e4m3(value[2], value[3]) << 16);
+    }
+}
+
+#define E4M3_KERNEL(n)                                                                             \
+    KERNEL(THREADS, 1) e4m3_##n(KERNEL_ARGS args) {                                                \
+        SHARED_MEMORY(struct smem);                                                                \
+        const struct layout a = {(enum gemm_swizzle)args.splits, false, ROWS};                     \
+        const struct layout b = {a.swizzle, false, n};                                             \
+        float acc[n / 2];                                                                          \
+        fill_e4m3(a, shared->a, args.a, args.lda);                                                 \
+        fill_e4m3(b, shared->b, args.b, args.ldb);                                                 \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        wgmma_fence();                                                                             \
+        for (int step = 0; step < 2 * K / 32; ++step)                                              \
+            wgmma_m64nNk32_e4m3(n, acc, describe(a, shared->a, step),                              \
+                                describe(b, shared->b, step), step > 0);                           \
+        wgmma_commit_group();                                                                      \
+        wgmma_wait_group(0);                                                                       \
+        store(&args, n, 0, acc);                                                                   \
+    }
+E4M3_KERNEL(8)
+E4M3_KERNEL(24)
+E4M3_KERNEL(64)
+E4M3_KERNEL(136)
+E4M3_KERNEL(256)
+
 /* A row pair of A, k and k + 1, as the fragment holds it: registers 1 and 3 eight rows below, 2 and
  * 3 eight of k further. */
 static void load_fragments(const struct gemm_args *args, int k, uint32_t a[4]) {
@@ -207,6 +245,7 @@ enum mistake {
     NEVER_WAITED,
     NEVER_COMMITTED,
     OTHER_DESCRIPTORS,
+    OTHER_TYPE,
     THREE_WARPS,
     RESERVED_BITS,
     OUT_OF_BOUNDS,
@@ -244,7 +283,9 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
     if (mistake == FRAGMENTS_CHANGED || mistake == FRAGMENTS_WITHOUT_FENCE) {
         if (mistake == FRAGMENTS_WITHOUT_FENCE) load_fragments(&args, 16, fragments);
         wgmma_m64nNk16_rs(16, acc, fragments, db, 0);
-    } else
+    } else if (mistake == OTHER_TYPE && threadIdx.x / 32 == 2)
+        wgmma_m64nNk32_e4m3(16, acc, da, db, 0);
+    else
         wgmma_m64nNk16(16, acc, da, db, 0);
     if (mistake == FRAGMENTS_CHANGED) fragments[1] += 1;
     if (mistake == NEVER_COMMITTED) return;
@@ -303,7 +344,8 @@ static void check(const struct sim_case *c) {
         return;
     }
     const int n = atoi(strrchr(c->name, '_') + 1);
-    EXPECT(!wrong_elements(n, 0, K, c->name), "layout %d", c->argument);
+    const bool e4m3 = !strncmp(c->name, "e4m3", 4);
+    EXPECT(!wrong_elements(n, 0, e4m3 ? 2 * K : K, c->name), "layout %d", c->argument);
 }
 
 #define CASE(kernel, ...)                                                                          \
@@ -311,10 +353,11 @@ static void check(const struct sim_case *c) {
 #kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),      \
                          __VA_ARGS__                                                               \
     }
-#define LAYOUTS(kernel)                                                                            \
+#define K_MAJOR(kernel)                                                                            \
     CASE(kernel, .argument = SWIZZLE_NONE), CASE(kernel, .argument = SWIZZLE_32B),                 \
-        CASE(kernel, .argument = SWIZZLE_64B), CASE(kernel, .argument = SWIZZLE_128B),             \
-        CASE(kernel, .argument = SWIZZLE_NONE | MN_MAJOR),                                         \
+        CASE(kernel, .argument = SWIZZLE_64B), CASE(kernel, .argument = SWIZZLE_128B)
+#define LAYOUTS(kernel)                                                                            \
+    K_MAJOR(kernel), CASE(kernel, .argument = SWIZZLE_NONE | MN_MAJOR),                            \
         CASE(kernel, .argument = SWIZZLE_32B | MN_MAJOR),                                          \
         CASE(kernel, .argument = SWIZZLE_64B | MN_MAJOR),                                          \
         CASE(kernel, .argument = SWIZZLE_128B | MN_MAJOR)
@@ -331,6 +374,11 @@ int main(int argc, char **argv) {
         LAYOUTS(ss_64),
         LAYOUTS(ss_136),
         LAYOUTS(ss_256),
+        K_MAJOR(e4m3_8),
+        K_MAJOR(e4m3_24),
+        K_MAJOR(e4m3_64),
+        K_MAJOR(e4m3_136),
+        K_MAJOR(e4m3_256),
         CASE(rs_128),
         CASE(groups),
         CASE(one_thread_releases_8, .hazard = "overwritten-while-read"),
@@ -344,6 +392,7 @@ int main(int argc, char **argv) {
         WRONG(NEVER_WAITED, "unwaited-wgmma", .text = "call wgmma_wait_group(0)"),
         WRONG(NEVER_COMMITTED, "unwaited-wgmma", .text = "not even committed"),
         WRONG(OTHER_DESCRIPTORS, "diverged-warpgroup"),
+        WRONG(OTHER_TYPE, "diverged-warpgroup"),
         WRONG(THREE_WARPS, "deadlock|diverged-warpgroup", .text = "missing: warp 3"),
         WRONG(RESERVED_BITS, "wgmma-descriptor"),
         WRONG(OUT_OF_BOUNDS, "shared-bounds", .text = "the descriptor of A"),

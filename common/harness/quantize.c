@@ -1,0 +1,148 @@
+#include "harness/quantize.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "element_codec.h"
+#include "harness/parallel.h"
+
+static bool is_whole(const struct operands *o) {
+    return o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+}
+
+static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }
+
+/* Rows of a matrix that share their scales: one of A, a block of B. */
+static int rows_of_group(char matrix) { return matrix == 'A' ? 1 : SCALE_BLOCK; }
+
+static int rows_of(const struct operands *o, char matrix) { return matrix == 'A' ? o->m : o->n; }
+
+static float *place_of_scale(const struct operands *o, char matrix, int group, int block) {
+    return matrix == 'A' ? &o->scale_a[(int64_t)block * o->scale_a_pitch + group]
+                         : &o->scale_b[(int64_t)group * o->scale_b_pitch + block];
+}
+
+float scale_of(const struct operands *o, char matrix, int row, int block) {
+    return *place_of_scale(o, matrix, row / rows_of_group(matrix), block);
+}
+
+static uint64_t block_hash(const struct operands *o, char matrix, int group, int block) {
+    return input_hash(o->seed + (uint64_t)(unsigned char)matrix,
+                      (uint64_t)(unsigned)group << 32 | (unsigned)block);
+}
+
+void real_row(const struct operands *o, char matrix, int row, float *values) {
+    uint16_t *elements = malloc((size_t)o->k * sizeof *elements);
+    if (!elements) abort();
+    input_fill_row(o->source, matrix, row, elements, o->k);
+    float size = 1;
+    for (int i = 0; i < o->k; ++i) {
+        if (i % SCALE_BLOCK == 0 && !is_whole(o)) {
+            const int group = row / rows_of_group(matrix);
+            size = ldexpf(1, (int)(block_hash(o, matrix, group, i / SCALE_BLOCK) % 5) - 2);
+        }
+        values[i] = size * bf16_to_float(elements[i]);
+    }
+    free(elements);
+}
+
+struct quantizing {
+    const struct operands *operands;
+    char matrix;
+    float greatest; /* of the matrix; 0: each block for itself */
+    pthread_mutex_t mutex;
+};
+
+static float greatest_of(const float *values, int count, float greatest) {
+    for (int i = 0; i < count; ++i)
+        greatest = fmaxf(greatest, fabsf(values[i]));
+    return greatest;
+}
+
+static void find_greatest(void *context, int64_t begin, int64_t end) {
+    struct quantizing *q = context;
+    const int k = q->operands->k;
+    float *values = malloc((size_t)k * sizeof *values), greatest = 0;
+    if (!values) abort();
+    for (int64_t row = begin; row < end; ++row) {
+        real_row(q->operands, q->matrix, (int)row, values);
+        greatest = greatest_of(values, k, greatest);
+    }
+    free(values);
+    pthread_mutex_lock(&q->mutex);
+    q->greatest = fmaxf(q->greatest, greatest);
+    pthread_mutex_unlock(&q->mutex);
+}
+
+/* The scale of a block of `rows` rows. */
+static float choose_scale(const struct quantizing *q, int group, int block, const float *values,
+                          int rows, int columns) {
+    const struct operands *o = q->operands;
+    if (is_whole(o) && o->tensor_scales) return q->matrix == 'A' ? 2 : 0.5f;
+    if (is_whole(o)) return (float)(1 + (block_hash(o, q->matrix, group, block) >> 32) % 2);
+    float greatest = q->greatest;
+    for (int row = 0; row < rows && !o->tensor_scales; ++row)
+        greatest = greatest_of(values + (int64_t)row * o->k, columns, greatest);
+    return greatest > 0 ? greatest / E4M3_GREATEST : 1;
+}
+
+static void quantize_groups(void *context, int64_t begin, int64_t end) {
+    const struct quantizing *q = context;
+    const struct operands *o = q->operands;
+    const int most = rows_of_group(q->matrix), all = rows_of(o, q->matrix);
+    const int64_t ld = q->matrix == 'A' ? o->lda : o->ldb;
+    uint8_t *const elements = (uint8_t *)(q->matrix == 'A' ? o->a : o->b);
+    float *values = malloc((size_t)most * (size_t)o->k * sizeof *values);
+    if (!values) abort();
+    for (int group = (int)begin; group < end; ++group) {
+        const int first = group * most, rows = all - first < most ? all - first : most;
+        for (int row = 0; row < rows; ++row)
+            real_row(o, q->matrix, first + row, values + (int64_t)row * o->k);
+        for (int block = 0; block < blocks_of(o->k); ++block) {
+            const int k0 = block * SCALE_BLOCK;
+            const int columns = o->k - k0 < SCALE_BLOCK ? o->k - k0 : SCALE_BLOCK;
+            const float scale = choose_scale(q, group, block, values + k0, rows, columns);
+            *place_of_scale(o, q->matrix, group, block) = scale;
+            for (int row = 0; row < rows; ++row)
+                for (int i = k0; i < k0 + columns; ++i) {
+                    const float value = values[(int64_t)row * o->k + i];
+                    elements[(first + row) * ld + i] =
+                        float_to_e4m3(is_whole(o) ? value : value / scale);
+                }
+        }
+        for (int row = first; row < first + rows; ++row)
+            for (int64_t i = o->k; i < ld; ++i)
+                elements[row * ld + i] = E4M3_NAN;
+    }
+    free(values);
+}
+
+static void quantize(const struct operands *o, char matrix) {
+    struct quantizing q = {o, matrix, 0, PTHREAD_MUTEX_INITIALIZER};
+    const int rows = rows_of(o, matrix), groups = ceil_div(rows, rows_of_group(matrix));
+    const double work = 4.0 * rows * o->k;
+    if (o->tensor_scales) parallel_ranges(rows, work, find_greatest, &q);
+    parallel_ranges(groups, work, quantize_groups, &q);
+}
+
+static float *make_scales(int rows, int pitch) {
+    const size_t count = (size_t)rows * (size_t)pitch;
+    float *scales = malloc(count * sizeof *scales);
+    for (size_t i = 0; scales && i < count; ++i)
+        scales[i] = NAN;
+    return scales;
+}
+
+bool quantize_operands(struct operands *o) {
+    o->scale_a_pitch = (o->m + 3) / 4 * 4;
+    o->scale_b_pitch = (blocks_of(o->k) + 3) / 4 * 4;
+    o->a = malloc((size_t)o->m * (size_t)o->lda);
+    o->b = malloc((size_t)o->n * (size_t)o->ldb);
+    o->scale_a = make_scales(blocks_of(o->k), o->scale_a_pitch);
+    o->scale_b = make_scales(blocks_of(o->n), o->scale_b_pitch);
+    if (!o->a || !o->b || !o->scale_a || !o->scale_b) return false;
+    quantize(o, 'A');
+    quantize(o, 'B');
+    return true;
+}
