@@ -10,12 +10,12 @@
  * holds its pointers and extents.
  *
  * The first call for a device and type takes longer than those that follow: it loads kernels and
- * asks the runtime about each. hopper_gemm_workspace() does most of that without launching
+ * queries the runtime about each. hopper_gemm_workspace() does most of that without launching
  * anything. Make a first call of hopper_gemm() outside of a capture.
  *
  * Errors are reported on stderr and returned. Neither function exits, and neither leaves an error
- * behind in the runtime. The runtime reports what fails on the device later, such as an access to
- * memory that does not exist, where the program waits for the stream.
+ * set in the runtime. An error that occurs later on the device, such as an access to memory that
+ * does not exist, is reported by the runtime when the program waits for the stream.
  */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
@@ -48,9 +48,9 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
  * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
- * and below 2^39, so an n that is no multiple of 8 needs rows with padding. The padding between a
- * row's end and its leading dimension is neither used nor written. Rows that begin at multiples of
- * 128 bytes are read faster.
+ * and below 2^39. So rows need padding if n is not a multiple of 8. The padding between a row's end
+ * and its leading dimension is neither used nor written. Rows that begin at multiples of 128 bytes
+ * are read faster.
  *
  * All three are of `type` (enum hopper_gemm_type) and in device memory, at multiples of 16 bytes.
  * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of

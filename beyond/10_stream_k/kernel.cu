@@ -3,8 +3,8 @@
  *
  * The idea: no tile is the best for every problem. This source becomes the cooperative schedule
  * (both consumers on one tile) or ping-pong (each on its own), with or without a cluster, for any
- * tile that fits; select.c picks one of several configurations for a problem. What it costs:
- * constants where the chapters have numbers. Each technique is explained in its chapter.
+ * tile that fits. select.c picks one of several configurations for a problem. What it costs:
+ * constants in place of the chapters' numbers. Each technique is explained in its chapter.
  */
 #include "configuration.h" /* first: it chooses constants that the others have defaults for */
 
@@ -58,7 +58,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
-             * including those that its peers' TMA brings. mbarrier.try_wait, .arrive.expect_tx */
+             * including those that its peers load. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)

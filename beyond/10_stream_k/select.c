@@ -23,8 +23,8 @@
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
  *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
  *             persistent: it is for problems whose tiles are all resident at once.
- *   deep      a tile has as many clusters as there is room for, and the problem needs a workspace.
- *   balanced  for few rows: the tiles' width is chosen so that every CTA has as much work.
+ *   deep      all resident clusters share the tiles, and the problem needs a workspace.
+ *   balanced  for few rows: the tiles' width is chosen so that every CTA has the same work.
  *
  * Fitted to runs on an H200; docs/results/h200-suite.jsonl has the choices and their speeds.
  */
@@ -78,7 +78,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     if (split) {
         if (c->deep) layers = (int)(kernel->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
         if (c->deep && layers < 2) return INFINITY;
-        /* Narrower tiles than half of the widest would load more of A than they gain. */
+        /* Tiles narrower than half of the widest would cost more loads of A than they gain. */
         if (c->balanced && (p->m > kernel->tile_m || p->n / resident < kernel->tile_n / 2))
             return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */

@@ -2,7 +2,7 @@
  * split_configuration.h: the build-time parameters of split_k.cu, and what follows from them.
  *
  * As in configuration.h, the top CMakeLists.txt compiles the kernel once for each configuration. A
- * parameter that is not given there has its value from here.
+ * parameter that is not given there gets its default here.
  */
 #ifndef SPLIT_CONFIGURATION_H
 #define SPLIT_CONFIGURATION_H
@@ -24,14 +24,14 @@
 #define SPLITS 2 /* CTAs of the cluster, parts of the k loop */
 #endif
 #ifndef DEEP
-#define DEEP 0 /* 1: several clusters share a tile, and their sums meet in the workspace */
+#define DEEP 0 /* 1: several clusters share a tile and add their sums in the workspace */
 #endif
 #ifndef BALANCED
-#define BALANCED 0 /* 1: tiles have BN columns at most, and as many as fill the device evenly */
+#define BALANCED 0 /* 1: tiles have at most BN columns, so many that they fill the device evenly */
 #endif
 
 /* Rows of A and of B per load: the TMA takes as long for a row of zeros as for a row of the matrix,
- * and with few rows most would be zeros. Any thread, and the host. */
+ * and with few rows most rows of a full box would be zeros. Any thread, and the host. */
 #define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
 #define columns_loaded(args)                                                                       \
     (BALANCED ? ((args)->n + 8 * (args)->tiles_n - 1) / (8 * (args)->tiles_n) * 8 : BN)

@@ -1,12 +1,12 @@
 /*
- * 10_stream_k, split_k.cu: where there are few tiles, a cluster computes one.
+ * 10_stream_k, split_k.cu: where D has few tiles, a cluster computes one tile.
  *
  * The idea: a small D has fewer tiles than the GPU has SMs, and most of the memory's bandwidth
- * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile and leaves its sums in
+ * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile and writes its sums to
  * its shared memory. For its share of the tile, it adds up the sums of all CTAs, in a fixed order.
- * What it costs: the exchange, and two cluster barriers. With DEEP several clusters share a tile, a
- * stretch of k each, and their sums meet in a workspace. BALANCED is for few rows, without splits.
- * (split_reduce.cu lets the TMA add the sums, in no fixed order.)
+ * What it costs: the exchange, and two cluster barriers. With DEEP several clusters share a tile,
+ * each has a stretch of k, and their sums are added in a workspace. BALANCED is for few rows,
+ * without splits. (In split_reduce.cu the TMA adds the sums, in no fixed order.)
  */
 #include "building_blocks/cluster_sum.h"
 #include "building_blocks/partial_sums.h"
@@ -53,7 +53,7 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
 }
 
 /* Loads this CTA's k-tiles from `item` up to `end` into the ring. The cluster's CTAs take turns,
- * because DRAM reads neighbouring addresses faster together. Beyond k the TMA fills in zeros. One
+ * because DRAM reads neighbouring addresses faster together. The TMA fills zeros in beyond k. One
  * thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part,
                      struct pipeline_state *state, int item, int end) {
@@ -152,7 +152,7 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     if (SPLITS > 1) cluster_sync();
 }
 
-/* Clusters that share a tile: as many as are resident at once, if DEEP. */
+/* Clusters that share a tile: all that are resident at once, if DEEP. */
 static int parts(const struct gemm_problem *p) {
     const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
     const int64_t tiles = (int64_t)ceil_div(p->m, BM) * ceil_div(p->n, BN);
@@ -161,7 +161,7 @@ static int parts(const struct gemm_problem *p) {
     return fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
 
-/* Columns of a tile: as many as give every resident CTA the same, if BALANCED. */
+/* Columns of a tile: with BALANCED, so many that every resident CTA has the same work. */
 static int tile_columns(const struct gemm_problem *p) {
     const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
     const int resident = BALANCED ? gemm_resident_clusters(&launch) : 0;

@@ -89,12 +89,12 @@ DEVICE void add_tile(struct smem *shared, const struct gemm_args *args, struct t
             bulk_commit_group();
         }
     }
-    /* The reductions have read the staging memory before the CTA gives it up.
+    /* The reductions have read the staging memory before the CTA ends.
      * cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }
 
-/* Fills the ring with the part's k-tiles. Beyond k the TMA fills in zeros. One thread. */
+/* Fills the ring with the part's k-tiles. The TMA fills zeros in beyond k. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int part) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */

@@ -1,13 +1,13 @@
 /*
  * 10_stream_k, stream_k.cu: the last, incomplete round is cut by k-tiles instead of by tiles.
  *
- * The idea: T tiles on G clusters take ceil(T / G) rounds, and in the last round some SMs have
- * nothing to do. Here the tiles of that round, and of the one before it if there are few, form one
- * long line of k-tiles, which is cut into G equal stretches. A cut inside a tile leaves the tile to
- * two clusters or more; the one with the tile's end adds up what the others leave in a workspace,
- * always in the same order. What it costs: four bytes per element each way, and operands that
- * neighbouring SMs no longer fetch at the same time. What it hides: the idle part of the last
- * round.
+ * The idea: T tiles on G clusters take ceil(T / G) rounds, and in the last round some SMs are idle.
+ * Here the k-tiles of that round, and of the round before it if the last has few, are numbered
+ * consecutively and cut into G equal stretches. If a cut falls inside a tile, two or more clusters
+ * share the tile. The cluster with the tile's end adds the sums that the others store in a
+ * workspace, always in the same order. What it costs: four bytes per element each way, and
+ * neighbouring SMs no longer fetch the same operands at the same time. What it hides: the idle part
+ * of the last round.
  */
 #include "gemm.h"
 #ifndef BN
@@ -59,17 +59,17 @@ struct piece {
  * it waits only for clusters of lower index, which were launched before it. */
 struct work {
     int round;          /* of whole tiles */
-    int64_t begin, end; /* of the stretch: numbers of k-tiles on the line */
+    int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */
 };
 
-/* The first k-tile of a cluster's stretch; the last cluster's ends where one more would begin. */
+/* The first k-tile of a cluster's stretch, which ends where the next cluster's would begin. */
 DEVICE int64_t stretch_begin(const struct gemm_args *args, int cluster) {
     const int clusters = gridDim.x / CLUSTER;
     const int tiles = (args->tiles_m + CLUSTER - 1) / CLUSTER * args->tiles_n;
     return (int64_t)(tiles - args->items * clusters) * args->tiles_k * cluster / clusters;
 }
 
-/* The first k-tile of a piece's tile on the line. */
+/* The number of the first k-tile of a piece's tile. */
 DEVICE int64_t first_of_tile(const struct gemm_args *args, struct piece piece) {
     return (int64_t)(piece.tile - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
 }
@@ -108,21 +108,21 @@ DEVICE struct tile tile_of(const struct gemm_args *args, struct piece piece) {
     return tile;
 }
 
-/* ---- sums that travel ---- */
+/* ---- sums for another cluster ---- */
 
-/* Where this thread's accumulators of a CTA's first piece lie: [cta][consumer][part][thread], so
- * that a warp moves 512 bytes without a gap. */
+/* The place of this thread's accumulators of a CTA's first piece: [cta][consumer][part][thread], so
+ * that a warp moves 512 consecutive bytes. */
 DEVICE struct b128 *sums_of(const struct gemm_args *args, int cta, int half) {
     return (struct b128 *)args->workspace +
            ((int64_t)cta * CONSUMERS + half) * PARTS * 128 + threadIdx.x % 128;
 }
 
-/* The word that says that they are there; zero again at the end of the launch. */
+/* The flag that is set when these sums are stored; zero again at the end of the launch. */
 DEVICE uint32_t *flag_of(const struct gemm_args *args, int cta, int half) {
     return &args->tile_counter[cta * CONSUMERS + half];
 }
 
-/* Leaves the sums to the cluster that has the tile's end. One warpgroup. */
+/* Stores the sums for the cluster that has the tile's end. One warpgroup. */
 DEVICE void leave_sums(const struct gemm_args *args, int half, const float acc[BN / 2]) {
     struct b128 *to = sums_of(args, blockIdx.x, half);
     UNROLL for (int i = 0; i < PARTS; ++i) {
@@ -135,15 +135,15 @@ DEVICE void leave_sums(const struct gemm_args *args, int half, const float acc[B
     if (threadIdx.x % 128 == 0) st_global_release(flag_of(args, blockIdx.x, half), 1, SCOPE_GPU);
 }
 
-/* Waits for the sums that a CTA leaves, and adds them. One warpgroup. */
+/* Waits for the sums that a CTA stores, and adds them. One warpgroup. */
 DEVICE void add_sums(const struct gemm_args *args, int cta, int half, float acc[BN / 2]) {
     uint32_t *flag = flag_of(args, cta, half);
     if (threadIdx.x % 128 == 0) {
-        /* The sums are there. ld.acquire.gpu */
+        /* The other CTA has stored its sums. ld.acquire.gpu */
         while (ld_global_acquire(flag, SCOPE_GPU) == 0) {}
         st_global_relaxed(flag, 0, SCOPE_GPU); /* for the next launch */
     }
-    /* All threads come after that. bar.sync */
+    /* Every thread's loads come after the flag. bar.sync */
     named_barrier_sync(1 + half, 128);
     const struct b128 *from = sums_of(args, cta, half);
     UNROLL for (int i = 0; i < PARTS; ++i) {
@@ -211,8 +211,8 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies its 64 rows of piece after piece; stores the tiles whose end it has, and leaves the
- * other sums. One warpgroup. */
+/* Multiplies its 64 rows of piece after piece; stores the tiles whose end it has, and the sums of
+ * the others for other clusters. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BN / 2];
@@ -301,8 +301,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         return GEMM_UNSUPPORTED;
     const int clusters = clusters_of(p), tiles = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
     const int rest = tiles % clusters;
-    /* Rounds of whole tiles. If less than half a tile would be left for each cluster, a tile would
-     * be cut into many pieces: then one round more is streamed. */
+    /* Rounds of whole tiles. With less than half a tile left for each cluster, tiles would be cut
+     * into many pieces: then the last complete round is cut, too. */
     args.items = tiles / clusters;
     if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;
     return gemm_launch_grid(&GEMM_KERNEL, clusters * CLUSTER, &args, stream);

@@ -87,7 +87,7 @@ DEVICE void epilogue_store_staged(element_t *staging, const struct gemm_args *ar
     } else {
         /* The last store from this buffer has read it. cp.async.bulk.wait_group.read */
         if (elected) bulk_wait_group_read(BUFFERS - 1);
-        /* That wait, by one thread, precedes every thread's writes to the buffer. bar.sync */
+        /* The other threads must not overwrite the buffer before that wait. bar.sync */
         named_barrier_sync(barrier, 128);
         epilogue_stage_elements(staging, acc);
         /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */

@@ -149,9 +149,9 @@ static void check_last_use(const struct named_barrier *b, const struct sim_warp 
     sim_hazard(
         "barrier-shared", sim_thread(),
         "arrives at barrier %d, which %s used last (%s:%d); nothing orders this arrival after %s\n"
-        "    Under another schedule the arrival counts in that use, and the barrier "
-        "completes too early: give each\n"
-        "    group of warps a barrier of its own, or order the two uses by another barrier.",
+        "    Under another schedule it counts in that use, and the barrier completes too early: "
+        "give\n"
+        "    each group of warps a barrier of its own, or order the two uses by another barrier.",
         b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
         none ? "their arrivals" : warps_text(unknown, some, sizeof some));
 }

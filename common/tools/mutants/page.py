@@ -78,21 +78,21 @@ def survivors(results):
 
 
 REMOVED = """
-Every line that synchronizes is also removed in the other configurations of its kernel. It must be
-caught there, too, or harmless.py says under NOT_NEEDED why that configuration can do without it,
-as one with two stages can do without a last wait for copies:
+A test also removes every line that synchronizes in the other configurations of its kernel. The
+simulator must notice that, too, or `NOT_NEEDED` in harmless.py must state why the configuration
+works without the line. For example, a configuration with two stages needs no last wait for copies:
 
     ctest --test-dir build -R removed_everywhere -V
 """
 RIGHT = """
 ## What is right, though unusual
 
-A simulator that accuses everything would pass the table above. So
-[right.py](../common/tools/mutants/right.py) has {right} kernels that are right, each a few edits
-away from a chapter's, and says why: other depths of the ring, other threads that produce, wait or
-release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and `bar.arrive`.
-None may be accused, in any shape or under any schedule. A further edit breaks {twins} of them, and
-these must be accused.
+A simulator that reports every kernel would pass the table above. So
+[right.py](../common/tools/mutants/right.py) has {right} correct kernels, each a few edits away from
+a chapter's, with the reason why each is correct: other depths of the ring, other threads that
+produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
+`bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
+further edit breaks {twins} of them, and these it must report.
 
     ctest --test-dir build -R right_variants -V
     MUTANTS='staging in the ring' cmake --build build --target right_variants

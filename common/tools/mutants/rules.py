@@ -114,7 +114,7 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_s
           "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
           "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
-COUNTING = {"pipeline_advance", "pipeline_skip"}
+COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
