@@ -38,9 +38,6 @@ RULES = (
     (r"/stream_k\.cu", r"^release_stage", "after the next",
      "The last stage of a piece is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"/stream_k\.cu", r"st_global_release", "by all threads",
-     "All threads set the same flag to the same value; the harness finds that it is set again after "
-     "the owner's reset, so the launch is refused."),
     (r"/stream_k\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
