@@ -88,6 +88,8 @@ NOT_NEEDED = (
     ("^10_.*:(coop256_alone|coop224|coop256x160|pp192|pp128)$", "10_.*kernel",
      r"^cluster_sync\(\); #1",
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
+    ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
+     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
 )
 
 
