@@ -14,6 +14,7 @@
 
 #include "harness/message.h"
 #include "harness/statistics.h"
+#include "splitmix64.h"
 
 /* Burst: a pause, one warm-up, then BURST_WORK_MS of work, but no fewer than BURST_LAUNCHES
  * multiplications; a single one, not warmed up for, where that alone takes BURST_LONG_MS. */
@@ -52,17 +53,9 @@ static double flops_of(const struct rotation *r, int c) {
     return r->contenders[c].flops > 0.0 ? r->contenders[c].flops : 2.0 * p->m * p->n * p->k;
 }
 
-/* SplitMix64, a generator with a fixed sequence for each seed. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void shuffle_order(struct rotation *r) {
     for (int i = r->contender_count - 1; i > 0; --i) {
-        const int j = (int)(next_random(&r->random) % (uint64_t)(i + 1));
+        const int j = (int)(splitmix64(&r->random) % (uint64_t)(i + 1));
         const int other = r->order[j];
         r->order[j] = r->order[i];
         r->order[i] = other;

@@ -18,6 +18,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
+#include "splitmix64.h"
 
 struct sim_run sim;
 struct sim_self *sim_self;
@@ -29,14 +30,9 @@ static bool abandoned; /* set by a fiber on its way out */
 static uint64_t random_state;
 static unsigned random_job_share; /* one step in so many completes a job */
 
-/* ---- random numbers: splitmix64 ---- */
+/* ---- random numbers ---- */
 
-uint64_t sim_random(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+uint64_t sim_random(void) { return splitmix64(&random_state); }
 
 bool sim_chance(unsigned one_in) {
     return sim.schedule == SCHEDULE_RANDOM && sim_random() % one_in == 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sim/models/tensor_core.h"
+#include "splitmix64.h"
 #include "tools/arithmetic/tiles.h"
 
 enum { COLUMNS = 32, SUMS = WGMMA_M * COLUMNS, PROMOTED = 128 };
@@ -20,13 +21,8 @@ static const struct {
 } kinds[] = {{TENSOR_BF16, 1}, {TENSOR_FP16, 0}, {TENSOR_E4M3, 2}};
 enum { KINDS = 3 };
 
-/* splitmix64, in [0, 1). */
-static double uniform(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
+/* In [0, 1). */
+static double uniform(uint64_t *state) { return (double)(splitmix64(state) >> 11) * 0x1p-53; }
 
 static double draw(uint64_t *state, bool positive) {
     if (positive) return uniform(state);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "element_codec.h"
+#include "splitmix64.h"
 
 #define FP16                                                                                       \
     { "fp16", 2, 5, 10, 15, true }
@@ -28,13 +29,7 @@ struct numbers {
     uint64_t state;
 };
 
-/* splitmix64. */
-static uint64_t next(struct numbers *r) {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+static uint64_t next(struct numbers *r) { return splitmix64(&r->state); }
 
 /* From low to high. */
 static int between(struct numbers *r, int low, int high) {

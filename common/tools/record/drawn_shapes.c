@@ -3,16 +3,12 @@
 
 #include <math.h>
 
-/* SplitMix64. */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+#include "splitmix64.h"
 
 /* From 0 to 1, without 1. */
-static double uniform(uint64_t *state) { return (double)(draw(state) >> 11) / 9007199254740992.0; }
+static double uniform(uint64_t *state) {
+    return (double)(splitmix64(state) >> 11) / 9007199254740992.0;
+}
 
 /* From `least` to `most`; its logarithm is uniform. */
 static int log_uniform(uint64_t *state, int least, int most) {
@@ -31,8 +27,8 @@ static int rounded(int value, int unit, bool odd) {
 struct problem_size drawn_shape(uint64_t seed, int index) {
     static const double most_operations = 4e12;
     uint64_t state = seed * 1000003 + (uint64_t)index;
-    state = draw(&state);
-    const int kind = (int)(draw(&state) % 15); /* 0 to 2: not aligned; 3 to 6: not to lines */
+    state = splitmix64(&state);
+    const int kind = (int)(splitmix64(&state) % 15); /* 0 to 2: not aligned; 3 to 6: not to lines */
     struct problem_size size;
     do {
         size.m = log_uniform(&state, 8, 16384);
