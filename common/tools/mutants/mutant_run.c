@@ -1,12 +1,13 @@
 /*
  * mutant_run.c: runs one broken kernel until the simulator or the verification catches it.
  *
- *     mutant_run KERNEL.so order|value|few [NUMBER]
+ *     mutant_run KERNEL.so order|value|few [NUMBER [TYPE]]
  *
  * The shared object defines the kernel `kernel_mutant` and takes the simulator from this program.
  * The runs are those of --check, backend_check_runs(), up to the first that reports a hazard. A
  * wrong result alone ends the search for "value"; "few" is for mutants that should pass. With a
- * number only that run of the list. Prints one line per run,
+ * number other than 0 only that run of the list. TYPE is as in --dtype, bf16 if it is not given.
+ * Prints one line per run,
  *
  *     run NUMBER SCHEDULE SEED M N K SMS CODE
  *
@@ -45,8 +46,9 @@ static void limit_run(void) {
     if (setrlimit(RLIMIT_CPU, &limit)) abort();
 }
 
+static struct backend_options options = {.type = GEMM_BF16};
+
 static enum exit_code run(const struct gemm_kernel *kernel, const struct check_run *r, int number) {
-    const struct backend_options options = {.type = GEMM_BF16};
     limit_run();
     const enum exit_code code = check_run_once(kernel, &options, r);
     printf("run %d %s %llu %d %d %d %d %d\n", number,
@@ -64,13 +66,16 @@ static void search(const struct gemm_kernel *kernel, const struct check_run *run
 }
 
 static int usage(void) {
-    complain("usage: %s KERNEL.so order|value|few [NUMBER]", message_program());
+    complain("usage: %s KERNEL.so order|value|few [NUMBER [TYPE]]", message_program());
     return EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
     message_open(argv[0]);
-    if (argc != 3 && argc != 4) return usage();
+    if (argc < 3 || argc > 5) return usage();
+    const int type = argc == 5 ? find_name(argv[4], type_names, ELEMENT_TYPES) : GEMM_BF16;
+    if (type < 0) return usage();
+    options.type = (enum gemm_type)type;
     const bool value = !strcmp(argv[2], "value");
     if (!value && strcmp(argv[2], "few") != 0 && strcmp(argv[2], "order") != 0) return usage();
     void *const object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -80,9 +85,9 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     struct check_run runs[MOST_CHECK_RUNS];
-    const int count = backend_check_runs(kernel, runs), number = argc == 4 ? atoi(argv[3]) : 0;
-    if (argc == 4 && (number < 1 || number > count)) {
-        complain("run %s: the list has runs 1 to %d", argv[3], count);
+    const int count = backend_check_runs(kernel, runs), number = argc > 3 ? atoi(argv[3]) : 0;
+    if (number < 0 || number > count) {
+        complain("run %d: the list has runs 1 to %d", number, count);
         return EXIT_USAGE;
     }
     if (number)
