@@ -102,8 +102,9 @@ struct contender {
 };
 
 /* The baselines for this problem: cuBLAS, the best of cuBLASLt's heuristics (found by timing
- * them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
- * most `room`); 0 in the simulator. They stay valid until the next call. */
+ * them on the given buffers), and the wgmma-only ceiling; of e4m3 cuBLASLt with the problem's
+ * scales, with one for each operand, and that with fast accumulation. Returns how many were
+ * written (at most `room`); 0 in the simulator. They stay valid until the next call. */
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);
 
 /* Runs once and waits for the end. `cycles`: simulated cycles under SCHEDULE_TIME, else -1. */
