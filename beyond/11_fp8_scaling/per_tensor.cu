@@ -20,9 +20,6 @@
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
-#ifndef MULTICAST
-#define MULTICAST 1 /* 0: each CTA fetches all its columns of B itself */
-#endif
 
 enum {
     BM = 128, BN = 256, BK = 128, /* the CTA's tile */
@@ -70,12 +67,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
              * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             /* The half of B first: both CTAs wait for it. */
-            if (MULTICAST)
-                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
-                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
-            else for (int part = 0; part < BN; part += BN / CLUSTER)
-                tma_load(&shared->b[state.index][part * BK], &args->map_b, tile.n * BN + part,
-                         k_tile * BK, full);
+            tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b, tile.n * BN + row,
+                               k_tile * BK, full, (1 << CLUSTER) - 1);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
             pipeline_advance(&state, STAGES);
         }

@@ -6,7 +6,7 @@ searched for in the file's name, the line's code and what is done to it.
 
 import re
 
-ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)"
+ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -32,8 +32,8 @@ RULES = (
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     ("", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
-    ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
-    ("0[56]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
+    ("0[56]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "The order in which one thread initializes barriers means nothing before the barrier that "
@@ -54,7 +54,7 @@ RULES = (
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("0[89]_|10_.*kernel", r"release_stage\(shared, &release\)", "after the next",
+    ("0[89]_|10_.*kernel|11_.*per_tensor", r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, and no less safely."),
 
     # What only costs time.
