@@ -102,8 +102,10 @@ struct contender {
 };
 
 /* Writes the baselines for this problem: cuBLAS, the fastest of cuBLASLt's proposals (found by
- * timing them on the given buffers), and the wgmma-only ceiling. Returns how many were written (at
- * most `room`); 0 in the simulator. They stay valid until the next call. */
+ * timing them on the given buffers), and the wgmma-only ceiling. For e4m3 they are cuBLASLt with
+ * the problem's scales, with one scale for each operand, and the latter with fast accumulation.
+ * Returns how many were written (at most `room`); 0 in the simulator. They stay valid until the
+ * next call. */
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);
 
 /* Runs once and waits for the end. `cycles`: simulated cycles under SCHEDULE_TIME, else -1. */

@@ -14,7 +14,9 @@ static bool runs(const struct contender *contender, const struct gemm_problem *p
 
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
     int count = 0;
-    if (gpu_state.type == GEMM_E4M3) return 0; /* none yet */
+    /* One alone would be cuBLAS, which knows no e4m3. */
+    if (gpu_state.type == GEMM_E4M3)
+        return room > 1 ? cublaslt_scaled_contenders(problem, out, room) : 0;
     if (count < room && cublas_contender(&out[count]) && runs(&out[count], problem)) ++count;
     if (count < room && cublaslt_contender(problem, &out[count])) ++count;
     for (int wgmma = 1; wgmma >= 0 && count < room; --wgmma)

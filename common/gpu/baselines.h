@@ -11,6 +11,9 @@ enum { LIBRARY_WORKSPACE = 64 << 20 /* bytes each library gets */ };
 /* Each writes one contender for this problem and returns true; or says why not, false. */
 bool cublas_contender(struct contender *out);
 bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out);
+/* Of e4m3: with the problem's scales, with one for each operand, and that with fast accumulation.
+ * Returns how many were written. */
+int cublaslt_scaled_contenders(const struct gemm_problem *problem, struct contender *out, int room);
 bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out);
 
 /* Releases what they hold. */

@@ -4,6 +4,10 @@
  *
  * The operands are turned around as in cublas.c. cuBLAS Library, "Using the cuBLASLt API":
  * cublasLtMatmul, cublasLtMatmulAlgoGetHeuristic.
+ *
+ * Of e4m3 there are three: with the scales of gemm.h, whose layouts are the library's ("128-element
+ * 1D and 128x128 2D block scaling"; CUDA 12.9 on); with the first scale of each operand for all of
+ * it; and the same with fast accumulation, which leaves out the promotion of sums to fp32.
  */
 #include <cublasLt.h>
 #include <stdio.h>
@@ -21,12 +25,22 @@ static const double WORK_MS = 3.0;   /* of one candidate in one round */
 static const double PAUSE_S = 0.02;  /* before it, so that no candidate inherits a hot GPU */
 static const double HOPELESS = 1.25; /* times the best of the first round: not timed again */
 
+enum scaling { UNSCALED, BLOCKS, TENSOR, TENSOR_FAST, SCALINGS };
+static const char *const names[SCALINGS] = {"cublaslt-best", "cublaslt-blocks", "cublaslt-tensor",
+                                            "cublaslt-fast"};
+
+/* One way to multiply. */
+struct setup {
+    enum scaling scaling;
+    cublasLtMatmulDesc_t operation;
+    cublasLtMatrixLayout_t a, b, d; /* row-major A, B, D as the library sees them */
+    cublasLtMatmulAlgo_t algorithm;
+};
+
 static struct {
     cublasLtHandle_t handle;
     void *workspace;
-    cublasLtMatmulDesc_t operation;
-    cublasLtMatrixLayout_t a, b, d; /* row-major A, B, D as the library sees them */
-    cublasLtMatmulAlgo_t best;
+    struct setup setups[SCALINGS];
 } lt;
 
 static bool lt_ok(cublasStatus_t status, const char *attempt) {
@@ -35,40 +49,76 @@ static bool lt_ok(cublasStatus_t status, const char *attempt) {
     return false;
 }
 
-/* `self->state` is the algorithm. */
+static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const void *value,
+                size_t bytes) {
+    return lt_ok(cublasLtMatmulDescSetAttribute(s->operation, attribute, value, bytes),
+                 "describing the operation");
+}
+
+/* Where the scales are; the library's first operand is B. Differs from one buffer to the next. */
+static bool set_scales(struct setup *s, const struct gemm_problem *p) {
+    return s->scaling == UNSCALED ||
+           (set(s, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &p->scales.b, sizeof p->scales.b) &&
+            set(s, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &p->scales.a, sizeof p->scales.a));
+}
+
+/* `self->state` is the setup. */
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
                                 void *stream) {
     const float one = 1.0f, zero = 0.0f;
-    if (!lt_ok(cublasLtMatmul(lt.handle, lt.operation, &one, p->b, lt.b, p->a, lt.a, &zero, p->d,
-                              lt.d, p->d, lt.d, self->state, lt.workspace, LIBRARY_WORKSPACE,
+    struct setup *const s = self->state;
+    if (!set_scales(s, p) ||
+        !lt_ok(cublasLtMatmul(lt.handle, s->operation, &one, p->b, s->b, p->a, s->a, &zero, p->d,
+                              s->d, p->d, s->d, &s->algorithm, lt.workspace, LIBRARY_WORKSPACE,
                               (cudaStream_t)stream),
                "cublasLtMatmul"))
         return GEMM_LAUNCH_FAILED;
     return GEMM_OK;
 }
 
-static void destroy_description(void) {
-    if (lt.operation) cublasLtMatmulDescDestroy(lt.operation);
-    if (lt.a) cublasLtMatrixLayoutDestroy(lt.a);
-    if (lt.b) cublasLtMatrixLayoutDestroy(lt.b);
-    if (lt.d) cublasLtMatrixLayoutDestroy(lt.d);
-    lt.operation = NULL;
-    lt.a = lt.b = lt.d = NULL;
+static void destroy_description(struct setup *s) {
+    if (s->operation) cublasLtMatmulDescDestroy(s->operation);
+    if (s->a) cublasLtMatrixLayoutDestroy(s->a);
+    if (s->b) cublasLtMatrixLayoutDestroy(s->b);
+    if (s->d) cublasLtMatrixLayoutDestroy(s->d);
+    s->operation = NULL;
+    s->a = s->b = s->d = NULL;
 }
 
-static bool describe(const struct gemm_problem *p) {
-    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+/* How scales are meant. False also where the library is too old for it. */
+static bool describe_scaling(struct setup *s, const struct gemm_problem *p) {
+    const int8_t fast = s->scaling == TENSOR_FAST;
+    if (s->scaling == UNSCALED) return true;
+    if (!set_scales(s, p) || !set(s, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast))
+        return false;
+    if (s->scaling != BLOCKS) return true;
+#if CUBLAS_VERSION >= 120900
+    const int32_t a = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+    const int32_t b = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+    return set(s, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &b, sizeof b) &&
+           set(s, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &a, sizeof a);
+#else
+    return false;
+#endif
+}
+
+static cudaDataType_t library_type(enum gemm_type type) {
+    return type == GEMM_E4M3 ? CUDA_R_8F_E4M3 : type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+}
+
+static bool describe(struct setup *s, const struct gemm_problem *p) {
+    const cudaDataType_t type = library_type(gpu_state.type);
+    const cudaDataType_t output = library_type(gemm_output_type(gpu_state.type));
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const uint64_t m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
-    destroy_description();
-    return lt_ok(cublasLtMatmulDescCreate(&lt.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+    destroy_description(s);
+    return lt_ok(cublasLtMatmulDescCreate(&s->operation, CUBLAS_COMPUTE_32F, CUDA_R_32F),
                  "describing the operation") &&
-           lt_ok(cublasLtMatmulDescSetAttribute(lt.operation, CUBLASLT_MATMUL_DESC_TRANSA,
-                                                &transposed, sizeof transposed),
-                 "describing the operation") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&lt.b, type, k, n, p->ldb), "describing B") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&lt.a, type, k, m, p->lda), "describing A") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&lt.d, type, n, m, p->ldd), "describing D");
+           set(s, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed) &&
+           describe_scaling(s, p) &&
+           lt_ok(cublasLtMatrixLayoutCreate(&s->b, type, k, n, p->ldb), "describing B") &&
+           lt_ok(cublasLtMatrixLayoutCreate(&s->a, type, k, m, p->lda), "describing A") &&
+           lt_ok(cublasLtMatrixLayoutCreate(&s->d, output, n, m, p->ldd), "describing D");
 }
 
 static bool prefer(cublasLtMatmulPreference_t preference,
@@ -87,7 +137,7 @@ static uint32_t alignment_of(const void *pointer) {
 }
 
 /* The library's proposals for what has been described. Returns how many. */
-static int propose(const struct gemm_problem *p,
+static int propose(const struct setup *s, const struct gemm_problem *p,
                    cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
     cublasLtMatmulPreference_t preference = NULL;
     const size_t workspace = LIBRARY_WORKSPACE;
@@ -100,7 +150,7 @@ static int propose(const struct gemm_problem *p,
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &a, sizeof a) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &d, sizeof d) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &d, sizeof d) &&
-        !lt_ok(cublasLtMatmulAlgoGetHeuristic(lt.handle, lt.operation, lt.b, lt.a, lt.d, lt.d,
+        !lt_ok(cublasLtMatmulAlgoGetHeuristic(lt.handle, s->operation, s->b, s->a, s->d, s->d,
                                               preference, CANDIDATES, proposals, &found),
                "asking for heuristics"))
         found = 0;
@@ -108,11 +158,11 @@ static int propose(const struct gemm_problem *p,
     return found;
 }
 
-/* Milliseconds of one multiplication by this algorithm, in a short batch; negative if it does not
- * run. */
-static double time_one(const struct gemm_problem *problem, cublasLtMatmulAlgo_t *algorithm) {
+/* Milliseconds of one multiplication by the setup's algorithm, in a short batch; negative if it
+ * does not run. */
+static double time_one(struct setup *s, const struct gemm_problem *problem) {
     const struct contender candidate = {
-        .name = "cublaslt candidate", .computes = true, .enqueue = enqueue, .state = algorithm};
+        .name = "cublaslt candidate", .computes = true, .enqueue = enqueue, .state = s};
     struct batch batch;
     double cycles;
     /* Once outside of a capture, where a kernel may not be loaded. */
@@ -132,8 +182,8 @@ static int by_value(const void *a, const void *b) {
 
 /* Times the proposals in rounds, each round in another order. Returns the index of the fastest, or
  * -1. */
-static int rank(const struct gemm_problem *problem, cublasLtMatmulHeuristicResult_t *proposals,
-                int count) {
+static int rank(struct setup *s, const struct gemm_problem *problem,
+                const cublasLtMatmulHeuristicResult_t *proposals, int count) {
     double ms[CANDIDATES][ROUNDS];
     bool out[CANDIDATES] = {false};
     for (int round = 0; round < ROUNDS; ++round) {
@@ -144,7 +194,8 @@ static int rank(const struct gemm_problem *problem, cublasLtMatmulHeuristicResul
         for (int i = 0; i < count; ++i) {
             const int c = (round * 11 + i * stride) % count;
             if (out[c]) continue;
-            ms[c][round] = time_one(problem, &proposals[c].algo);
+            s->algorithm = proposals[c].algo;
+            ms[c][round] = time_one(s, problem);
             out[c] = ms[c][round] <= 0.0;
         }
         double best = 0.0;
@@ -162,32 +213,49 @@ static int rank(const struct gemm_problem *problem, cublasLtMatmulHeuristicResul
     return winner;
 }
 
-bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out) {
-    if (!lt.handle) {
-        if (!lt_ok(cublasLtCreate(&lt.handle), "creating a handle")) return false;
-        if (!cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE),
-                     "allocating cuBLASLt's workspace")) {
-            cublaslt_close();
-            return false;
-        }
-    }
-    if (!describe(problem)) return false;
+static bool open_library(void) {
+    if (lt.handle) return true;
+    if (!lt_ok(cublasLtCreate(&lt.handle), "creating a handle")) return false;
+    if (cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE), "allocating cuBLASLt's workspace"))
+        return true;
+    cublaslt_close();
+    return false;
+}
+
+static bool contender(enum scaling scaling, const struct gemm_problem *problem,
+                      struct contender *out) {
+    struct setup *const s = &lt.setups[scaling];
+    s->scaling = scaling;
+    if (!open_library() || !describe(s, problem)) return false;
     cublasLtMatmulHeuristicResult_t proposals[CANDIDATES];
-    const int count = propose(problem, proposals);
-    const int winner = count ? rank(problem, proposals, count) : -1;
+    const int count = propose(s, problem, proposals);
+    const int winner = count ? rank(s, problem, proposals, count) : -1;
     if (winner < 0) {
-        fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d\n", problem->m, problem->n,
-                problem->k);
+        fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d (%s)\n", problem->m, problem->n,
+                problem->k, names[scaling]);
         return false;
     }
-    lt.best = proposals[winner].algo;
+    s->algorithm = proposals[winner].algo;
     *out = (struct contender){
-        .name = "cublaslt-best", .computes = true, .enqueue = enqueue, .state = &lt.best};
+        .name = names[scaling], .computes = true, .enqueue = enqueue, .state = s};
     return true;
 }
 
+bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out) {
+    return contender(UNSCALED, problem, out);
+}
+
+int cublaslt_scaled_contenders(const struct gemm_problem *problem, struct contender *out,
+                               int room) {
+    int count = 0;
+    for (int scaling = BLOCKS; scaling <= TENSOR_FAST && count < room; ++scaling)
+        if (contender((enum scaling)scaling, problem, &out[count])) ++count;
+    return count;
+}
+
 void cublaslt_close(void) {
-    destroy_description();
+    for (int i = 0; i < SCALINGS; ++i)
+        destroy_description(&lt.setups[i]);
     if (lt.handle) cublasLtDestroy(lt.handle);
     if (lt.workspace) cudaFree(lt.workspace);
     lt.handle = NULL;

@@ -67,6 +67,16 @@ DEVICE void wgmma_commit_group(void) {
             asm volatile("" : "+f"((acc)[i_])::"memory");                                          \
     } while (0)
 
+/* Promotes the sums of a wgmma that has been waited for: sum[i] += acc[i] * scale[r], r = 0 for the
+ * thread's accumulators of its upper row, 4 j and 4 j + 1, and 1 for those of the row eight below.
+ * `count`, a constant, is the number of fma.rn.f32; each takes an issue slot of its scheduler.
+ * The simulator does not see ordinary arithmetic: here it checks the accumulators and charges the
+ * slots. Whole warps call. */
+DEVICE void wgmma_promote(float *sum, float *acc, const float scale[2], int count) {
+    wgmma_use_registers(acc, count);
+    UNROLL for (int i = 0; i < count; ++i) sum[i] = fmaf(acc[i], scale[i % 4 / 2], sum[i]);
+}
+
 /* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is built
  * from this table. */
 // clang-format off

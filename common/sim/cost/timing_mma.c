@@ -1,6 +1,6 @@
 /*
- * timing_mma.c: what ldmatrix and mma.sync cost under SCHEDULE_TIME: registers that arrive later,
- * and the Tensor Core's share of a sub-partition.
+ * timing_mma.c: what ldmatrix, mma.sync and ordinary arithmetic cost under SCHEDULE_TIME: registers
+ * that arrive later, the Tensor Core's share of a sub-partition, and slots of its scheduler.
  */
 #include "sim/core/events.h"
 #include "sim/core/scheduler.h"
@@ -44,6 +44,16 @@ void timing_mma(struct sim_warp *warp, const float *d) {
                                            .end = begin + MMA_INTERVAL,
                                            .cta = warp->cta,
                                            .thread = warp->index * WARP_SIZE});
+}
+
+void timing_arithmetic(struct sim_warp *warp, int count) {
+    if (!sim_timed()) return;
+    struct sm *sm = &timing_sms[warp->cta->sm];
+    const uint64_t cycles = (uint64_t)count * ISSUE_CYCLES;
+    for (int i = 0; i < LOADS_IN_FLIGHT; ++i)
+        warp->clock = later(warp->clock, warp->timing->load_done[i]);
+    warp->clock = book(&sm->issue[warp->index % SUB_PARTITIONS], warp->clock, cycles) + cycles +
+                  ARITHMETIC_LATENCY;
 }
 
 void timing_operands(struct sim_thread *thread, const float *d, const uint32_t *a,

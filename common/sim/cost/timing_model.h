@@ -20,12 +20,13 @@ enum {
     CTA_SETUP_CYCLES = 700,  /* what else a CTA begins with: instructions that are not in a cache,
                                * the tensor maps [fit: 07] */
 
-    SUB_PARTITIONS = 4,   /* of an SM; warp w issues from w % 4 [sheet] */
-    ISSUE_CYCLES = 1,     /* a warp instruction per cycle and sub-partition [sheet] */
-    SCALAR_OVERHEAD = 2,  /* address arithmetic and FMA of a scalar access [guess] */
-    LOADS_IN_FLIGHT = 8,  /* of a warp, before it stalls for the registers [guess] */
-    LOG_LANES_AHEAD = 64, /* accesses that a lane may be ahead of the slowest of its warp */
-    BARRIER_LATENCY = 13, /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
+    SUB_PARTITIONS = 4,     /* of an SM; warp w issues from w % 4 [sheet] */
+    ISSUE_CYCLES = 1,       /* a warp instruction per cycle and sub-partition [sheet] */
+    ARITHMETIC_LATENCY = 4, /* of a dependent FMA [micro] */
+    SCALAR_OVERHEAD = 2,    /* address arithmetic and FMA of a scalar access [guess] */
+    LOADS_IN_FLIGHT = 8,    /* of a warp, before it stalls for the registers [guess] */
+    LOG_LANES_AHEAD = 64,   /* accesses that a lane may be ahead of the slowest of its warp */
+    BARRIER_LATENCY = 13,   /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
     BARRIER_WARP_CYCLES = 2,
     FENCE_CYCLES = 10,      /* fence.proxy.async [probe] */
     SHUFFLE_CYCLES = 20,    /* __shfl_sync and the selection beside it [fit: 06] */

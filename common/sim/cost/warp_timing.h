@@ -35,11 +35,14 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows);
 uint64_t timing_copy(struct sim_thread *thread, const void *global);
 
 /* Before an mma.sync, by each lane: the warp waits for the registers it takes and for its Tensor
- * Core. timing_mma.c, as the next two. */
+ * Core. timing_mma.c, as the next three. */
 void timing_operands(struct sim_thread *thread, const float *d, const uint32_t *a,
                      const uint32_t *b);
 /* mma.sync by a warp, into d. */
 void timing_mma(struct sim_warp *warp, const float *d);
+/* `count` instructions of the warp on its sub-partition's CUDA cores, which do not wait for one
+ * another, but for what the warp has loaded. */
+void timing_arithmetic(struct sim_warp *warp, int count);
 /* ldmatrix: the registers at r are ready when the rows have come. */
 void timing_fragments(struct sim_warp *warp, const uint32_t *r);
 

@@ -9,7 +9,7 @@ removed.py removes every line in every configuration.
 
 import re
 
-ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)"
+ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -40,8 +40,8 @@ RULES = (
      "necessary, and still once. The producer refills it later."),
     (r"/stream_k\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("", r"^(tma_load\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
-    ("0[569]", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
+    ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "Before the barrier that follows, the order in which one thread initializes barriers does not "
@@ -63,7 +63,7 @@ RULES = (
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("0[89]_|10_.*kernel", r"release_stage\(shared, &release\)", "after the next",
+    ("0[89]_|10_.*kernel|11_.*per_tensor", r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
 
     # What only costs time.

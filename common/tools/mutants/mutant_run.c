@@ -1,13 +1,14 @@
 /*
  * mutant_run.c: runs one changed kernel until the simulator or the verification catches it.
  *
- *     mutant_run KERNEL.so order|value|few|spread|all [NUMBER]
+ *     mutant_run KERNEL.so order|value|few|spread|all [NUMBER [TYPE]]
  *
  * The shared object defines the kernel `kernel_mutant` and takes the simulator from this program.
  * The runs are those of --check, backend_check_runs(). "order" ends with the first run that reports
  * a hazard; a wrong result is enough to end "value". The others are for kernels that should pass:
  * "few" makes four runs; "spread" makes runs of every shape and schedule, and "all" makes all runs,
- * up to the first that fails. With a number only that run of the list. Prints one line per run,
+ * up to the first that fails. With a number other than 0 only that run of the list. TYPE is as in
+ * --dtype, bf16 if it is not given. Prints one line per run,
  *
  *     run NUMBER SCHEDULE SEED M N K SMS CODE
  *
@@ -52,8 +53,9 @@ static void limit_run(void) {
     if (setrlimit(RLIMIT_CPU, &limit)) abort();
 }
 
+static struct backend_options options = {.type = GEMM_BF16};
+
 static enum exit_code run(const struct gemm_kernel *kernel, const struct check_run *r, int number) {
-    const struct backend_options options = {.type = GEMM_BF16};
     limit_run();
     const enum exit_code code = check_run_once(kernel, &options, r);
     printf("run %d %s %llu %d %d %d %d %d\n", number,
@@ -79,13 +81,16 @@ static void choose(const struct gemm_kernel *kernel, const struct check_run *run
 }
 
 static int usage(void) {
-    complain("usage: %s KERNEL.so order|value|few|spread|all [NUMBER]", message_program());
+    complain("usage: %s KERNEL.so order|value|few|spread|all [NUMBER [TYPE]]", message_program());
     return EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
     message_open(argv[0]);
-    if (argc != 3 && argc != 4) return usage();
+    if (argc < 3 || argc > 5) return usage();
+    const int type = argc == 5 ? find_name(argv[4], type_names, ELEMENT_TYPES) : GEMM_BF16;
+    if (type < 0) return usage();
+    options.type = (enum gemm_type)type;
     static const char *const words[] = {"order", "value", "few", "spread", "all"};
     enum { ORDER, VALUE, FEW, SPREAD, ALL, WORDS } word = ORDER;
     while (word < WORDS && strcmp(argv[2], words[word]) != 0)
@@ -98,9 +103,9 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     struct check_run runs[MOST_CHECK_RUNS];
-    const int count = backend_check_runs(kernel, runs), number = argc == 4 ? atoi(argv[3]) : 0;
-    if (argc == 4 && (number < 1 || number > count)) {
-        complain("run %s: the list has runs 1 to %d", argv[3], count);
+    const int count = backend_check_runs(kernel, runs), number = argc > 3 ? atoi(argv[3]) : 0;
+    if (number < 0 || number > count) {
+        complain("run %d: the list has runs 1 to %d", number, count);
         return EXIT_USAGE;
     }
     if (number)

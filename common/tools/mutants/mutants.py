@@ -47,7 +47,8 @@ HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST)=|(CLUSTER|SPLITS)=1$|STAGES=2$"
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED)=|(CLUSTER|SPLITS)=1$|"
+            r"STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
@@ -56,15 +57,16 @@ FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "kernel", "run",
           "says")
 KEY = 5  # the fields that name a mutant
 
-Configuration = collections.namedtuple("Configuration", "label file macros")
+Configuration = collections.namedtuple("Configuration", "label file macros type")
 # verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; kernel, run: where that came out,
 # run 0: nowhere; at, against: code of the lines that the report names; says: its advice.
 Outcome = collections.namedtuple("Outcome", "verdict kernel run at against says report",
                                  defaults=(0, "", "", "", ""))
 
 
-def configurations(kernels):
-    """Of configurations of one file that differ only in sizes, the first."""
+def configurations(kernels, e4m3=""):
+    """Of configurations of one file that differ only in sizes, the first. e4m3: the chapters whose
+    operands are of that type; of the others they are bf16."""
     found, seen = [], set()
     for kernel in kernels.split(","):
         chapter, label, file, macros = kernel.split("|")
@@ -74,7 +76,8 @@ def configurations(kernels):
             seen.add((chapter, file, switches))
             name = os.path.basename(chapter)
             found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
-                                       macros))
+                                       macros,
+                                       "e4m3" if chapter in e4m3.split(",") else "bf16"))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
 
@@ -96,7 +99,7 @@ class Gallery:
         self.options = options
         self.compiler = options.compiler.split(",")
         self.recorded = {tuple(row[:KEY]): row for row in read_table("verdicts.tsv")}
-        self.configurations = configurations(options.kernels)
+        self.configurations = configurations(options.kernels, getattr(options, "e4m3", ""))
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -209,7 +212,7 @@ class Gallery:
             return None
         excused = harmless.reason_of(edit) or harmless.not_needed(edit, kernel)
         search = "few" if excused else edit.category
-        run = subprocess.run([self.options.runner, path, search] + [str(number)] * (number > 0),
+        run = subprocess.run([self.options.runner, path, search, str(number), configuration.type],
                              capture_output=True, text=True, errors="replace", check=False)
         if run.returncode == -signal.SIGXCPU:
             return Outcome("never ends", kernel)
@@ -342,6 +345,7 @@ def parser_of(description):
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--kernels", required=True)
+    parser.add_argument("--e4m3", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)

@@ -213,6 +213,25 @@ KERNEL(THREADS, 1) groups(KERNEL_ARGS args) {
     store(&args, 16, 32, acc[1]);
 }
 
+/* Each step's sums are promoted, the lower rows' twice their half. */
+KERNEL(THREADS, 1) promoted_64(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct layout b = {SWIZZLE_128B, false, 64};
+    const float scale[2] = {1, 0.5f};
+    float acc[32], sum[32] = {0};
+    fill_both(shared, &args, plain, b);
+    for (int step = 0; step < K / 16; ++step) {
+        wgmma_fence();
+        wgmma_m64nNk16(64, acc, describe(plain, shared->a, step), describe(b, shared->b, step), 0);
+        wgmma_commit_group();
+        wgmma_wait_group(0);
+        wgmma_promote(sum, acc, scale, 32);
+    }
+    for (int i = 0; i < 32; ++i)
+        if (i % 4 >= 2) sum[i] *= 2;
+    store(&args, 64, 0, sum);
+}
+
 /* All warps read B, and a warp's wait speaks for itself: its thread may not release for the others.
  */
 KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
@@ -236,6 +255,7 @@ KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
 
 enum mistake {
     NOT_WAITED,
+    PROMOTED_UNWAITED,
     WAITED_FOR_OLDER,
     NO_FENCE,
     CHANGED_WITHOUT_FENCE,
@@ -292,6 +312,11 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
     wgmma_commit_group();
     if (mistake == NEVER_WAITED) return;
     if (mistake == NOT_WAITED) store(&args, 16, 0, acc);
+    if (mistake == PROMOTED_UNWAITED) {
+        const float scale[2] = {1, 1};
+        float sum[8] = {0};
+        wgmma_promote(sum, acc, scale, 8);
+    }
     if (mistake == CHANGED_IN_FLIGHT) acc[3] = 1;
     if (mistake == OTHER_SHAPE_IN_FLIGHT) wgmma_m64nNk16(8, acc, da, db, 1);
     if (mistake == OPERAND_OVERWRITTEN) st_shared_b32((uint32_t *)(void *)shared->a, 0);
@@ -380,9 +405,11 @@ int main(int argc, char **argv) {
         K_MAJOR(e4m3_136),
         K_MAJOR(e4m3_256),
         CASE(rs_128),
+        CASE(promoted_64),
         CASE(groups),
         CASE(one_thread_releases_8, .hazard = "overwritten-while-read"),
         WRONG(NOT_WAITED, "accumulator-in-use"),
+        WRONG(PROMOTED_UNWAITED, "accumulator-in-use"),
         WRONG(WAITED_FOR_OLDER, "accumulator-in-use"),
         WRONG(NO_FENCE, "missing-wgmma-fence"),
         WRONG(CHANGED_WITHOUT_FENCE, "missing-wgmma-fence"),

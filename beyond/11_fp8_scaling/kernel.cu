@@ -1,0 +1,219 @@
+/*
+ * 11_fp8_scaling: what promotes one warpgroup's sums runs under the other's multiplications.
+ *
+ * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other adds up its own and
+ * has the next multiplications waiting before the Tensor Core is done. That works if a promotion
+ * with all that surrounds it takes less than 256 cycles, so the scales may not have to be fetched
+ * then: the producer sends them along with the operands, and they are read while the
+ * multiplications run. What it costs: 1 KB of each stage, and a fence, since ordinary loads have
+ * read what the TMA will overwrite.
+ */
+#include "gemm.h"
+#ifndef BUFFERS
+#define BUFFERS 1 /* of epilogue_store.h */
+#endif
+#define RASTER_GROUP 8 /* of tile_order.h; in clusters */
+#include "building_blocks/epilogue_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring, 2 to 4 */
+#endif
+#ifndef ORDERED
+#define ORDERED 0 /* 1: the warpgroups issue in turn, whatever the Tensor Core would do */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 256, BN = SCALE_BLOCK, BK = SCALE_BLOCK, /* the CTA's tile: one scale of B at a time */
+    CLUSTER = 2,                                  /* CTAs, side by side */
+    CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
+    ROWS = BM / CONSUMERS,
+    ORDER = 1 + CONSUMERS, /* named barriers behind those of the epilogue */
+    THREADS = 128 * (1 + CONSUMERS),
+    SCALES_B = 4, /* scales that the TMA fetches at least, of which the first is used */
+    /* What the TMA delivers for one k-tile. */
+    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
+};
+
+struct smem {
+    e4m3_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column] */
+    float scale_a[STAGES][BM]; /* [stage][row] */
+    float scale_b[STAGES][32]; /* 128 bytes each, as the TMA wants it */
+    struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
+};
+
+/* Issues acc = a * b for 64 rows of a k-tile: 64 x 128 x 32 at a time, four steps along k. Rows are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const e4m3_t *a, const e4m3_t *b) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 32; ++step) {
+        const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
+        wgmma_m64nNk32_e4m3(128, acc, a_tile + along_k, b_tile + along_k, step > 0);
+    }
+}
+
+/* This CTA's tile of the cluster's item `number`: the items are rows of CLUSTER tiles. */
+DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+    struct tile tile = tile_at(number, args->tiles_m, args->items / args->tiles_m);
+    tile.n = tile.n * CLUSTER + cluster_rank();
+    return tile;
+}
+
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and half of the
+ * rows of A for both CTAs. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    const int row = cluster_rank() * (BM / CLUSTER); /* of A */
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(args, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* All consumer warps of the cluster have read the stage; then announces the bytes,
+             * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            /* The half of A first: both CTAs wait for it. */
+            tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a, tile.m * BM + row,
+                               k_tile * BK, full, (1 << CLUSTER) - 1);
+            /* Each CTA fetches its scales alone: what ordinary loads have read, a peer's TMA could
+             * overwrite only after a release at the scope of the cluster, which is slow. */
+            tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
+            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n, k_tile, full);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+}
+
+/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
+ * barrier. mapa, mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    const int lane = threadIdx.x % 32;
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
+    pipeline_advance(state, STAGES);
+}
+
+/* A scale in shared memory. */
+DEVICE float load_scale(const float *scale) {
+    const uint32_t bits = ld_shared_b32(scale);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const bool elected = threadIdx.x % 128 == 0;
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4; /* of 64 */
+    float acc[BN / 2], sum[ROWS / 64][BN / 2];
+    struct pipeline_state state = {0, 0};
+    /* The first to issue is consumer 0. bar.arrive */
+    if (ORDERED && consumer == 1) named_barrier_arrive(ORDER, 128 * CONSUMERS);
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(args, number);
+        const int first_row = tile.m * BM + consumer * ROWS, first_column = tile.n * BN;
+        UNROLL for (int i = 0; i < ROWS / 64 * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            const float *scale_a = &shared->scale_a[state.index][consumer * ROWS + row];
+            /* All bytes of the k-tile have arrived, its scales among them. mbarrier.try_wait */
+            consumer_wait(shared->ring, state);
+            UNROLL for (int half = 0; half < ROWS / 64; ++half) {
+                const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + half * 64) * BK];
+                /* The other consumer has issued its 64 rows. bar.sync */
+                if (ORDERED) named_barrier_sync(ORDER + consumer, 128 * CONSUMERS);
+                /* The promotion's reading of the accumulators comes before the multiplications.
+                 * wgmma.fence */
+                wgmma_fence();
+                multiply(acc, a, shared->b[state.index]);
+                wgmma_commit_group();
+                /* It may issue the next; they queue behind these. bar.arrive */
+                if (ORDERED) named_barrier_arrive(ORDER + 1 - consumer, 128 * CONSUMERS);
+                const float b = load_scale(shared->scale_b[state.index]);
+                const float scale[2] = {load_scale(&scale_a[half * 64]) * b,
+                                        load_scale(&scale_a[half * 64 + 8]) * b};
+                /* The last scales have been read, before the TMA overwrites them.
+                 * fence.proxy.async */
+                if (half == ROWS / 64 - 1) fence_proxy_async();
+                /* The sums of 128 products are complete. wgmma.wait_group */
+                wgmma_wait_group(0);
+                /* This warp has read the stage: all its lanes have, and then one says so.
+                 * bar.warp.sync, mbarrier.arrive */
+                if (half == ROWS / 64 - 1) {
+                    __syncwarp();
+                    release_stage(shared, &state);
+                }
+                /* Added to those in fp32, times the scales of this thread's two rows. */
+                wgmma_promote(sum[half], acc, scale, BN / 2);
+            }
+        }
+        epilogue_store(shared->d[consumer], args, first_row, first_column, ROWS, BN, sum[0],
+                       1 + consumer);
+    }
+    /* The last arrival of consumer 1 is met. bar.sync */
+    if (ORDERED && consumer == 0) named_barrier_sync(ORDER, 128 * CONSUMERS);
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
+    if (elected) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warp = warp_index(), warpgroup = warp / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
+        /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
+     * ordered. barrier.cluster */
+    cluster_sync_relaxed();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (warp == 0 && elect_one()) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+     * barrier.cluster */
+    cluster_sync();
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM / CLUSTER, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
+                        p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, args.tiles_n, args.tiles_k,
+                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        EPILOGUE_SWIZZLE))
+        return GEMM_UNSUPPORTED;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
+    const int resident = gemm_resident_clusters(&launch);
+    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
+    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
+    .technique = "promotion under the other warpgroup's multiplications; scales in the stage",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
