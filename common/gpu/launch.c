@@ -66,8 +66,8 @@ static struct known_device *current_device(void) {
     return &known[device];
 }
 
-/* The entry of a launch's kernel, its attributes set for this launch; with `again` even if they have
- * been set. NULL after a message. */
+/* The entry of a launch's kernel, its attributes set for this launch. `again`: sets them even if
+ * they have been set. NULL after a message. */
 static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
                                     bool again) {
     int i = 0;
