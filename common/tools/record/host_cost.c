@@ -5,10 +5,10 @@
  *     build/gpu/host_cost
  *
  * A batch is a number of calls in a row, fewer than the runtime queues without waiting. Its time on
- * the host, divided by the number of calls, is one sample. Between batches the program waits for the
- * GPU. The contenders take turns, round after round; the table has medians, smallest and largest
- * samples, in microseconds. All are on one stream of the program's, and none has its stream or
- * workspace set anew.
+ * the host, divided by the number of calls, is one sample. Between batches the program waits for
+ * the GPU. The contenders take turns, round after round; the table has medians, smallest and
+ * largest samples, in microseconds. All use one stream, and none has its stream or workspace set
+ * anew.
  *
  * Exit codes: 0, or 1 after a failed call, 3 no device.
  */
