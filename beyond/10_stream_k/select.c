@@ -29,7 +29,7 @@
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep balanced k-tile overhead */                                        \
     f(coop256, 0, 0, 0, 1087, 1800) f(coop200_four, 0, 0, 0, 850, 1800)                            \
-        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1260, 3300)                         \
+        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1280, 3300)                         \
             f(pp192, 0, 0, 0, 778, 700) f(pp192_cluster, 0, 0, 0, 778, 900)                        \
                 f(pp128, 0, 0, 0, 549, 700) f(split1_64x64, 1, 0, 0, 278, 570)                     \
                     f(split1_64x128, 1, 0, 0, 311, 2000) f(rows_64x128, 1, 0, 1, 311, 200)         \
