@@ -145,7 +145,7 @@ static void describe(const struct shape *s) {
     const cublasOperation_t transposed = CUBLAS_OP_T;
     const size_t workspace = WORKSPACE;
     const uint64_t m = (uint64_t)s->m, n = (uint64_t)s->n, k = (uint64_t)s->k;
-    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulPreference_t preference = NULL;
     cublasLtMatmulHeuristicResult_t proposal;
     int found = 0;
     must(!cublasLtMatmulDescCreate(&now.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F) &&
