@@ -17,9 +17,9 @@
  * of the SMs (a green context), kernels are still chosen for the whole device.
  *
  * Memory. Calls may overlap on the device, in any streams. Calls that may overlap must not share
- *     D                  both write it, and one's D is not another's A or B
- *     a workspace        it holds partial sums, and counters
- *     a plan             some plans have counters in device memory: two streams need two plans
+ *     D              both write it; nor may the D of one be the A or B of the other
+ *     a workspace    it holds partial sums, and counters
+ *     a plan         some plans have counters in device memory: two streams need two plans
  * They may share A and B. Calls in one stream do not overlap and may share everything. A graph that
  * has captured a call counts as that call each time it runs, a plan's counters included: the plan
  * must live as long as the graph.
