@@ -50,7 +50,7 @@ struct reading {
 };
 
 static void fail(struct reading *r, const char *what, const char *detail) {
-    if (!*r->error) snprintf(r->error, sizeof r->error, "%s%s", what, detail);
+    if (!*r->error) snprintf(r->error, sizeof r->error, "%.60s%.180s", what, detail);
 }
 
 /* ---- looking up ---- */
