@@ -86,6 +86,9 @@ void mbarrier_report(const char *kind, const struct mbarrier_record *record,
  * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
 
+/* Is the thread ordered after the fence.mbarrier_init that follows the initialization? */
+bool mbarrier_is_after_fence(const struct mbarrier_record *record, const struct sim_thread *thread);
+
 /* Releases to `sync` the barriers that the thread has initialized and fenced, and nothing else. */
 void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync);
 
