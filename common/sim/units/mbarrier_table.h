@@ -111,7 +111,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
 /* Is any thread of the CTA ordered after this epoch of the slot? */
 bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
 
-/* Ends the launch if the CTA has ended: nobody may reach into its shared memory any more. */
+/* Ends the launch if the CTA has ended: no thread may access its shared memory any more. */
 void check_target_alive(const struct sim_cta *target, const char *operation);
 
 /* malloc that ends the launch instead of failing. */

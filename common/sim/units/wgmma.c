@@ -4,7 +4,7 @@
  *
  * The four warps of a warpgroup meet at every wgmma. Their accumulators are gathered into a 64 x n
  * tile, which the Tensor Core works on; the threads' own arrays hold a tagged NaN until each thread
- * has waited for the group. So whoever looks too early sees a NaN that the wrappers recognize,
+ * has waited for the group. So a read that comes too early sees a NaN that the wrappers recognize,
  * under every schedule. Operands in shared memory are read when the operation completes, as late as
  * the schedule has it.
  *

@@ -202,7 +202,7 @@ KERNEL(32, 1) tagged_accumulator(KERNEL_ARGS args) {
 
 /* ---- polls ---- */
 
-/* A word that nobody ever writes. */
+/* A word that no thread ever writes. */
 KERNEL(32, 1) poll_forever(KERNEL_ARGS args) {
     if (me() == 0) {
         MARK while (atomic_add_relaxed(args.tile_counter, 0, SCOPE_GPU) == 0) {}

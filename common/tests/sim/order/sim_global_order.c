@@ -217,7 +217,7 @@ FLAGS(ordinary_flag, leave, CULPRIT st_global_b32(flag, 1), nothing, POLL_ACQUIR
 FLAGS(narrow_poll, leave, st_global_release(flag, 1, SCOPE_GPU), nothing,
       CULPRIT while (ld_global_acquire(flag, SCOPE_CTA) == 0) {})
 
-/* Nobody sets the flag. */
+/* No thread sets the flag. */
 FLAGS(flag_never_set, leave, (void)flag, nothing, CULPRIT POLL_ACQUIRE)
 
 /* Two words in turn. */
