@@ -1,12 +1,12 @@
 /*
- * 11_fp8_scaling: one warpgroup promotes its sums under the other's multiplications.
+ * 11_fp8_scaling: what promotes one warpgroup's sums runs under the other's multiplications.
  *
- * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other adds its sums and
- * queues its next multiplications before the Tensor Core is done. That works if a promotion, with
- * everything around it, takes less than 256 cycles. A fetch of the scales from global memory would
- * not fit. So the producer loads them with the operands, and they are read while the
- * multiplications run. What it costs: 1 KB of each stage, and a fence, because ordinary loads have
- * read bytes that the TMA will overwrite.
+ * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other adds up its own and
+ * has the next multiplications waiting before the Tensor Core is done. That works if a promotion
+ * with all that surrounds it takes less than 256 cycles, so the scales may not have to be fetched
+ * then: the producer sends them along with the operands, and they are read while the
+ * multiplications run. What it costs: 1 KB of each stage, and a fence, since ordinary loads have
+ * read what the TMA will overwrite.
  */
 #include "gemm.h"
 #ifndef BUFFERS
@@ -27,7 +27,7 @@
 #define STAGES 4 /* depth of the ring, 2 to 4 */
 #endif
 #ifndef ORDERED
-#define ORDERED 0 /* 1: named barriers make the warpgroups issue in turn */
+#define ORDERED 0 /* 1: the warpgroups issue in turn, whatever the Tensor Core would do */
 #endif
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
@@ -37,9 +37,9 @@ enum {
     CLUSTER = 2,                                  /* CTAs, side by side */
     CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
     ROWS = BM / CONSUMERS,
-    ORDER = 1 + CONSUMERS, /* named barriers, numbered after those of the epilogue */
+    ORDER = 1 + CONSUMERS, /* named barriers behind those of the epilogue */
     THREADS = 128 * (1 + CONSUMERS),
-    SCALES_B = 4, /* the fewest scales that the TMA fetches; only the first is used */
+    SCALES_B = 4, /* scales that the TMA fetches at least, of which the first is used */
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
 };
@@ -49,7 +49,7 @@ struct smem {
     e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column] */
     float scale_a[STAGES][BM]; /* [stage][row] */
-    float scale_b[STAGES][32]; /* 128 bytes each, the TMA's alignment */
+    float scale_b[STAGES][32]; /* 128 bytes each, as the TMA wants it */
     struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
 
@@ -86,8 +86,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             /* The half of A first: both CTAs wait for it. */
             tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a, tile.m * BM + row,
                                k_tile * BK, full, (1 << CLUSTER) - 1);
-            /* Each CTA fetches its own scales. Ordinary loads read them, so a peer's TMA could
-             * overwrite them only after a release at the scope of the cluster, which is slow. */
+            /* Each CTA fetches its scales alone: what ordinary loads have read, a peer's TMA could
+             * overwrite only after a release at the scope of the cluster, which is slow. */
             tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n, k_tile, full);
@@ -96,8 +96,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     }
 }
 
-/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
- * CTA r's barrier. mapa, mbarrier.arrive */
+/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
+ * barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -132,12 +132,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + half * 64) * BK];
                 /* The other consumer has issued its 64 rows. bar.sync */
                 if (ORDERED) named_barrier_sync(ORDER + consumer, 128 * CONSUMERS);
-                /* The promotion's reads of the accumulators come before the multiplications.
+                /* The promotion's reading of the accumulators comes before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
                 multiply(acc, a, shared->b[state.index]);
                 wgmma_commit_group();
-                /* The other consumer may issue: its multiplications queue. bar.arrive */
+                /* It may issue the next; they queue behind these. bar.arrive */
                 if (ORDERED) named_barrier_arrive(ORDER + 1 - consumer, 128 * CONSUMERS);
                 const float b = load_scale(shared->scale_b[state.index]);
                 const float scale[2] = {load_scale(&scale_a[half * 64]) * b,
@@ -147,7 +147,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 if (half == ROWS / 64 - 1) fence_proxy_async();
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
-                /* All lanes of this warp have read the stage before one of them arrives.
+                /* This warp has read the stage: all its lanes have, and then one says so.
                  * bar.warp.sync, mbarrier.arrive */
                 if (half == ROWS / 64 - 1) {
                     __syncwarp();
@@ -160,7 +160,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         epilogue_store(shared->d[consumer], args, first_row, first_column, ROWS, BN, sum[0],
                        1 + consumer);
     }
-    /* Completes the barrier at which consumer 1 has arrived last. bar.sync */
+    /* The last arrival of consumer 1 is met. bar.sync */
     if (ORDERED && consumer == 0) named_barrier_sync(ORDER, 128 * CONSUMERS);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
@@ -186,7 +186,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA exits while the other may write to its memory or arrive at its barriers.
+    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }
