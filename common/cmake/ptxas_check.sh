@@ -48,6 +48,6 @@ if offending "$output" >&2; then
     done
     exit 1
 fi
-# The registers of each kernel, for whoever asks the build to be verbose.
+# The registers of each kernel, shown by a verbose build.
 [ -z "${VERBOSE-}" ] || grep -E 'Compiling entry|Used [0-9]+ registers' "$output"
 exit 0

@@ -1,5 +1,5 @@
 /*
- * cublas.c: the library everybody compares with, as it comes.
+ * cublas.c: the library that others are compared with, as it comes.
  *
  * cuBLAS is column-major. The bytes of a row-major matrix [rows][columns] with pitch ld are those
  * of a column-major one with `columns` rows, `rows` columns and leading dimension ld: its

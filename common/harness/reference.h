@@ -4,7 +4,7 @@
  * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the
  * first, the last and a random row and column, and one random element of every 128 x 128 block.
  *
- * The bound. A correct kernel adds the k exact products in fp32, in an order nobody specifies, and
+ * The bound. A correct kernel adds the k exact products in fp32, in an unspecified order, and
  * rounds the sum once to 16 bits. Let q be the root of the sum over i of (a_i * b_i)^2.
  *
  * Partial sums: the inputs are symmetric around zero, so given the magnitudes the signs of the

@@ -376,7 +376,7 @@ KERNEL(THREADS, 1) store_without_barrier(KERNEL_ARGS args) {
     __syncthreads();
 }
 
-/* argument 0: nobody waits; 1: the issuing thread does, and tells nobody. */
+/* argument 0: no thread waits; 1: the issuing thread does, and no other learns of it. */
 KERNEL(THREADS, 1) source_reused(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     write_row(shared);
