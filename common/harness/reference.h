@@ -81,6 +81,7 @@ struct reference {
      * e4m3 they are |.|_4 of the chains, scaled. */
     float *row_norm, *column_norm;
     int chains;
+    double addition_errors; /* of 16 bits: steps(k) * 2^-23 */
     /* Of e4m3: each sample for the real data, and what G and the root of Q are multiplied by. */
     double *real;
     double chain_errors, promotion_errors;
@@ -108,6 +109,9 @@ void reference_free(struct reference *reference);
 
 /* accumulation(i, j) */
 double reference_accumulation(const struct reference *reference, int row, int column);
+
+/* Of operands of 16 bits: |partial sum| is at most this. */
+double reference_partial_sum(const struct reference *reference, int row, int column);
 
 /* Half a unit in the last place of a 16-bit number of this magnitude. */
 double half_ulp(double magnitude, enum gemm_type type);
