@@ -9,6 +9,7 @@
 
 #include "gemm.h"
 #include "gpu/cuda_call.h"
+#include "gpu/launch.h"
 
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
@@ -97,25 +98,30 @@ static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
     return config;
 }
 
-enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
-                                    const struct gemm_args *args) {
+bool launch_prepare(const struct gemm_launch *launch) {
     if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
         launch->grid % launch->cluster != 0) {
         fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n",
                 launch->name, launch->grid, launch->cluster);
-        return GEMM_LAUNCH_FAILED;
+        return false;
     }
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
     const bool ready = device && prepare(device, launch);
     pthread_mutex_unlock(&known_mutex);
-    if (!ready) return GEMM_LAUNCH_FAILED;
+    return ready;
+}
+
+bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config = config_of(launch, &attribute);
-    void *parameters[] = {(void *)args};
-    if (!cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name))
-        return GEMM_LAUNCH_FAILED;
-    return GEMM_OK;
+    void *parameters[] = {(void *)parameter};
+    return cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name);
+}
+
+enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
+                                    const struct gemm_args *args) {
+    return launch_prepare(launch) && launch_enqueue(launch, args) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {

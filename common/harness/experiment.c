@@ -60,7 +60,8 @@ static bool memory_suffices(struct problem_size size, const struct backend_info 
     if (reference_is_complete(size.m, size.n, size.k))
         host += (double)sizeof(struct sample) * size.m * size.n + sizeof(float) * lda * size.n;
     const bool simulated = !backend_can_time();
-    if (simulated) host += matrices; /* simulated memory is the host's */
+    /* Simulated memory is the host's. */
+    if (simulated) host += matrices * (device->gpus_open > 1 ? 1 + device->gpus_open : 1);
     const double available = host_memory_available();
     if (available > 0 && host > available) {
         complain("%d x %d x %d needs %.1f GB of host memory, and %.1f GB are free; choose smaller "
@@ -83,6 +84,7 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
         .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
+        if (kernels[i]->layout != LAYOUT_ONE_DEVICE) continue; /* shares_open() */
         const size_t bytes =
             kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
         if (bytes > most) most = bytes;
@@ -101,13 +103,24 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
     bool tensor_scales = false; /* if one of the kernels knows no others */
     for (int i = 0; i < count; ++i)
         tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
-    if (!operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales)) {
+    bool rounds_parts = false;
+    for (int i = 0; i < count; ++i)
+        rounds_parts |= kernels[i]->rounds_parts;
+    const bool made =
+        rounds_parts
+            ? operands_make_limited(&e->operands, size.m, size.n, size.k, type, kind, seed,
+                                    input_integer_limit_of_parts(size.k, type))
+            : operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales);
+    if (!made) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
     const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
-    const enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
+    enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
+    if (code == EXIT_VERIFIED)
+        code =
+            shares_open(&e->shares, &e->buffers, &e->operands, kernels, count, device->gpus_open);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
     e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);
@@ -119,6 +132,7 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
 }
 
 void experiment_close(struct experiment *e) {
+    shares_close(&e->shares);
     buffers_close(&e->buffers);
     reference_free(&e->reference);
     operands_free(&e->operands);
@@ -127,13 +141,42 @@ void experiment_close(struct experiment *e) {
     e->view = e->library = NULL;
 }
 
+/* Is it a kernel for several devices? */
+static bool on_several(const struct gemm_kernel *kernel) {
+    return kernel && kernel->layout != LAYOUT_ONE_DEVICE;
+}
+
+/* The problem of a set as a kernel gets it; NULL: a library. */
+static struct gemm_problem problem_for(const struct experiment *e, const struct gemm_kernel *kernel,
+                                       int output, int set) {
+    struct gemm_problem problem = e->buffers.problems[set];
+    problem.d = buffers_output(&e->buffers, output, set);
+    if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
+    return problem;
+}
+
+/* Before a run. */
+static bool poison(const struct experiment *e, const struct gemm_kernel *kernel, int output) {
+    return buffers_poison(&e->buffers, output) &&
+           (!on_several(kernel) || shares_poison(&e->shares, output));
+}
+
 /* Checks one output of a contender; false after complaints. */
 static bool check_output(struct experiment *e, const char *what, const struct gemm_kernel *kernel,
                          int output, int set, struct verdict *verdict) {
-    if (!buffers_read(&e->buffers, output, set, e->view)) return false;
-    const struct output_view view = {what, kernel, e->view, e->buffers.guard};
+    bool clean = true;
+    const bool read = on_several(kernel) ? shares_read(&e->shares, &e->buffers, &e->operands,
+                                                       kernel, output, set, what, e->view, &clean)
+                                         : buffers_read(&e->buffers, output, set, e->view);
+    if (!read) return false;
+    const struct output_view view = {
+        .what = what,
+        .kernel = kernel,
+        .memory = e->view,
+        .guard = e->buffers.guard,
+        .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
     *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
-    if (!buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
+    if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
 
@@ -171,10 +214,11 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     const struct contender contender = contender_of_kernel(kernel);
     *result = (struct kernel_result){.kernel = kernel, .code = EXIT_WRONG, .cycles = -1};
     kernel_label(kernel, label, sizeof label);
-    if (!buffers_poison(&e->buffers, 0)) return;
+    if (!poison(e, kernel, 0)) return;
     backend_range_begin(label);
     double cycles = -1;
-    const enum run_status status = backend_run(&contender, e->buffers.problems, &cycles);
+    const struct gemm_problem problem = problem_for(e, kernel, 0, 0);
+    const enum run_status status = backend_run(&contender, &problem, &cycles);
     backend_range_end();
     result->info = backend_kernel_info(kernel);
     if (status == RUN_FAILED) complain("%s: the launch failed, there is no result", label);
@@ -190,7 +234,7 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
 /* A contender that writes to an output of its own, and remembers into which sets. */
 struct timed_contender {
     const struct contender *inner;
-    const struct buffers *buffers;
+    const struct experiment *experiment;
     struct kernel_result *result; /* NULL: a baseline */
     int output;
     bool *launched; /* [sets] */
@@ -200,10 +244,10 @@ static enum gemm_status enqueue_timed(const struct contender *self,
                                       const struct gemm_problem *problem, void *stream) {
     const struct timed_contender *timed = self->state;
     int set = 0;
-    while (timed->buffers->problems[set].a != problem->a)
+    while (timed->experiment->buffers.problems[set].a != problem->a)
         ++set;
-    struct gemm_problem own = *problem;
-    own.d = buffers_output(timed->buffers, timed->output, set);
+    const struct gemm_problem own =
+        problem_for(timed->experiment, timed->inner->kernel, timed->output, set);
     timed->launched[set] = true;
     return timed->inner->enqueue(timed->inner, &own, stream);
 }
@@ -250,7 +294,7 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
         const int c = contenders++;
         inner[c] = result ? contender_of_kernel(result->kernel) : e->baselines[i - count].contender;
         timed[c] = (struct timed_contender){.inner = &inner[c],
-                                            .buffers = &e->buffers,
+                                            .experiment = e,
                                             .result = result,
                                             .output = c,
                                             .launched = launched + c * e->buffers.sets};
@@ -258,7 +302,8 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
         outer[c].enqueue = enqueue_timed;
         outer[c].state = &timed[c];
         good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
-               buffers_poison(&e->buffers, c);
+               (!on_several(inner[c].kernel) || shares_add_output(&e->shares, &e->buffers, c)) &&
+               poison(e, inner[c].kernel, c);
     }
     if (good && contenders)
         good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,
@@ -289,7 +334,7 @@ struct trace_record *experiment_trace_buffer(void **memory) {
 bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const size_t bytes = trace_buffer_bytes();
     const struct contender contender = contender_of_kernel(traced);
-    struct gemm_problem problem = e->buffers.problems[0];
+    struct gemm_problem problem = problem_for(e, traced, 0, 0);
     double cycles;
     void *memory, *host = malloc(bytes);
     struct trace_record *buffer = experiment_trace_buffer(&memory);
@@ -298,8 +343,7 @@ bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? buffer : NULL;
-        good =
-            buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
+        good = poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
     good = good && backend_copy_out(host, buffer, bytes) &&
            timeline_add_device_records(traced, &problem, host, bytes, 0);

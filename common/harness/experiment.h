@@ -5,6 +5,7 @@
 #define HARNESS_EXPERIMENT_H
 
 #include "harness/buffers.h"
+#include "harness/shares.h"
 #include "harness/timing.h"
 #include "harness/verify.h"
 
@@ -40,6 +41,7 @@ struct experiment {
     struct operands operands;
     struct reference reference;
     struct buffers buffers;
+    struct shares shares;
     uint16_t *view;    /* an output on the host: guard, D, guard */
     uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
     struct baseline_result baselines[MAX_BASELINES];

@@ -45,9 +45,24 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
     return matrix;
 }
 
+bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
+                           enum input_kind kind, uint64_t seed, int limit) {
+    static struct input_source source; /* 128 KB, too large for a stack */
+    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    operands->lda = operands->ldb = operand_leading_dimension(k, type);
+    operands->ldd = leading_dimension(n);
+    input_prepare(&source, kind, type, limit, seed);
+    operands->a = make_matrix(&source, 'A', m, k);
+    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
+    if (operands->b) return true;
+    operands_free(operands);
+    return false;
+}
+
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales) {
-    static struct input_source source; /* 128 KB, too large for a stack */
+    const int limit = input_integer_limit(k, type, tensor_scales);
+    if (type != GEMM_E4M3) return operands_make_limited(operands, m, n, k, type, kind, seed, limit);
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
@@ -57,20 +72,11 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
                                   .tensor_scales = tensor_scales};
     operands->lda = operands->ldb = operand_leading_dimension(k, type);
     operands->ldd = leading_dimension(n);
-    const int limit = input_integer_limit(k, type, tensor_scales);
-    if (type == GEMM_E4M3) {
-        operands->source = malloc(sizeof *operands->source);
-        if (operands->source) {
-            input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
-            if (quantize_operands(operands)) return true;
-        }
-        operands_free(operands);
-        return false;
+    operands->source = malloc(sizeof *operands->source);
+    if (operands->source) {
+        input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
+        if (quantize_operands(operands)) return true;
     }
-    input_prepare(&source, kind, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
-    if (operands->b) return true;
     operands_free(operands);
     return false;
 }
@@ -338,6 +344,10 @@ static bool make_real(struct reference *reference, const struct operands *o) {
     return true;
 }
 
+double reference_partial_sum(const struct reference *r, int row, int column) {
+    return reference_accumulation(r, row, column) / r->additions;
+}
+
 double reference_accumulation(const struct reference *r, int row, int column) {
     const float *const a = r->row_norm + (int64_t)row * r->chains;
     const float *const b = r->column_norm + (int64_t)column * r->chains;
@@ -367,6 +377,7 @@ bool reference_make(struct reference *reference, const struct operands *o) {
         reference->complete ? (int64_t)o->m * o->n : LINES * ((int64_t)o->m + o->n) + blocks;
     const double steps = 1.25 * o->k + 32;
     const double partial = fmin(8, sqrt(o->k));
+    reference->additions = steps * 0x1p-23;
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     bool good = reference->samples;
     if (good) {

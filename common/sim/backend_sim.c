@@ -18,6 +18,8 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 #include "sim/core/scheduler.h"
+#include "sim/cost/memory_model.h"
+#include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/recording.h"
 #include "sim/settings.h"
@@ -66,14 +68,18 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
         fprintf(stderr, "--sms %d: the simulator has 1 to %d SMs\n", sim.sms, MAX_SMS);
         return EXIT_USAGE;
     }
+    sim.gpus = options.gpus > 1 ? options.gpus : 1;
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;
     run_number = 0;
     memset(info, 0, sizeof *info);
     info->backend = "sim";
-    snprintf(info->name, sizeof info->name, "Hopper simulator, %d SM%s", sim.sms,
+    char gpus[24] = "";
+    if (sim.gpus > 1) snprintf(gpus, sizeof gpus, "%d GPUs of ", sim.gpus);
+    snprintf(info->name, sizeof info->name, "Hopper simulator, %s%d SM%s", gpus, sim.sms,
              sim.sms == 1 ? "" : "s");
-    info->gpus = 1;
+    info->gpus = GEMM_DEVICES;
+    info->gpus_open = sim.gpus;
     info->sm_count = sim.sms;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     info->checks_bounds = true;
@@ -93,7 +99,11 @@ void backend_close(void) {
 /* ---- memory ---- */
 
 void *backend_alloc(size_t bytes, const char *label, bool writable) {
-    return global_alloc(bytes, label, writable);
+    return global_alloc(0, bytes, label, writable);
+}
+
+void *backend_alloc_on(int device, size_t bytes, const char *label, bool writable) {
+    return global_alloc(device, bytes, label, writable);
 }
 
 void backend_free(void *memory) { global_free(memory); }
@@ -142,6 +152,41 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
     return grid_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices) {
+    if (!running) {
+        fprintf(stderr,
+                "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
+                launch->name);
+        return GEMM_LAUNCH_FAILED;
+    }
+    if (devices > sim.gpus) {
+        fprintf(stderr, "%s: launch refused: %d devices, and there are %d: see --gpus\n",
+                launch->name, devices, sim.gpus);
+        return GEMM_LAUNCH_FAILED;
+    }
+    if (abandoned) return GEMM_OK;
+    return grid_run_devices(launch, args, devices, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
+    (void)stream;
+    if (abandoned) return GEMM_OK;
+    const uint64_t begin = sim.cycles;
+    for (int i = 0; i < count; ++i) {
+        const struct gemm_copy *const copy = &copies[i];
+        if (!copy->bytes) continue;
+        if (!sim_global_check(copy->from, copy->bytes, SIM_READ) ||
+            !sim_global_check(copy->to, copy->bytes, SIM_WRITE))
+            return GEMM_LAUNCH_FAILED;
+        memcpy(copy->to, copy->from, copy->bytes);
+        const uint64_t end =
+            sim_link_book(begin, sim_home_of(copy->from), sim_home_of(copy->to), copy->bytes);
+        if (sim_timed() && sim.cycles < end + LINK_LATENCY) sim.cycles = end + LINK_LATENCY;
+    }
+    return GEMM_OK;
+}
+
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     (void)stream;
     if (abandoned) return GEMM_OK;
@@ -183,7 +228,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     sim.steps = 0;
     abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
-    timing_begin(sim.sms);
+    timing_begin(sim.gpus, sim.sms);
     hazards_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->kernel;

@@ -131,7 +131,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     struct busy busy = time_tma_load(thread->cta, bytes);
     for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
         const struct box_row in = tensor_map_box_row(&f, row, column, r);
-        time_tma_load_row(&busy, in.global,
+        time_tma_load_row(&busy, thread->cta, in.global,
                           (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
     }
     if (!cta_mask) sim_fatal("cta-mask", thread, "%s: the mask selects no CTA", operation);

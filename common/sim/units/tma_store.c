@@ -13,6 +13,7 @@
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/models/element_values.h"
@@ -222,7 +223,8 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->column = column;
     store->add = add;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
-    store->busy = time_tma_store(thread->cta, bytes);
+    const int home = sim_timed() ? sim_home_of(f.base) : 0;
+    store->busy = time_tma_store(thread->cta, home, bytes);
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
     store->read.cluster = place.cta->cluster;
@@ -239,7 +241,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     bulk->file = thread->self.file;
     bulk->line = thread->self.line;
     sim_statistics.tma_store_bytes += bytes;
-    const uint64_t end = time_tma_store_complete(store->busy.end, bytes);
+    const uint64_t end = time_tma_store_complete(thread->cta, home, store->busy.end, bytes);
     report_store(store, thread, end);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
