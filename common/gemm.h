@@ -283,8 +283,7 @@ static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int ti
     return args;
 }
 
-/* The parameter for device `device` of the problem's; the chapter adds the tensor maps, and where
- * k is sliced its part of k. */
+/* The parameter for device `device` of the problem's; the chapter adds the tensor maps. */
 static inline struct gemm_device_args gemm_device_args_of(const struct gemm_problem *p, int device,
                                                           int tile_m, int tile_n, int tile_k) {
     struct gemm_device_args args;
@@ -304,6 +303,15 @@ static inline struct gemm_device_args gemm_device_args_of(const struct gemm_prob
         if (i < p->devices) args.flags[i] = p->share[i].flags;
     }
     return args;
+}
+
+/* Where k is sliced: this device's part of the k-tiles. A device whose slice is empty multiplies
+ * zeros, which the TMA reads beyond k. */
+static inline void gemm_slice_k(struct gemm_device_args *args) {
+    const int tiles = args->gemm.tiles_k, first = gemm_slice(tiles, args->device, args->devices);
+    const int end = gemm_slice(tiles, args->device + 1, args->devices);
+    args->first_k_tile = end > first ? first : tiles;
+    args->gemm.tiles_k = end > first ? end - first : 1;
 }
 
 /* A launch of a chapter's kernel on `grid` CTAs; its record has the rest. Host thread. */

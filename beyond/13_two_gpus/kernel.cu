@@ -323,11 +323,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         struct gemm_device_args *own = &args[device];
         *own = gemm_device_args_of(p, device, BM, BN, BK);
         own->gemm.items = own->gemm.tiles_m * own->gemm.tiles_n;
-        const int tiles_k = own->gemm.tiles_k, first = gemm_slice(tiles_k, device, p->devices);
-        const int end = gemm_slice(tiles_k, device + 1, p->devices);
-        /* A device whose slice is empty multiplies zeros: what the TMA reads beyond k. */
-        own->first_k_tile = end > first ? first : tiles_k;
-        own->gemm.tiles_k = end > first ? end - first : 1;
+        gemm_slice_k(own);
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
     const int items = args[0].gemm.items, sms = gemm_sm_count();

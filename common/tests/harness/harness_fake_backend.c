@@ -120,7 +120,7 @@ int backend_baselines(const struct gemm_problem *problem, struct contender *out,
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i, 8, 1, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] = (struct check_run){8, 8 + i, 8, 1, 0, {(uint64_t)i + 1, (uint64_t)i, 1}};
     return FAKE_GPU ? 0 : 2;
 }
 
