@@ -50,6 +50,13 @@ def half_double(arguments, i):
             ("twice the bytes", i, f"({arguments[i]}) * 2")]
 
 
+def narrower(arguments, i):
+    changes = [("scope of the CTA", i, "SCOPE_CTA")]
+    if arguments[i] == "SCOPE_SYS":
+        changes.append(("scope of the GPU", i, "SCOPE_GPU"))
+    return changes
+
+
 def barrier_count(arguments, i):
     changes = more_less(arguments, i, "count")
     return changes[:1] if arguments[i] == "1" else changes
@@ -74,9 +81,9 @@ ARGUMENTS = {
                                      [("barrier 1 for all", 0, "1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
     "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
-    "st_global_release": lambda a: [("scope of the CTA", 2, "SCOPE_CTA")],
+    "st_global_release": lambda a: narrower(a, 2),
     "st_global_relaxed": lambda a: [],
-    "ld_global_acquire": lambda a: [("scope of the CTA", 1, "SCOPE_CTA")],
+    "ld_global_acquire": lambda a: narrower(a, 1),
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
 }
