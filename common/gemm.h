@@ -130,6 +130,7 @@ struct gemm_device_args {
     struct gemm_args gemm; /* what a kernel for one device has, in this device's memory */
     int device, devices;   /* this one's number, and how many there are */
     int first_k_tile;      /* of this device's slice of k; gemm.tiles_k counts it */
+    int first_item;        /* of this launch; gemm.items is the end */
     /* Where slices begin, in tiles: device i has [i] to [i + 1] - 1. */
     int first_m_tile[GEMM_DEVICES + 1], first_n_tile[GEMM_DEVICES + 1];
     uint32_t *flags[GEMM_DEVICES];            /* each device's */
@@ -214,6 +215,12 @@ struct gemm_copy {
 /* Enqueues copies that all start after what the stream holds and run at the same time, those of one
  * device one after the other. What is enqueued later starts after the last of them. */
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream);
+
+/* Both at the same time: the kernels and the copies start after what the stream holds, and what is
+ * enqueued later starts after the last of them. */
+enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
+                                           const struct gemm_device_args *args, int devices,
+                                           const struct gemm_copy *copies, int count);
 
 /* Enqueues the zeroing of `bytes` bytes of global memory. */
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream);

@@ -16,6 +16,8 @@ static struct {
     struct {
         int ordinal;
         cudaStream_t stream; /* none of the first, which uses the caller's */
+        cudaStream_t beside; /* of its copy engine, while a kernel runs */
+        cudaEvent_t copied;  /* the end of what is enqueued there */
         cudaEvent_t reached; /* the first: where the others begin; else where it goes on after */
     } device[GEMM_DEVICES];
 } open;
@@ -78,6 +80,10 @@ bool devices_open(const int *ordinals, int count) {
             else if (!cuda_ok(status, "reaching another device's memory"))
                 return false;
         }
+        if (!cuda_ok(cudaStreamCreate(&open.device[i].beside), "creating a stream") ||
+            !cuda_ok(cudaEventCreateWithFlags(&open.device[i].copied, cudaEventDisableTiming),
+                     "creating an event"))
+            return false;
         if ((i > 0 && !cuda_ok(cudaStreamCreate(&open.device[i].stream), "creating a stream")) ||
             !cuda_ok(cudaEventCreateWithFlags(&open.device[i].reached, cudaEventDisableTiming),
                      "creating an event"))
@@ -90,8 +96,10 @@ void devices_close(void) {
     for (int i = 0; i < open.count; ++i) {
         if (open.device[i].stream) cudaStreamDestroy(open.device[i].stream);
         if (open.device[i].reached) cudaEventDestroy(open.device[i].reached);
-        open.device[i].stream = NULL;
-        open.device[i].reached = NULL;
+        if (open.device[i].beside) cudaStreamDestroy(open.device[i].beside);
+        if (open.device[i].copied) cudaEventDestroy(open.device[i].copied);
+        open.device[i].stream = open.device[i].beside = NULL;
+        open.device[i].reached = open.device[i].copied = NULL;
     }
     open.count = 0;
 }
@@ -106,8 +114,7 @@ bool devices_fork(cudaStream_t stream, int devices, cudaStream_t streams[GEMM_DE
     }
     streams[0] = stream;
     if (!devices_select(0) ||
-        (devices > 1 &&
-         !cuda_ok(cudaEventRecord(open.device[0].reached, stream), "recording an event")))
+        !cuda_ok(cudaEventRecord(open.device[0].reached, stream), "recording an event"))
         return false;
     for (int i = 1; i < devices; ++i) {
         streams[i] = open.device[i].stream;
@@ -129,5 +136,29 @@ bool devices_join(cudaStream_t stream, int devices) {
     for (int i = 1; i < devices; ++i)
         good &=
             cuda_ok(cudaStreamWaitEvent(stream, open.device[i].reached, 0), "ordering two streams");
+    return good;
+}
+
+bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]) {
+    for (int i = 0; i < devices; ++i) {
+        streams[i] = open.device[i].beside;
+        if (!devices_select(i) ||
+            !cuda_ok(cudaStreamWaitEvent(streams[i], open.device[0].reached, 0),
+                     "ordering two streams"))
+            return false;
+    }
+    return true;
+}
+
+bool devices_join_copies(cudaStream_t stream, int devices) {
+    bool good = true;
+    for (int i = 0; i < devices; ++i)
+        good &= devices_select(i) &&
+                cuda_ok(cudaEventRecord(open.device[i].copied, open.device[i].beside),
+                        "recording an event");
+    good &= devices_select(0);
+    for (int i = 0; i < devices; ++i)
+        good &=
+            cuda_ok(cudaStreamWaitEvent(stream, open.device[i].copied, 0), "ordering two streams");
     return good;
 }

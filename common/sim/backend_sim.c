@@ -18,8 +18,6 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 #include "sim/core/scheduler.h"
-#include "sim/cost/memory_model.h"
-#include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/recording.h"
 #include "sim/settings.h"
@@ -57,8 +55,7 @@ void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
 static struct backend_options options;
 static uint64_t seed; /* of SCHEDULE_RANDOM, in the first run */
 static int run_number;
-static bool abandoned; /* the current run */
-static bool running;   /* there is one */
+struct sim_run_state sim_run_state;
 
 enum exit_code backend_open(const struct backend_options *chosen, struct backend_info *info) {
     options = *chosen;
@@ -142,54 +139,19 @@ bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
 
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
-    if (!running) {
+    if (!sim_run_state.running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
                 launch->name);
         return GEMM_LAUNCH_FAILED;
     }
-    if (abandoned) return GEMM_OK;
-    return grid_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
-}
-
-enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
-                                     const struct gemm_device_args *args, int devices) {
-    if (!running) {
-        fprintf(stderr,
-                "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
-                launch->name);
-        return GEMM_LAUNCH_FAILED;
-    }
-    if (devices > sim.gpus) {
-        fprintf(stderr, "%s: launch refused: %d devices, and there are %d: see --gpus\n",
-                launch->name, devices, sim.gpus);
-        return GEMM_LAUNCH_FAILED;
-    }
-    if (abandoned) return GEMM_OK;
-    return grid_run_devices(launch, args, devices, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
-}
-
-enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
-    (void)stream;
-    if (abandoned) return GEMM_OK;
-    const uint64_t begin = sim.cycles;
-    for (int i = 0; i < count; ++i) {
-        const struct gemm_copy *const copy = &copies[i];
-        if (!copy->bytes) continue;
-        if (!sim_global_check(copy->from, copy->bytes, SIM_READ) ||
-            !sim_global_check(copy->to, copy->bytes, SIM_WRITE))
-            return GEMM_LAUNCH_FAILED;
-        memcpy(copy->to, copy->from, copy->bytes);
-        const uint64_t end =
-            sim_link_book(begin, sim_home_of(copy->from), sim_home_of(copy->to), copy->bytes);
-        if (sim_timed() && sim.cycles < end + LINK_LATENCY) sim.cycles = end + LINK_LATENCY;
-    }
-    return GEMM_OK;
+    if (sim_run_state.abandoned) return GEMM_OK;
+    return grid_run(launch, args, &sim_run_state.abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     (void)stream;
-    if (abandoned) return GEMM_OK;
+    if (sim_run_state.abandoned) return GEMM_OK;
     if (!sim_global_check(memory, bytes, SIM_WRITE)) return GEMM_LAUNCH_FAILED;
     memset(memory, 0, bytes);
     return GEMM_OK;
@@ -226,16 +188,16 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
                             double *cycles) {
     sim.cycles = 0;
     sim.steps = 0;
-    abandoned = false;
+    sim_run_state.abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
     timing_begin(sim.gpus, sim.sms);
     hazards_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->kernel;
     if (record) sim_recording_begin(contender->kernel, problem);
-    running = true;
+    sim_run_state.running = true;
     const enum gemm_status status = contender->enqueue(contender, problem, NULL);
-    running = false;
+    sim_run_state.running = false;
     const double simulated = sim_timed() ? (double)sim.cycles : -1;
     if (record) sim_recording_end(simulated);
     hazards_end();
