@@ -64,6 +64,10 @@ enum exit_code experiment_add_baselines(struct experiment *experiment, int most)
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
 
+/* Runs a kernel once more into a poisoned output; a checksum of the result, of all devices. */
+enum run_status experiment_run_again(struct experiment *experiment,
+                                     const struct gemm_kernel *kernel, uint64_t *sum);
+
 /* Times the kernels that have been verified, and the baselines, in one rotation, and verifies every
  * buffer that the timed runs wrote. A kernel that fails that loses its speeds. False if a launch
  * failed. */
