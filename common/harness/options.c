@@ -295,8 +295,9 @@ static bool check_gpus(struct options *o) {
     int needed = 1;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (o->chapters >> chapter_of_kernel(kernel) % 32 & 1 && kernel_registry[i].gpus > needed)
-            needed = kernel_registry[i].gpus;
+        if (o->chapters >> chapter_of_kernel(kernel) % 32 & 1 &&
+            gpus_of_entry(&kernel_registry[i]) > needed)
+            needed = gpus_of_entry(&kernel_registry[i]);
     }
     if (!o->backend.gpus) o->backend.gpus = needed;
     if (o->backend.gpus == 1 || needed > 1) return true;
