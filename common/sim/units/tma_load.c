@@ -7,6 +7,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/global_shadow.h"
@@ -52,6 +53,7 @@ static void report_load(const struct load *load) {
                                 .end = sim_timed() ? load->busy.end : sim_now(),
                                 .cta = load->cta,
                                 .thread = -1,
+                                .link = sim_home_of(load->map.base) != load->cta->device,
                                 .argument = tensor_map_box_bytes(&load->map),
                                 .offset = load->offset,
                                 .file = load->copy.file,

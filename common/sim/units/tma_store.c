@@ -188,13 +188,15 @@ static void note_read(void *object, struct sim_shared_place place, size_t bytes)
                      bulk->committed + 1);
 }
 
-static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end) {
+static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end,
+                         int home) {
     if (!sim_recording()) return;
     const struct sim_event e = {.kind = SIM_EVENT_TMA_STORE,
                                 .begin = store->busy.begin,
                                 .end = end,
                                 .cta = store->cta,
                                 .thread = -1,
+                                .link = home != store->cta->device,
                                 .argument = tensor_map_box_bytes(&store->map),
                                 .offset = store->offset,
                                 .file = thread->self.file,
@@ -223,7 +225,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->column = column;
     store->add = add;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
-    const int home = sim_timed() ? sim_home_of(f.base) : 0;
+    const int home = sim_home_of(f.base);
     store->busy = time_tma_store(thread->cta, home, bytes);
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
@@ -242,7 +244,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     bulk->line = thread->self.line;
     sim_statistics.tma_store_bytes += bytes;
     const uint64_t end = time_tma_store_complete(thread->cta, home, store->busy.end, bytes);
-    report_store(store, thread, end);
+    report_store(store, thread, end, home);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
     sim_advance(TMA_THREAD_CYCLES);
