@@ -1,5 +1,5 @@
 /*
- * launch_devices.c: launches on several devices, and the copy engines, as a chapter's launch
+ * several_devices.c: launches on several devices, and the copy engines, as a chapter's launch
  * function sees them.
  *
  * A copy beside a launch is a job like those of the TMA: its destination is poisoned when it

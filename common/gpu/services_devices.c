@@ -1,5 +1,5 @@
 /*
- * launch_devices.c: the services of a chapter for several devices: one kernel on each, and copies
+ * services_devices.c: the services of a chapter for several devices: one kernel on each, and copies
  * between them.
  */
 #include <stdio.h>
