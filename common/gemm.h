@@ -97,6 +97,7 @@ struct gemm_problem {
     const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type */
     const element_t *b;    /* [n][ldb] */
     element_t *d;          /* [m][ldd] */
+    /* Launches that may overlap on the device share none of these three: D, workspace, counters. */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
@@ -183,6 +184,8 @@ struct gemm_kernel {
     size_t (*flags)(const struct gemm_problem *problem);
     /* Each device rounds its partial sum to the type of D before the sums are added up. */
     bool rounds_parts;
+    /* launch() uses tile_counter; otherwise that may be NULL. */
+    bool counters;
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

@@ -124,6 +124,9 @@ void backend_close(void) {
     cublas_close();
     cublaslt_close();
     ceiling_close();
+#ifdef HOPPER_DEEPGEMM
+    deepgemm_close();
+#endif
     timer_close();
     nvml_close();
     devices_close();

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/baseline_list.h"
 #include "harness/message.h"
 #include "harness/reference.h"
 #include "timeline/timeline.h"
@@ -34,7 +35,7 @@ struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
     return (struct contender){.name = kernel->name,
                               .variant = kernel->variant,
                               .kernel = kernel,
-                              .computes = true,
+                              .result = RESULT_PRODUCT,
                               .enqueue = enqueue_kernel};
 }
 
@@ -146,8 +147,7 @@ static bool on_several(const struct gemm_kernel *kernel) {
     return kernel && kernel->layout != LAYOUT_ONE_DEVICE;
 }
 
-/* The problem of a set as a kernel gets it; NULL: a library. */
-static struct gemm_problem problem_for(const struct experiment *e, const struct gemm_kernel *kernel,
+struct gemm_problem experiment_problem(const struct experiment *e, const struct gemm_kernel *kernel,
                                        int output, int set) {
     struct gemm_problem problem = e->buffers.problems[set];
     problem.d = buffers_output(&e->buffers, output, set);
@@ -155,15 +155,16 @@ static struct gemm_problem problem_for(const struct experiment *e, const struct 
     return problem;
 }
 
-/* Before a run. */
-static bool poison(const struct experiment *e, const struct gemm_kernel *kernel, int output) {
-    return buffers_poison(&e->buffers, output) &&
-           (!on_several(kernel) || shares_poison(&e->shares, output));
+bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, int output) {
+    if (!buffers_poison(&e->buffers, output)) return false;
+    return !on_several(kernel) || (shares_add_output(&e->shares, &e->buffers, output) &&
+                                   shares_poison(&e->shares, output));
 }
 
-/* Checks one output of a contender; false after complaints. */
-static bool check_output(struct experiment *e, const char *what, const struct gemm_kernel *kernel,
-                         int output, int set, struct verdict *verdict) {
+bool experiment_check_output(struct experiment *e, const char *what,
+                             const struct contender *contender, int output, int set,
+                             struct verdict *verdict) {
+    const struct gemm_kernel *const kernel = contender->kernel;
     bool clean = true;
     const bool read = on_several(kernel) ? shares_read(&e->shares, &e->buffers, &e->operands,
                                                        kernel, output, set, what, e->view, &clean)
@@ -174,37 +175,73 @@ static bool check_output(struct experiment *e, const char *what, const struct ge
         .kernel = kernel,
         .memory = e->view,
         .guard = e->buffers.guard,
+        .rounded_sums = contender->result == RESULT_ROUNDED,
         .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
     *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
     if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
 
-enum exit_code experiment_add_baselines(struct experiment *e, int most) {
+/* ---- baselines ---- */
+
+/* Is what it leaves in D the product that was asked for? */
+static bool is_comparable(const struct experiment *e, const struct contender *contender) {
+    return contender->result == RESULT_PRODUCT || contender->result == RESULT_ROUNDED ||
+           (contender->result == RESULT_ONE_SCALE && e->operands.tensor_scales);
+}
+
+/* Runs a baseline once and verifies the result, if it can be. */
+static void verify_baseline(struct experiment *e, struct baseline_result *result) {
+    const struct contender *contender = &result->contender;
+    double cycles;
+    result->code = EXIT_VERIFIED;
+    if (!is_comparable(e, contender)) return;
+    result->code = EXIT_WRONG;
+    if (!buffers_poison(&e->buffers, 0)) return;
+    if (backend_run(contender, e->buffers.problems, &cycles) != RUN_OK) {
+        complain("%s: the launch failed, there is no result", contender->name);
+        return;
+    }
+    result->compared = true;
+    if (experiment_check_output(e, contender->name, contender, 0, 0, &result->verdict))
+        result->code = EXIT_VERIFIED;
+}
+
+/* Keeps the output that was verified last. */
+static bool keep_library(struct experiment *e) {
+    const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
+    e->library = malloc(bytes);
+    if (!e->library) {
+        complain("no memory to keep cublas's result; choose smaller sizes");
+        return false;
+    }
+    memcpy(e->library, e->view + e->buffers.guard, bytes);
+    return true;
+}
+
+enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     struct contender found[MAX_BASELINES];
+    const uint32_t cublas = baseline_mask("cublas");
     progress("choosing the libraries' kernels");
-    e->baseline_count = backend_baselines(e->buffers.problems, found, most);
-    for (int i = 0; i < e->baseline_count; ++i)
-        e->baselines[i] = (struct baseline_result){.contender = found[i]};
-    for (int i = 0; i < e->baseline_count; ++i) {
-        struct verdict verdict;
-        double cycles;
-        if (strcmp(found[i].name, "cublas") != 0) continue;
-        if (!buffers_poison(&e->buffers, 0) ||
-            backend_run(&found[i], e->buffers.problems, &cycles) != RUN_OK)
-            return EXIT_WRONG;
-        if (!check_output(e, "cublas", NULL, 0, 0, &verdict)) {
+    const int count = backend_baselines(e->buffers.problems, e->buffers.sets, wanted | cublas,
+                                        found, MAX_BASELINES);
+    for (int i = 0; i < count; ++i) {
+        struct baseline_result result = {.contender = found[i]};
+        verify_baseline(e, &result);
+        const bool is_cublas = strcmp(found[i].name, "cublas") == 0;
+        if (is_cublas && result.code != EXIT_VERIFIED) {
             complain("cublas: not used for verification, because it disagrees with the reference");
             return EXIT_WRONG;
         }
-        const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
-        e->library = malloc(bytes);
-        if (!e->library) {
-            complain("no memory to keep cublas's result; choose smaller sizes");
-            return EXIT_NO_DEVICE;
-        }
-        memcpy(e->library, e->view + e->buffers.guard, bytes);
+        if (is_cublas && !keep_library(e)) return EXIT_NO_DEVICE;
+        if (!is_cublas || wanted & cublas) e->baselines[e->baseline_count++] = result;
     }
+    return EXIT_VERIFIED;
+}
+
+enum exit_code experiment_baselines_code(const struct experiment *e) {
+    for (int i = 0; i < e->baseline_count; ++i)
+        if (e->baselines[i].code != EXIT_VERIFIED) return e->baselines[i].code;
     return EXIT_VERIFIED;
 }
 
@@ -214,10 +251,10 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     const struct contender contender = contender_of_kernel(kernel);
     *result = (struct kernel_result){.kernel = kernel, .code = EXIT_WRONG, .cycles = -1};
     kernel_label(kernel, label, sizeof label);
-    if (!poison(e, kernel, 0)) return;
+    if (!experiment_poison(e, kernel, 0)) return;
     backend_range_begin(label);
     double cycles = -1;
-    const struct gemm_problem problem = problem_for(e, kernel, 0, 0);
+    const struct gemm_problem problem = experiment_problem(e, kernel, 0, 0);
     const enum run_status status = backend_run(&contender, &problem, &cycles);
     backend_range_end();
     result->info = backend_kernel_info(kernel);
@@ -226,15 +263,16 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     if (status != RUN_OK) return;
     result->cycles = cycles;
     result->compared = true;
-    if (check_output(e, label, kernel, 0, 0, &result->verdict)) result->code = EXIT_VERIFIED;
+    if (experiment_check_output(e, label, &contender, 0, 0, &result->verdict))
+        result->code = EXIT_VERIFIED;
 }
 
 enum run_status experiment_run_again(struct experiment *e, const struct gemm_kernel *kernel,
                                      uint64_t *sum) {
     const struct contender contender = contender_of_kernel(kernel);
-    const struct gemm_problem problem = problem_for(e, kernel, 0, 0);
+    const struct gemm_problem problem = experiment_problem(e, kernel, 0, 0);
     double cycles;
-    if (!poison(e, kernel, 0)) return RUN_FAILED;
+    if (!experiment_poison(e, kernel, 0)) return RUN_FAILED;
     const enum run_status status = backend_run(&contender, &problem, &cycles);
     if (status != RUN_OK) return status;
     const size_t elements = (size_t)(e->buffers.rows * e->buffers.columns_padded);
@@ -249,100 +287,7 @@ enum run_status experiment_run_again(struct experiment *e, const struct gemm_ker
     return RUN_OK;
 }
 
-/* ---- timed runs ---- */
-
-/* A contender that writes to an output of its own, and remembers into which sets. */
-struct timed_contender {
-    const struct contender *inner;
-    const struct experiment *experiment;
-    struct kernel_result *result; /* NULL: a baseline */
-    int output;
-    bool *launched; /* [sets] */
-};
-
-static enum gemm_status enqueue_timed(const struct contender *self,
-                                      const struct gemm_problem *problem, void *stream) {
-    const struct timed_contender *timed = self->state;
-    int set = 0;
-    while (timed->experiment->buffers.problems[set].a != problem->a)
-        ++set;
-    const struct gemm_problem own =
-        problem_for(timed->experiment, timed->inner->kernel, timed->output, set);
-    timed->launched[set] = true;
-    return timed->inner->enqueue(timed->inner, &own, stream);
-}
-
-/* Verifies what the timed runs of a kernel have left in its output. */
-static void check_timed(struct experiment *e, const struct timed_contender *timed) {
-    struct kernel_result *result = timed->result;
-    char label[96], what[160];
-    kernel_label(result->kernel, label, sizeof label);
-    int checked = 0;
-    for (int set = 0; set < e->buffers.sets && result->code == EXIT_VERIFIED; ++set) {
-        if (!timed->launched[set]) continue;
-        struct verdict verdict;
-        snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
-        if (check_output(e, what, result->kernel, timed->output, set, &verdict)) {
-            ++checked;
-            if (verdict.max_error > result->verdict.max_error) result->verdict = verdict;
-            continue;
-        }
-        result->verdict = verdict;
-        result->code = EXIT_WRONG;
-    }
-    if (result->code == EXIT_VERIFIED && checked == 0) {
-        complain("%s: was timed, but never launched", label);
-        result->code = EXIT_WRONG;
-    }
-    if (result->code != EXIT_VERIFIED) memset(&result->timing, 0, sizeof result->timing);
-}
-
-bool experiment_time(struct experiment *e, const struct timing_options *options,
-                     struct kernel_result *results, int count, FILE *csv) {
-    const int most = count + e->baseline_count;
-    struct contender *inner = calloc((size_t)most, sizeof *inner);
-    struct contender *outer = calloc((size_t)most, sizeof *outer);
-    struct timed_contender *timed = calloc((size_t)most, sizeof *timed);
-    struct timing *timings = calloc((size_t)most, sizeof *timings);
-    bool *launched = calloc((size_t)most * (size_t)e->buffers.sets, sizeof *launched);
-    if (!inner || !outer || !timed || !timings || !launched) abort();
-    int contenders = 0;
-    bool good = true;
-    for (int i = 0; i < most && good; ++i) {
-        struct kernel_result *result = i < count ? &results[i] : NULL;
-        if (result && result->code != EXIT_VERIFIED) continue;
-        const int c = contenders++;
-        inner[c] = result ? contender_of_kernel(result->kernel) : e->baselines[i - count].contender;
-        timed[c] = (struct timed_contender){.inner = &inner[c],
-                                            .experiment = e,
-                                            .result = result,
-                                            .output = c,
-                                            .launched = launched + c * e->buffers.sets};
-        outer[c] = inner[c];
-        outer[c].enqueue = enqueue_timed;
-        outer[c].state = &timed[c];
-        good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
-               (!on_several(inner[c].kernel) || shares_add_output(&e->shares, &e->buffers, c)) &&
-               poison(e, inner[c].kernel, c);
-    }
-    if (good && contenders)
-        good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,
-                          csv, progress_shown());
-    for (int c = 0; c < contenders && good; ++c) {
-        if (!timed[c].result) {
-            e->baselines[e->baseline_count - (contenders - c)].timing = timings[c];
-            continue;
-        }
-        timed[c].result->timing = timings[c];
-        check_timed(e, &timed[c]);
-    }
-    free(launched);
-    free(timings);
-    free(timed);
-    free(outer);
-    free(inner);
-    return good;
-}
+/* ---- the recorder ---- */
 
 struct trace_record *experiment_trace_buffer(void **memory) {
     *memory = backend_alloc(trace_memory_bytes(), "trace", true);
@@ -354,7 +299,7 @@ struct trace_record *experiment_trace_buffer(void **memory) {
 bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const size_t bytes = trace_buffer_bytes();
     const struct contender contender = contender_of_kernel(traced);
-    struct gemm_problem problem = problem_for(e, traced, 0, 0);
+    struct gemm_problem problem = experiment_problem(e, traced, 0, 0);
     double cycles;
     void *memory, *host = malloc(bytes);
     struct trace_record *buffer = experiment_trace_buffer(&memory);
@@ -363,7 +308,8 @@ bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? buffer : NULL;
-        good = poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
+        good =
+            experiment_poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
     good = good && backend_copy_out(host, buffer, bytes) &&
            timeline_add_device_records(traced, &problem, host, bytes, 0);

@@ -4,7 +4,7 @@
  * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the
  * first, the last and a random row and column, and one random element of every 128 x 128 block.
  *
- * The bound. A correct kernel adds the k exact products in fp32, in an order nobody specifies, and
+ * The bound. A correct kernel adds the k exact products in fp32, in an unspecified order, and
  * rounds the sum once to 16 bits. Let q be the root of the sum over i of (a_i * b_i)^2.
  *
  * Partial sums: the inputs are symmetric around zero, so given the magnitudes the signs of the
@@ -85,10 +85,10 @@ struct reference {
      * e4m3 they are |.|_4 of the chains, scaled. */
     float *row_norm, *column_norm;
     int chains;
+    double addition_errors; /* of 16 bits: steps(k) * 2^-23 */
     /* Of e4m3: each sample for the real data, and what G and the root of Q are multiplied by. */
     double *real;
     double chain_errors, promotion_errors;
-    double additions; /* what accumulation(i, j) has that the bound of a partial sum has not */
 };
 
 /* What the padding between k and the leading dimension holds: a NaN in both 16-bit types; two of
@@ -117,7 +117,7 @@ void reference_free(struct reference *reference);
 /* accumulation(i, j) */
 double reference_accumulation(const struct reference *reference, int row, int column);
 
-/* What a sum of any of the k products of this element does not exceed, of 16-bit types. */
+/* Of operands of 16 bits: |partial sum| is at most this. */
 double reference_partial_sum(const struct reference *reference, int row, int column);
 
 /* Half a unit in the last place of a 16-bit number of this magnitude. */

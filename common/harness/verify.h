@@ -34,6 +34,7 @@ struct output_view {
     const struct gemm_kernel *kernel; /* for its tile; NULL: a library */
     const uint16_t *memory;           /* guard, [m][ldd], guard */
     int64_t guard;                    /* elements */
+    bool rounded_sums; /* partial sums may have been rounded to D's type: a wider bound */
     int rounded_parts; /* sums that were rounded to D's type before they were added up */
 };
 

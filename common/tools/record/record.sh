@@ -23,7 +23,8 @@
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
 #   repeat            35 s   1000 runs of one problem, bit for bit
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
-#   library            5 s   10 as a library: streams, graphs, threads, every visible device
+#   library           30 s   10 as a library: streams, graphs, threads, every visible device, a reset;
+#                            what a call costs the host, beside cuBLAS
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
@@ -192,18 +193,20 @@ section_tour() {
 # from, with and without a cluster.
 section_sustained() {
     begin h200-sustained.jsonl
-    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines libraries,ceilings \
+        --timing both --iters 2 \
         --kernels 5,6,6:two_warpgroups,7,8:persistent,8,9,10
     rows h200-sustained.jsonl "$gpu/compare" --shapes 4096,8192x8192x512 --timing both --iters 2 \
         --kernels 8:persistent,8,9
-    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines libraries,ceilings \
+        --timing both --iters 2 \
         --kernels 10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128
 }
 
 section_stages() {
     begin h200-stages.jsonl
     rows h200-stages.jsonl "$gpu/compare" --kernels 2,3:all,4:all --shapes 4096,8192 \
-        --baselines all --iters 3
+        --baselines libraries,ceilings --iters 3
     rows h200-stages.jsonl "$gpu/compare" --shapes 4096,8192,8192x8192x512 --iters 5 \
         --kernels 5,6,6:narrow,6:wait0,6:rs,6:two_warpgroups,6:two_wait0,7,7:wait0
 }
@@ -344,6 +347,7 @@ section_library() {
     begin library.txt
     text library.txt "$gpu/library"
     text library.txt "$gpu/library" reversed
+    text library.txt "$gpu/host_cost"
 }
 
 # What compute-sanitizer runs. Of a minimal handoff: correct by mbarriers, correct by barriers,
