@@ -9,13 +9,13 @@
 # which they are read: names of variants, and `kernel` for the chapter's own (default: that one).
 # The first of them builds on the step before it, or on FROM, such as 08_persistent_pingpong:persistent.
 # Steps can record a timeline, and so can the variants in TRACED. TYPES are the element types that
-# its kernels are compiled for (default: fp16 bf16; with e4m3, D is bf16), GPUS the
+# its kernels are compiled for (default: fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the
 # number of GPUs that they need (default: 1). The directories common/sim and common/gpu then each
 # call add_chapters(); they are different directories because there the same .cu files are of
 # different languages, and CMake keeps a source's language per directory.
 
 # The element types, in the order of enum gemm_type.
-set(HOPPER_TYPES fp16 bf16 e4m3)
+set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 
 # The chapters' directories; the names of their programs, which are the last part of these; and
 # every kernel to be compiled, as directory|label|file|macros. The label is the variant's name, empty

@@ -6,7 +6,9 @@
 #include "harness/options.h"
 
 /* Dense FLOPs per cycle of the four Tensor Cores of an SM. */
-static double flops_per_cycle(enum gemm_type type) { return type == GEMM_E4M3 ? 8192 : 4096; }
+static double flops_per_cycle(enum gemm_type type) {
+    return gemm_type_is_scaled(type) ? 8192 : 4096;
+}
 
 double result_cycles(const struct kernel_result *result) {
     if (result->cycles > 0) return result->cycles;
@@ -121,7 +123,7 @@ static const char *verdict_word(const struct kernel_result *result) {
     }
 }
 
-/* Where the errors of e4m3 come from. */
+/* Where the errors of operands with scales come from. */
 static void print_parts(FILE *out, const struct report *r) {
     char label[96];
     bool headed = false;
@@ -232,9 +234,12 @@ static void json_timing(FILE *out, const struct timing *timing) {
     json_speed(out, "sustained", &timing->sustained, true);
 }
 
-/* What e4m3 has besides. */
+/* What operands with scales have besides. */
 static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
-    fprintf(out, "\"scales\": \"%s\", ", r->tensor_scales ? "tensor" : "block");
+    fprintf(out, "\"scales\": \"%s\", ",
+            r->type == GEMM_W4A8 ? "group"
+            : r->tensor_scales   ? "tensor"
+                                 : "block");
     json_number(out, "quantization_error", v->quantization, v->has_parts);
     fputs(", ", out);
     json_number(out, "accumulation_error", v->accumulation, v->has_parts);
@@ -263,7 +268,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
-    if (r->type == GEMM_E4M3) json_parts(out, r, &result->verdict);
+    if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
     if (kernel->stages > 0)

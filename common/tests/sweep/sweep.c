@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
         }
         if (i + 1 == argc || !read_option(&sweep, argv[i], argv[i + 1])) {
             complain("%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
-                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|both] [--sms N] "
+                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|w4a8|both] [--sms N] "
                      "[--schedule time|early|late|random|all]\n"
                      "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
                      "--repeat N "
