@@ -2,8 +2,8 @@
  * configuration.h: what the kernels of this chapter are built with, and how a problem is cut.
  *
  * The product is computed transposed. BM rows of A, few, are the N of wgmma; BN channels, columns
- * of D, are its M, 64 for each consumer warpgroup. A cluster shares the k loop of a tile, so that
- * all SMs load weights even if there are few tiles.
+ * of D, are its M, 64 at a time. In kernel.cu a cluster shares the k loop of a tile, so that all SMs
+ * load weights even if there are few tiles.
  */
 #ifndef W4A8_CONFIGURATION_H
 #define W4A8_CONFIGURATION_H
@@ -16,7 +16,10 @@
 #define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */
 #endif
 #ifndef CONSUMERS
-#define CONSUMERS 2 /* warpgroups, each with 64 channels: 2 or 4 */
+#define CONSUMERS 2 /* warpgroups: 2 or 4 */
+#endif
+#ifndef SLABS
+#define SLABS 1 /* of 64 channels, for each of them */
 #endif
 #ifndef STAGES
 #define STAGES 10 /* depth of the ring */
@@ -36,38 +39,19 @@
 #else
 #define CONSUMER_REGISTERS 232 /* 32 + 2 * 232 <= 3 * 168 */
 #endif
-#ifndef TABLE
-#define TABLE 0 /* 1: weights are converted by a table */
-#endif
 
 enum {
-    BN = 64 * CONSUMERS, BK = W4_BLOCK, /* the rest of the tile: one scale for each channel */
-    BLOCKS = BN / W4_BLOCK,             /* of weights, in a stage */
+    BN = 64 * CONSUMERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
+    BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
     THREADS = 128 * (1 + CONSUMERS),
     PITCH = BN + 4, /* of the sums in shared memory; COLUMN_SUM_PITCH */
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
-    MOST_SPLITS = 8,    /* CTAs of a cluster */
-    LEAST_K_TILES = 4,  /* of a CTA: with fewer, the exchange costs more than it gains */
-    LINE = 128,         /* bytes that the TMA moves as a row of blocks */
+    MOST_SPLITS = 8,   /* CTAs of a cluster */
+    LEAST_K_TILES = 4, /* of a CTA: with fewer, the exchange costs more than it gains */
+    LINE = 128,        /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE,
 };
-
-#if TABLE
-#define UNIT 1.0f
-#else
-#define UNIT W4_UNIT
-#endif
-
-/* Four words of weights become eight registers. Whole warps. */
-#if TABLE
-DEVICE void to_e4m3(uint32_t *e4m3, const uint32_t words[4]) {
-    const uint32_t table[2] = W4_TABLE;
-    w4_to_e4m3_by_table(e4m3, words, table, 4);
-}
-#else
-DEVICE void to_e4m3(uint32_t *e4m3, const uint32_t words[4]) { w4_to_e4m3(e4m3, words, 4); }
-#endif
 
 /* A tile of D: its number down and across. */
 struct place {
@@ -99,11 +83,12 @@ static inline int splits_of(const struct gemm_args *args) {
     return splits;
 }
 
-/* The maps of A, and of the blocks as one matrix of LINE bytes a row. Host. */
-static inline enum gemm_status make_maps(struct gemm_args *args, const struct gemm_problem *p) {
+/* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */
+static inline enum gemm_status make_maps(struct gemm_args *args, const struct gemm_problem *p,
+                                         int rows) {
     const int lines = ceil_div(p->n, W4_BLOCK) * args->tiles_k * BLOCK_LINES;
     const enum gemm_status status = gemm_tensor_map(&args->map_a, GEMM_E4M3, p->a, p->m, p->k,
-                                                    p->lda, BM, BK, SWIZZLE_128B);
+                                                    p->lda, rows, BK, SWIZZLE_128B);
     return status ? status
                   : gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, lines, LINE, LINE, BLOCK_LINES,
                                     LINE, SWIZZLE_NONE);

@@ -18,9 +18,9 @@
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
-#include "hopper/w4.h"
 #include "hopper/wgmma.h"
 #include "configuration.h"
+#include "fragments.h"
 
 struct tiles {
     e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
@@ -34,37 +34,6 @@ struct smem {
     } memory;
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
-
-/* A thread's part of a k-tile of 64 channels, as it lies in memory: 32 weights for every 64 of k,
- * and the scales of its two channels. */
-struct weights {
-    struct b128 words[BK / 64];
-    uint32_t scales;
-};
-
-/* The same converted: four registers for each step along k. */
-struct fragments {
-    uint32_t a[BK / 32][4];
-    float scale[2];
-};
-
-/* Loads the consumer's 64 channels of a k-tile. One warpgroup. */
-DEVICE void load_weights(struct weights *w, const uint8_t *blocks, int consumer) {
-    const int thread = threadIdx.x % 128, half = consumer % 2;
-    const uint8_t *block = blocks + consumer / 2 * W4_BLOCK_BYTES;
-    UNROLL for (int i = 0; i < BK / 64; ++i)
-        w->words[i] = ld_shared_b128(block + ((half * (BK / 64) + i) * 128 + thread) * 16);
-    w->scales = ld_shared_b32(block + W4_WEIGHT_BYTES +
-                              (half * 32 + thread / 32 * 8 + thread % 32 / 4) * 4);
-}
-
-/* Whole warps. */
-DEVICE void convert(struct fragments *f, const struct weights *w) {
-    /* A bf16 is the upper half of a float. */
-    const uint32_t scale[2] = {w->scales << 16, w->scales & 0xffff0000u};
-    memcpy(f->scale, scale, sizeof scale);
-    UNROLL for (int i = 0; i < BK / 64; ++i) to_e4m3(f->a[2 * i], w->words[i].word);
-}
 
 /* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
  * bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
@@ -211,7 +180,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch;
-    if (make_maps(&args, p)) return GEMM_UNSUPPORTED;
+    if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
     args.splits = splits_of(&args);
     launch = gemm_launch_of(&GEMM_KERNEL, args.tiles_m * args.tiles_n * args.splits, stream);
     launch.cluster = args.splits;
