@@ -39,7 +39,7 @@ enum {
     ROWS = BM / CONSUMERS,
     ORDER = 1 + CONSUMERS, /* named barriers behind those of the epilogue */
     THREADS = 128 * (1 + CONSUMERS),
-    SCALES_B = 4, /* scales that the TMA fetches at least, of which the first is used */
+    SCALES_B = 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; one is used */
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
 };
@@ -90,7 +90,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
              * overwrite only after a release at the scope of the cluster, which is slow. */
             tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
-            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n, k_tile, full);
+            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n,
+                     k_tile / SCALES_B * SCALES_B, full);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -139,7 +140,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 wgmma_commit_group();
                 /* It may issue the next; they queue behind these. bar.arrive */
                 if (ORDERED) named_barrier_arrive(ORDER + 1 - consumer, 128 * CONSUMERS);
-                const float b = load_scale(shared->scale_b[state.index]);
+                const float b = load_scale(&shared->scale_b[state.index][k_tile % SCALES_B]);
                 const float scale[2] = {load_scale(&scale_a[half * 64]) * b,
                                         load_scale(&scale_a[half * 64 + 8]) * b};
                 /* The last scales have been read, before the TMA overwrites them.

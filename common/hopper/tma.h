@@ -18,7 +18,8 @@
 #ifdef __CUDACC__
 
 /* Starts loading the box whose first element is (row, column) into `shared` (128-byte aligned;
- * 1024 with the 128 B swizzle). Counts the box's bytes down on `barrier`. One thread. */
+ * 1024 with the 128 B swizzle). `column` is a whole number of 16 bytes, or the GPU reports an
+ * illegal instruction. Counts the box's bytes down on `barrier`. One thread. */
 DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int column,
                      mbarrier_t *barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "

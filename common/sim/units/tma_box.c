@@ -70,9 +70,20 @@ void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place p
     }
 }
 
+/* The GPU answers another column with "illegal instruction", and names none. */
+static void check_column(const struct tensor_map_fields *f, int column) {
+    if ((int64_t)column * f->element_bytes % TMA_CHUNK)
+        sim_fatal("tma-coordinate", sim_thread(),
+                  "column %d is %lld bytes into the row: a box has to begin at a multiple of %d "
+                  "bytes, which is %d elements.",
+                  column, (long long)column * f->element_bytes, TMA_CHUNK,
+                  TMA_CHUNK / f->element_bytes);
+}
+
 /* Every row of the box that meets the matrix must lie in an allocation. */
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                       enum sim_access access) {
+    check_column(f, column);
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
                                                       : tensor_map_box_row(f, row, column, r);

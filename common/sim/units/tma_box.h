@@ -30,7 +30,8 @@ void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place p
                     void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
                     void *object);
 
-/* Does every row of the box that meets the matrix lie in an allocation? Reported if not. */
+/* Does every row of the box that meets the matrix lie in an allocation? Reported if not. Ends the
+ * launch if the box does not begin at a multiple of 16 bytes of a row. */
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                       enum sim_access access);
 

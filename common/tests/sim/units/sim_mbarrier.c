@@ -116,7 +116,7 @@ KERNEL(THREADS, 1) reduce_fp32(KERNEL_ARGS args) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 0; i < 2; ++i) {
-            tma_reduce_add(&args.map_d, CASE_EXTENT - 3, -5, shared->box[0]);
+            tma_reduce_add(&args.map_d, CASE_EXTENT - 3, -4, shared->box[0]);
             bulk_commit_group();
         }
         bulk_wait_group(0);
@@ -291,6 +291,20 @@ KERNEL(THREADS, 1) garbage_map(KERNEL_ARGS args) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
         tma_load(shared->box[0], (const struct tensor_map *)args.a, 0, 0, &shared->full);
     }
+}
+
+/* A box that begins in the middle of 16 bytes of a row: argument 0 loads, 1 stores. 2 and 3 begin
+ * 16 bytes into the row and before it. */
+KERNEL(THREADS, 1) box_off_the_chunks(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    begin(shared, 1, 1);
+    if (threadIdx.x == 0 && args.splits == 1) tma_store(&args.map_d, 0, 4, shared->box[0]);
+    if (threadIdx.x == 0 && args.splits != 1) {
+        mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+        tma_load(shared->box[0], &args.map_a, 0, args.splits == 0 ? 4 : args.splits == 2 ? 8 : -8,
+                 &shared->full);
+    }
+    mbarrier_wait(&shared->full, 0);
 }
 
 static void load_by_value(struct smem *shared, const struct gemm_args args) {
@@ -491,7 +505,7 @@ static void check(const struct sim_case *c) {
         }
     if (c->kernel == reduce_fp32)
         for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
-            const int row = i / CASE_EXTENT - (CASE_EXTENT - 3), column = i % CASE_EXTENT + 5;
+            const int row = i / CASE_EXTENT - (CASE_EXTENT - 3), column = i % CASE_EXTENT + 4;
             const float expected = row >= 0 && column < 32 ? (float)(2 * (row * 32 + column)) : 0;
             EXPECT(case_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", c->name, row,
                    column, case_workspace[i], expected);
@@ -550,6 +564,10 @@ int main(int argc, char **argv) {
         WRONG(copied_map, "tensor-map-copy", .argument = 0),
         WRONG(copied_map, "tensor-map-copy", .argument = 1),
         WRONG(copied_map, "tensor-map-copy", .argument = 2),
+        WRONG(box_off_the_chunks, "tma-coordinate", .argument = 0),
+        WRONG(box_off_the_chunks, "tma-coordinate", .argument = 1),
+        CASE(box_off_the_chunks, .argument = 2),
+        CASE(box_off_the_chunks, .argument = 3),
         WRONG(misaligned_box, "misaligned-swizzle"),
         WRONG(misaligned_by_16, "misaligned"),
         WRONG(store_without_fence, "missing-proxy-fence"),
