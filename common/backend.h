@@ -103,7 +103,8 @@ struct contender {
 
 /* Writes the baselines for this problem: cuBLAS, the fastest of cuBLASLt's proposals (found by
  * timing them on the given buffers), and the wgmma-only ceiling. For e4m3 they are cuBLASLt with
- * the problem's scales, with one scale for each operand, and the latter with fast accumulation.
+ * the problem's scales, with one scale for each operand, and the latter with fast accumulation; for
+ * w4a8, a kernel that reads B and does nothing else.
  * Returns how many were written (at most `room`); 0 in the simulator. They stay valid until the
  * next call. */
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);

@@ -10,6 +10,7 @@
 
 #include "gemm.h"
 #include "hopper/thread.h"
+#include "splits.h"
 #include "w4_block.h"
 
 #ifndef BM
@@ -44,12 +45,9 @@ enum {
     BN = 64 * CONSUMERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
     BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
     THREADS = 128 * (1 + CONSUMERS),
-    PITCH = BN + 4, /* of the sums in shared memory; COLUMN_SUM_PITCH */
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
-    MOST_SPLITS = 8,   /* CTAs of a cluster */
-    LEAST_K_TILES = 4, /* of a CTA: with fewer, the exchange costs more than it gains */
-    LINE = 128,        /* bytes that the TMA moves as a row of blocks */
+    LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE,
 };
 
@@ -72,15 +70,10 @@ DEVICE int block_row(const struct gemm_args *args, int block_n, int block_k) {
     return (block_n * args->tiles_k + block_k) * BLOCK_LINES;
 }
 
-/* CTAs that share the k loop of a tile: as many as there is room for at once. Host. */
+/* CTAs that share the k loop of a tile. Host. */
 static inline int splits_of(const struct gemm_args *args) {
-    const int tiles = args->tiles_m * args->tiles_n, sms = gemm_sm_count();
-    int splits = 1;
-    while (splits < MOST_SPLITS && 2 * splits <= sms &&
-           (int64_t)tiles * 2 * splits <= (int64_t)sms * CTAS_PER_SM &&
-           args->tiles_k >= 2 * splits * LEAST_K_TILES)
-        splits *= 2;
-    return splits;
+    return splits_for((int64_t)args->tiles_m * args->tiles_n, args->tiles_k, gemm_sm_count(),
+                      CTAS_PER_SM);
 }
 
 /* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */

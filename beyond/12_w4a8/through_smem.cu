@@ -27,6 +27,8 @@ struct tiles {
     uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
 };
 
+enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
+
 struct smem {
     union {
         struct tiles tiles;   /* in the main loop */

@@ -14,7 +14,8 @@ static bool runs(const struct contender *contender, const struct gemm_problem *p
 
 int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
     int count = 0;
-    if (gpu_state.type == GEMM_W4A8) return 0; /* the libraries have no such product */
+    if (gpu_state.type == GEMM_W4A8) /* the libraries have no such product */
+        return room > 1 && read_contender(problem, out) && runs(out, problem);
     /* One alone would be cuBLAS, which knows no e4m3. */
     if (gpu_state.type == GEMM_E4M3)
         return room > 1 ? cublaslt_scaled_contenders(problem, out, room) : 0;

@@ -15,6 +15,9 @@ bool cublaslt_contender(const struct gemm_problem *problem, struct contender *ou
  * Returns how many were written. */
 int cublaslt_scaled_contenders(const struct gemm_problem *problem, struct contender *out, int room);
 bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out);
+/* Of w4a8: reads B as the problem has it; its FLOPS are the problem's, in the time of the reading.
+ */
+bool read_contender(const struct gemm_problem *problem, struct contender *out);
 
 /* Releases what they hold. */
 void cublas_close(void);
