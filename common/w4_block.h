@@ -48,22 +48,52 @@ static inline uint8_t *w4_block_of(uint8_t *blocks, int k_blocks, int channel, i
            ((size_t)(channel / W4_BLOCK) * (size_t)k_blocks + (size_t)k_block) * W4_BLOCK_BYTES;
 }
 
+/* Where a weight lies in a block: the bytes of its magnitude and its sign, and the magnitude's
+ * lowest bit. */
+struct w4_place {
+    int magnitude, sign, shift;
+};
+
+static inline struct w4_place w4_place_of(int channel, int k) {
+    const int row = channel % 64, thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
+    const int of_thread = (channel % W4_BLOCK / 64 * 2 + k % W4_BLOCK / 64) * 128 + thread;
+    const int at = of_thread * 16 + (k % 64 / 32 * 2 + k % 32 / 16) * 4;
+    if (row / 8 % 2 == 0) return (struct w4_place){at + k % 4, at + k % 4, 0};
+    return (struct w4_place){at + k % 4, at + (k + 1) % 4, 4};
+}
+
+/* The bit of a weight's sign, in its byte. */
+static inline int w4_sign(struct w4_place place) { return place.shift ? 0x08 : 0x80; }
+
 /* Puts a weight at its place, which held zero. */
 static inline void w4_put(uint8_t *block, int channel, int k, int weight) {
-    const int row = channel % 64, thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
-    const int word = k % 64 / 32 * 2 + k % 32 / 16;
-    const int at = (((channel % W4_BLOCK / 64) * 2 + k % W4_BLOCK / 64) * 128 + thread) * 16;
-    const bool second = row / 8 % 2;
-    const int byte = k % 4, magnitude = weight < 0 ? -weight : weight;
-    uint8_t *const to = block + at + word * 4;
-    to[byte] |= (uint8_t)(magnitude << (second ? 4 : 0));
-    if (weight < 0) to[second ? (byte + 1) % 4 : byte] |= second ? 0x08 : 0x80;
+    const struct w4_place place = w4_place_of(channel, k);
+    block[place.magnitude] |= (uint8_t)((weight < 0 ? -weight : weight) << place.shift);
+    if (weight < 0) block[place.sign] |= (uint8_t)w4_sign(place);
+}
+
+/* A weight of a block. */
+static inline int w4_get(const uint8_t *block, int channel, int k) {
+    const struct w4_place place = w4_place_of(channel, k);
+    const int magnitude = block[place.magnitude] >> place.shift & 7;
+    return block[place.sign] & w4_sign(place) ? -magnitude : magnitude;
+}
+
+/* Where a channel's scale lies in a block. */
+static inline size_t w4_place_of_scale(int channel) {
+    const int c = channel % W4_BLOCK, word = c / 64 * 32 + c % 64 / 16 * 8 + c % 8;
+    return W4_WEIGHT_BYTES + (size_t)word * 4 + (size_t)(c / 8 % 2) * 2;
 }
 
 /* Puts a channel's scale, a bf16, at its place. */
 static inline void w4_put_scale(uint8_t *block, int channel, uint16_t scale) {
-    const int c = channel % W4_BLOCK, word = c / 64 * 32 + c % 64 / 16 * 8 + c % 8;
-    memcpy(block + W4_WEIGHT_BYTES + word * 4 + c / 8 % 2 * 2, &scale, sizeof scale);
+    memcpy(block + w4_place_of_scale(channel), &scale, sizeof scale);
+}
+
+static inline uint16_t w4_get_scale(const uint8_t *block, int channel) {
+    uint16_t scale;
+    memcpy(&scale, block + w4_place_of_scale(channel), sizeof scale);
+    return scale;
 }
 
 /* The scale of a group: the greatest magnitude over 7, as a bf16; 1 for zeros. */

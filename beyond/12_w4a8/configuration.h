@@ -2,8 +2,8 @@
  * configuration.h: what the kernels of this chapter are built with, and how a problem is cut.
  *
  * The product is computed transposed. BM rows of A, few, are the N of wgmma; BN channels, columns
- * of D, are its M, 64 at a time. In kernel.cu a cluster shares the k loop of a tile, so that all SMs
- * load weights even if there are few tiles.
+ * of D, are its M, 64 at a time. In kernel.cu a cluster shares the k loop of a tile, so that all
+ * SMs load weights even if there are few tiles.
  */
 #ifndef W4A8_CONFIGURATION_H
 #define W4A8_CONFIGURATION_H

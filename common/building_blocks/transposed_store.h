@@ -13,8 +13,8 @@
 #include "building_blocks/epilogue_store.h"
 
 /* Converts 64 x 64 accumulators, each row of D times a scale, and writes them to staging memory.
- * acc[4 j + i] of a thread is of D's row 8 j + 2 t + i % 2, with t = lane % 4; `scale`: of row 8 j +
- * 2 t + i at 2 j + i. One warpgroup. */
+ * acc[4 j + i] of a thread is of D's row 8 j + 2 t + i % 2, with t = lane % 4; scale[2 j + i] is
+ * that of row 8 j + 2 t + i. One warpgroup. */
 DEVICE void transposed_stage_elements(element_t *staging, const float acc[32],
                                       const float scale[16]) {
     const int lane = threadIdx.x % 32;

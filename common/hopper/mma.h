@@ -38,7 +38,7 @@ DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
                  : "memory");
 }
 
-/* The same as stmatrix_x4 with two matrices: lanes 0 to 15 give the addresses. The whole warp calls. sm_90. */
+/* stmatrix_x4 with two matrices: lanes 0 to 15 give the addresses. The whole warp calls. sm_90. */
 DEVICE void stmatrix_x2(void *row, const uint32_t r[2]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(
                      shared_address(row)),
