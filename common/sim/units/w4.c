@@ -4,6 +4,8 @@
 #include "sim/core/collective.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
+#include "sim/units/register_watch.h"
+#include "sim/units/wgmma_state.h"
 
 struct conversion {
     uint32_t *e4m3;
@@ -31,6 +33,10 @@ static bool convert(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
             const uint32_t word = c->words[i], rotated = word >> 4 | word << 28;
             c->e4m3[2 * i] = c->table ? look_up(c->table, word) : word & W4_MASK;
             c->e4m3[2 * i + 1] = c->table ? look_up(c->table, rotated) : rotated & W4_MASK;
+        }
+        for (int i = 0; i < 2 * c->count; i += A_REGISTERS) {
+            wgmma_fragment_loaded(warp->thread[lane], &c->e4m3[i]);
+            register_watch_load(warp->thread[lane], &c->e4m3[i]);
         }
     }
     const struct conversion *const first = operand[0];
