@@ -21,8 +21,9 @@
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
-    f(rows8, 2, 400, 3000) f(rows16, 2, 400, 3000) f(rows32, 2, 440, 3200) f(rows64, 2, 560, 3600) \
-        f(rows128, 1, 560, 4000) f(wide, 0, 1090, 4500)
+    f(rows8, 2, 400, 3000) f(rows16, 2, 400, 3000) f(rows32, 2, 440, 3200)                         \
+        f(rows64x256, 1, 560, 3600) f(rows64, 2, 560, 3600) f(rows128, 1, 560, 4000)               \
+            f(wide, 0, 1090, 4500)
 
 /* Bytes per cycle of all SMs: from memory, and from the L2. */
 enum { MEMORY_BYTES = 2300, L2_BYTES = 4600 };
