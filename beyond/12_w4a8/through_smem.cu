@@ -76,10 +76,10 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct p
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
         producer_acquire(shared->ring, *state, STAGE_BYTES);
+        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
         UNROLL for (int i = 0; i < BLOCKS; ++i)
             tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
                      block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
-        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
         pipeline_advance(state, STAGES);
     }
 }

@@ -43,11 +43,13 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h")
+           "wide_store.h", "column_sum.h", "transposed_store.h")
+# Compiled with every kernel.
+LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED)=|(CLUSTER|SPLITS)=1$|"
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|AHEAD|TABLE)=|(CLUSTER|SPLITS)=1$|"
             r"STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
@@ -92,7 +94,8 @@ def compile_command(compiler, macros, directories, kernel, path):
     """Makes the shared object `path`, whose kernel is called kernel_mutant."""
     return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
-            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, "-o", path]
+            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
+            "-o", path]
 
 
 class Gallery:
