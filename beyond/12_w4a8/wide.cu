@@ -4,12 +4,12 @@
  * The idea: with hundreds of rows the weights are used often enough, and 11's kernel.cu is the one
  * to begin with: persistent CTAs, two consumers whose promotions run under each other's
  * multiplications, two CTAs that share the larger operand's bytes. That operand now is A, since
- * weights have half the bytes. What it costs against FP8: the conversion, which comes after a
- * promotion as it needs the registers of the fragments, and lies under the other consumer's
- * multiplications, too.
+ * weights have half the bytes. What it costs against FP8: the conversion. It comes after the
+ * promotion, because there are no registers for a second set of fragments, and so it is the one
+ * thing besides the promotion that has to fit under the other consumer's multiplications.
  */
 #include "gemm.h"
-#define BUFFERS 1 /* of epilogue_store.h */
+#define BUFFERS 2 /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h */
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -23,7 +23,7 @@
 #define BM 128 /* of configuration.h, as the next three */
 #define CONSUMERS 2
 #define SLABS 2
-#define STAGES 6
+#define STAGES 5
 #include "configuration.h"
 #include "fragments.h"
 
@@ -36,13 +36,12 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
 
-/* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
- * bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
-DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t *a) {
-    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+/* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. `a` describes A's
+ * tile. One warpgroup. */
+DEVICE void multiply(float acc[BM / 2], const struct fragments *f, uint64_t a) {
     UNROLL for (int step = 0; step < BK / 32; ++step) {
         const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
-        wgmma_m64nNk32_e4m3_rs(BM, acc, f->a[step], a_tile + along_k, step > 0);
+        wgmma_m64nNk32_e4m3_rs(BM, acc, f->a[step], a + along_k, step > 0);
     }
 }
 
@@ -78,95 +77,93 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     }
 }
 
-/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. mapa, mbarrier.arrive */
-DEVICE void release_stage(struct smem *shared, struct pipeline_state state) {
-    const int lane = threadIdx.x % 32;
-    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state.index].empty, lane);
+/* Tells the producers of both CTAs that this warp has read the stage before this one: lane r
+ * arrives at CTA r's barrier. A whole warp. */
+DEVICE void release_previous(struct smem *shared, struct pipeline_state state) {
+    const int lane = threadIdx.x % 32, index = (state.index ? state.index : STAGES) - 1;
+    /* This lane has read its weights, before the TMA overwrites them. fence.proxy.async */
+    fence_proxy_async();
+    /* So have all lanes, before one arrives. bar.warp.sync */
+    __syncwarp();
+    /* mapa, mbarrier.arrive */
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[index].empty, lane);
 }
 
-/* Waits for a k-tile and loads the first slab of its weights. One warpgroup. */
-DEVICE void take_weights(struct smem *shared, struct pipeline_state state, struct weights *w,
-                         int slab) {
-    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
-    consumer_wait(shared->ring, state);
-    load_weights(w, shared->b[state.index], slab);
-}
-
-/* Multiplies a slab whose weights are in `f`, loads those of the next one meanwhile, promotes the
- * sums, and converts. The last slab of a k-tile releases the stage; `more`: there is another
- * k-tile. One warpgroup. */
-DEVICE void multiply_slab(struct smem *shared, struct pipeline_state *state, float acc[BM / 2],
-                          float sum[BM / 2], struct fragments *f, int slab, int first_slab,
-                          bool more) {
-    const bool last = slab == SLABS - 1;
-    const struct pipeline_state release = *state;
-    struct weights w;
-    /* The conversion's writing of the fragments, and the promotion's reading of the accumulators,
-     * come before the multiplications. wgmma.fence */
-    wgmma_fence();
-    multiply(acc, f, shared->a[state->index]);
-    /* They are one group, for the wait to count. wgmma.commit_group */
-    wgmma_commit_group();
-    if (!last) load_weights(&w, shared->b[state->index], first_slab + slab + 1);
-    if (last) pipeline_advance(state, STAGES);
-    if (last && more) take_weights(shared, *state, &w, first_slab);
-    /* This thread's reads of the weights come before the TMA's next write to their stage.
-     * fence.proxy.async */
-    if (last) fence_proxy_async();
-    /* The sums of 128 products are complete. wgmma.wait_group */
-    wgmma_wait_group(0);
-    /* This warp has read the stage: all its lanes have, and then two arrive. bar.warp.sync,
-     * mbarrier.arrive */
-    if (last) {
-        __syncwarp();
-        release_stage(shared, release);
-    }
-    /* Added up in fp32, times the scales of this thread's two channels. */
-    wgmma_promote(sum, acc, f->scale, BM / 2);
-    if (!last || more) convert(f, &w);
-}
-
-/* Stores a consumer's channels of a tile, 64 rows x 64 columns of D at a time. One warpgroup. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, int first_row,
-                       int first_column, float sum[SLABS][BM / 2], int consumer) {
-    UNROLL for (int i = 0; i < BM / 64; ++i) {
-        const int row = first_row + i * 64 + threadIdx.x % 4 * 2;
-        float scale[16]; /* of rows 8 j + 2 t + e of D at 2 j + e */
-        UNROLL for (int j = 0; j < 16; ++j) {
-            const int of_row = row + j / 2 * 8 + j % 2;
-            const uint32_t bits =
-                of_row < args->m ? ld_global_b32(&args->scales.a[of_row]) : 0;
-            memcpy(&scale[j], &bits, sizeof bits);
-            scale[j] *= UNIT;
-        }
-        UNROLL for (int slab = 0; slab < SLABS; ++slab)
-            transposed_store(shared->d[consumer][0], args, first_row + i * 64,
-                             first_column + slab * 64, &sum[slab][i * 32], scale, 1 + consumer);
-    }
+/* Stores 64 channels of sums, 64 rows of D at a time, and clears the sums for the next tile. One
+ * warpgroup. */
+DEVICE void store_slab(struct smem *shared, const struct gemm_args *args, int number,
+                       int consumer, int slab, float sum[BM / 2]) {
+    const struct tile tile = cluster_tile(args, number);
+    const int column = tile.n * BN + (consumer * SLABS + slab) * 64;
+    UNROLL for (int i = 0; i < BM / 64; ++i)
+        transposed_store(shared->d[consumer][i % BUFFERS], args, tile.m * BM + i * 64, column,
+                         &sum[i * 32], UNIT, 1 + consumer);
+    UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;
 }
 
 /* Multiplies, promotes and stores its channels of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const bool elected = threadIdx.x % 128 == 0;
     const int first_slab = consumer * SLABS;
+    /* Of the first stage. Rows are 128 bytes; eight of them make the swizzle's 1024-byte pattern,
+     * hence the stride. */
+    const uint64_t a_first =
+        wgmma_descriptor(shared_address(shared->a[0]), 0, 1024, SWIZZLE_128B);
+    uint64_t a = a_first; /* of the stage to multiply */
     float acc[BM / 2], sum[SLABS][BM / 2];
+    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) sum[i / (BM / 2)][i % (BM / 2)] = 0;
     struct weights w;
     struct fragments f;
     struct pipeline_state state = {0, 0};
-    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        const struct tile tile = cluster_tile(args, number);
-        UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) sum[i / (BM / 2)][i % (BM / 2)] = 0;
-        take_weights(shared, state, &w, first_slab);
-        convert(&f, &w);
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile)
-            UNROLL for (int slab = 0; slab < SLABS; ++slab)
-                multiply_slab(shared, &state, acc, sum[slab], &f, slab, first_slab,
-                              k_tile + 1 < args->tiles_k);
-        store_tile(shared, args, tile.m * BM, tile.n * BN + first_slab * 64, sum, consumer);
+    const int step = gridDim.x / CLUSTER; /* from one tile's number to the next */
+    int number = blockIdx.x / CLUSTER;
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, state);
+    load_weights(&w, shared->b[0], first_slab);
+    convert(&f, &w);
+    for (; number < args->items; number += step) {
+        /* Before, there is no stage to release and no slab to store. */
+        const bool first = number < step;
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            UNROLL for (int slab = 0; slab < SLABS; ++slab) {
+                /* The conversion's writing of the fragments, and the promotion's reading of the
+                 * accumulators, come before the multiplications. wgmma.fence */
+                wgmma_fence();
+                multiply(acc, &f, a);
+                /* They are one group, for the wait to count. wgmma.commit_group */
+                wgmma_commit_group();
+
+                /* Under these multiplications: whatever is not the promotion or the conversion. */
+                if (slab == 0 && (k_tile > 0 || !first)) release_previous(shared, state);
+                /* The slab before this one is complete, if that was its last k-tile. */
+                if (slab > 0 && k_tile == args->tiles_k - 1)
+                    store_slab(shared, args, number, consumer, slab - 1, sum[slab - 1]);
+                if (slab == 0 && k_tile == 0 && !first)
+                    store_slab(shared, args, number - step, consumer, SLABS - 1,
+                               sum[SLABS - 1]);
+                if (slab < SLABS - 1) {
+                    load_weights(&w, shared->b[state.index], first_slab + slab + 1);
+                } else {
+                    pipeline_advance(&state, STAGES);
+                    a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
+                    if (k_tile < args->tiles_k - 1 || number + step < args->items) {
+                        /* As above, of the next k-tile. mbarrier.try_wait */
+                        consumer_wait(shared->ring, state);
+                        load_weights(&w, shared->b[state.index], first_slab);
+                    }
+                }
+                /* The sums of 128 products are complete. wgmma.wait_group */
+                wgmma_wait_group(0);
+                /* Added up in fp32, times the scales of this thread's two channels. */
+                wgmma_promote(sum[slab], acc, f.scale, BM / 2);
+                convert(&f, &w);
+            }
+        }
     }
+    /* A CTA has at least one tile. */
+    release_previous(shared, state);
+    store_slab(shared, args, number - step, consumer, SLABS - 1, sum[SLABS - 1]);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
-    if (elected) bulk_wait_group(0);
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
@@ -183,10 +180,10 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     cluster_sync_relaxed();
 
     if (warpgroup == 0) {
-        setmaxnreg_dec(40); /* 40 + 2 * 232 <= 3 * 168, those at launch */
+        setmaxnreg_dec(24); /* 24 + 2 * 240 <= 3 * 168, those at launch */
         if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
-        setmaxnreg_inc(232);
+        setmaxnreg_inc(240);
         consumer(shared, &args, warpgroup - 1);
     }
     /* No CTA leaves while the other may write to its memory or arrive at its barriers.
