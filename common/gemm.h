@@ -69,6 +69,7 @@ struct gemm_problem {
     const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type, or of w4a8 */
     const element_t *b;    /* [n][ldb]; of w4a8, blocks, and ldb is not used */
     element_t *d;          /* [m][ldd] */
+    /* Launches that may overlap on the device share none of these three: D, workspace, counters. */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
@@ -134,6 +135,8 @@ struct gemm_kernel {
     /* Of e4m3: it takes the first scale of A and the first of B for all of them, so problems must
      * have no others. */
     bool tensor_scales;
+    /* launch() uses tile_counter; otherwise that may be NULL. */
+    bool counters;
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

@@ -1,21 +1,43 @@
 /*
- * hopper_gemm.h: the chapter's kernels as a library: D = A * B on a Hopper GPU, in one call. For C
- * and C++.
+ * hopper_gemm.h: the chapter's kernels as a library: D = A * B on a Hopper GPU. For C and C++.
  *
- * Device: the caller's current one, of compute capability 9.0. Several may be used in turn; a
- * stream and all memory of a call belong to the device that is current then.
+ * hopper_gemm() is one call that does everything. A plan does once what depends on the shape, so
+ * that a run costs the host little more than the launch itself.
  *
- * Streams and threads: calls may overlap on the device, in any streams. On the host several threads
- * may call at once (built for the simulator: one). A call may be captured into a graph, which then
- * holds its pointers and extents.
+ * Devices. A call is for the caller's current device, of compute capability 9.0. The stream and all
+ * memory of the call belong to that device. A plan belongs to the device that was current when it
+ * was made, and that device must be current when the plan runs. Several devices may be used in
+ * turn.
  *
- * The first call for a device and type takes longer than those that follow: it loads kernels and
- * queries the runtime about each. hopper_gemm_workspace() does most of that without launching
- * anything. Make a first call of hopper_gemm() outside of a capture.
+ * Contexts. A call uses the context that the CUDA runtime uses: the thread's current one, or the
+ * device's primary context. Destroy a device's plans before cudaDeviceReset(), and make them again
+ * after it; hopper_gemm() needs no such care. The library keeps no device memory except 4 KB of
+ * counters for some plans. What else it keeps, the number of SMs and how many CTAs of each kernel
+ * fit, are properties of the device that a reset does not change. In a context that has only some
+ * of the SMs (a green context), kernels are still chosen for the whole device.
  *
- * Errors are reported on stderr and returned. Neither function exits, and neither leaves an error
- * set in the runtime. An error that occurs later on the device, such as an access to memory that
- * does not exist, is reported by the runtime when the program waits for the stream.
+ * Memory. Calls may overlap on the device, in any streams. Calls that may overlap must not share
+ *     D              both write it; nor may the D of one be the A or B of the other
+ *     a workspace    it holds partial sums, and counters
+ *     a plan         some plans have counters in device memory: two streams need two plans
+ * They may share A and B. Calls in one stream do not overlap and may share everything. A graph that
+ * has captured a call counts as that call each time it runs, a plan's counters included: the plan
+ * must live as long as the graph.
+ *
+ * Threads. Several host threads may call at once, also with the same plan, as long as the runs do
+ * not overlap on the device (built for the simulator: one thread).
+ *
+ * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
+ * pointers and extents. hopper_gemm_plan_create() and _destroy() may not. Neither may the first
+ * hopper_gemm() after the start of the program or a reset: it loads kernels and queries the runtime
+ * about each. hopper_gemm_workspace() does most of that without a launch.
+ *
+ * Errors are reported on stderr and returned. No function exits, and none leaves an error set in
+ * the runtime. An error that occurs later on the device, such as an access to memory that does not
+ * exist, is reported by the runtime when the program waits for the stream.
+ *
+ * Linking. The library needs the CUDA runtime and nothing else of the toolkit. All its global names
+ * begin with hopper_gemm.
  */
 #ifndef HOPPER_GEMM_H
 #define HOPPER_GEMM_H
@@ -32,7 +54,7 @@ enum hopper_gemm_type { HOPPER_GEMM_FP16 = 0, HOPPER_GEMM_BF16 = 1 };
 enum hopper_gemm_status {
     HOPPER_GEMM_OK = 0,
     HOPPER_GEMM_BAD_ARGUMENT = 1, /* nothing was done; stderr has which one, and why */
-    HOPPER_GEMM_FAILED = 2        /* no device, not a Hopper, or the launch failed */
+    HOPPER_GEMM_FAILED = 2 /* no device, not a Hopper, no memory, or the launch failed: stderr */
 };
 
 /* Bytes of workspace with which hopper_gemm() is fastest for such a problem on the current device:
@@ -57,12 +79,34 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  * device the result is the same to the bit.
  *
  * `workspace`: NULL, or device memory at a multiple of 256 bytes, as many as
- * hopper_gemm_workspace() returns for these m, n, k, lda and ldb on this device. No other call may
- * use it until this one has ended on the device. Its contents do not matter.
+ * hopper_gemm_workspace() returns for these m, n, k, lda and ldb on this device. Its contents do
+ * not matter; they change.
  *
  * Returns an enum hopper_gemm_status. */
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
                 const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace);
+
+/* The same in two parts. The arguments mean what they mean above. */
+struct hopper_gemm_plan;
+
+/* Makes a plan for matrices of this type and shape on the current device. `workspace_limit`: bytes
+ * of workspace that the runs may use; with 0 the plan needs none, with SIZE_MAX it is the fastest.
+ * Returns an enum hopper_gemm_status; `*plan` is NULL unless that is HOPPER_GEMM_OK. */
+int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
+                            int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit);
+
+/* Bytes of workspace that a run needs, at most the limit; 0: none. */
+size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
+
+/* Enqueues D = A * B on `stream`, and returns without waiting. The pointers may differ from run to
+ * run. Matrices at multiples of 128 bytes cost the least time on the host; others at multiples of
+ * 16 work, too. `workspace`: as many bytes as the plan needs; it may be NULL if that is 0. Returns
+ * an enum hopper_gemm_status. */
+int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, const void *a,
+                         const void *b, void *d, void *workspace);
+
+/* Frees a plan, or nothing if it is NULL. The plan's runs must have ended on the device. */
+void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan);
 
 #ifdef __cplusplus
 }

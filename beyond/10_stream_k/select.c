@@ -1,18 +1,16 @@
 /*
- * select.c: which configuration of the chapter's kernels computes a problem, and the chapter as a
- * library.
+ * select.c: which configuration of the chapter's kernels computes a problem.
  *
  * Each configuration is an object file of its own, made of kernel.cu or split_k.cu; the top
  * CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and the
  * smallest prediction is taken. A finite table rounds every problem up to whole waves of one of its
  * tiles, so it is weak at shapes that no tile divides well.
  */
-#include "hopper_gemm.h"
+#include "select.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "gemm.h"
 #include "building_blocks/partial_sums_layout.h"
 
 /*
@@ -31,7 +29,7 @@
 #define CONFIGURATIONS(f)                                                                          \
     /* name        splits  deep balanced k-tile overhead */                                        \
     f(coop256, 0, 0, 0, 1087, 1800) f(coop200_four, 0, 0, 0, 850, 1800)                            \
-        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1260, 3300)                         \
+        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1280, 3300)                         \
             f(pp192, 0, 0, 0, 778, 700) f(pp192_cluster, 0, 0, 0, 778, 900)                        \
                 f(pp128, 0, 0, 0, 549, 700) f(split1_64x64, 1, 0, 0, 278, 570)                     \
                     f(split1_64x128, 1, 0, 0, 311, 2000) f(rows_64x128, 1, 0, 1, 311, 200)         \
@@ -101,34 +99,31 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
            layers * LAYER;
 }
 
-/* The best configuration. Without a workspace, the best of those that need none. */
-static const struct gemm_kernel *selected(enum gemm_type type, const struct gemm_problem *problem,
-                                          bool workspace) {
+const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
+                                          size_t limit) {
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
-        const struct configuration *c = &configurations[i];
-        if (c->deep && !workspace) continue;
-        const double cycles = predicted_cycles(c, c->kernel[type], problem);
-        if (cycles >= best_cycles) continue;
+        const struct gemm_kernel *kernel = configurations[i].kernel[type];
+        const double cycles = predicted_cycles(&configurations[i], kernel, problem);
+        if (cycles >= best_cycles || library_workspace(kernel, problem) > limit) continue;
         best_cycles = cycles;
-        best = c->kernel[type];
+        best = kernel;
     }
+    if (!best) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
     return best;
 }
 
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
-    if (gemm_sm_count() < 1) return GEMM_UNSUPPORTED; /* no device; already reported */
-    const struct gemm_kernel *kernel = selected(type, problem, problem->workspace != NULL);
-    if (kernel) return kernel->launch(problem, stream);
-    fprintf(stderr, "10_stream_k: no configuration fits this device\n");
-    return GEMM_UNSUPPORTED;
+    const struct gemm_kernel *kernel =
+        selected_kernel(type, problem, problem->workspace ? SIZE_MAX : 0);
+    return kernel ? kernel->launch(problem, stream) : GEMM_UNSUPPORTED;
 }
 
 static size_t workspace_selected(enum gemm_type type, const struct gemm_problem *problem) {
-    const struct gemm_kernel *kernel = selected(type, problem, true);
+    const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);
     return kernel && kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
 }
 
@@ -136,7 +131,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
  * the configuration that select() returns. */
 #define CHAPTER_KERNEL(suffix, type)                                                               \
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
-        return selected(type, problem, true);                                                      \
+        return selected_kernel(type, problem, SIZE_MAX);                                           \
     }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
         return launch_selected(type, problem, stream);                                             \
@@ -159,67 +154,3 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     };
 CHAPTER_KERNEL(fp16, GEMM_FP16)
 CHAPTER_KERNEL(bf16, GEMM_BF16)
-
-/* ---- the library ---- */
-
-/* Reports on stderr which argument is wrong; false. */
-static bool bad(const char *argument, long long value, const char *rule) {
-    fprintf(stderr, "hopper_gemm: %s = %lld: %s\n", argument, value, rule);
-    return false;
-}
-
-static bool check_matrix(const char *const names[2], const void *base, int64_t ld, int columns) {
-    if (!base || (uintptr_t)base % 16)
-        return bad(names[0], (long long)(uintptr_t)base, "must be a multiple of 16 and not NULL");
-    if (ld < columns || ld % 8)
-        return bad(names[1], ld, "must be a multiple of 8, and a row's elements at least");
-    return true;
-}
-
-static bool check_type(int type) {
-    return type == HOPPER_GEMM_FP16 || type == HOPPER_GEMM_BF16 ||
-           bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16");
-}
-
-static bool check_workspace(const void *workspace) {
-    return (uintptr_t)workspace % 256 == 0 ||
-           bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256");
-}
-
-static bool check_extents(int m, int n, int k) {
-    enum { LARGEST = 2000000000 }; /* leaves room for rounding up to a tile */
-    static const char *const names[] = {"m", "n", "k"};
-    const int extents[] = {m, n, k};
-    for (int i = 0; i < 3; ++i)
-        if (extents[i] < 1 || extents[i] > LARGEST)
-            return bad(names[i], extents[i], "must be from 1 to 2000000000");
-    return true;
-}
-
-size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb) {
-    if (!check_type(type) || !check_extents(m, n, k)) return 0;
-    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb};
-    return workspace_selected(type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16, &problem);
-}
-
-int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
-                const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace) {
-    if (!check_type(type) || !check_extents(m, n, k) ||
-        !check_matrix((const char *[]){"a", "lda"}, a, lda, k) ||
-        !check_matrix((const char *[]){"b", "ldb"}, b, ldb, k) ||
-        !check_matrix((const char *[]){"d", "ldd"}, d, ldd, n) || !check_workspace(workspace))
-        return HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_problem problem = {.m = m,
-                                         .n = n,
-                                         .k = k,
-                                         .lda = lda,
-                                         .ldb = ldb,
-                                         .ldd = ldd,
-                                         .a = a,
-                                         .b = b,
-                                         .d = d,
-                                         .workspace = workspace};
-    const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
-    return launch_selected(element, &problem, stream) == GEMM_OK ? HOPPER_GEMM_OK
-                                                                 : HOPPER_GEMM_FAILED;
-}

@@ -1,11 +1,11 @@
 # Chapters: what one line chapter(...) in the top CMakeLists.txt means, and the programs made of it.
 #
 #   chapter(06_wgmma STEPS kernel two_warpgroups VARIANTS two_warpgroups:two_warpgroups.cu rs:rs.cu)
-#   chapter(beyond/10_stream_k SELECTION select.c TRACED coop256 VARIANTS coop256:kernel.cu ...)
+#   chapter(beyond/10_stream_k SELECTION select.c LIBRARY library.c VARIANTS coop256:kernel.cu ...)
 #   chapter(beyond/13_two_gpus TYPES bf16 GPUS 2)
 #
 # declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
-# that this C file picks for a problem. STEPS are the kernels that the tour runs, in the order in
+# that this C file picks for a problem; a LIBRARY is the C file of what other projects call. STEPS are the kernels that the tour runs, in the order in
 # which they are read: names of variants, and `kernel` for the chapter's own (default: that one).
 # The first of them builds on the step before it, or on FROM, such as 08_persistent_pingpong:persistent.
 # Steps can record a timeline, and so can the variants in TRACED. TYPES are the element types that
@@ -25,15 +25,18 @@ set_property(GLOBAL PROPERTY HOPPER_PROGRAMS "")
 set_property(GLOBAL PROPERTY HOPPER_KERNELS "")
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;GPUS;FROM" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
     message(FATAL_ERROR "chapter(${directory}): there is no ${directory}/kernel.cu")
   endif()
-  if(NOT PROJECT_IS_TOP_LEVEL AND NOT ARG_SELECTION)
-    return() # only a chapter with a selection is a library for others
+  if(ARG_LIBRARY AND NOT ARG_SELECTION)
+    message(FATAL_ERROR "chapter(${directory}): a LIBRARY needs a SELECTION")
+  endif()
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT ARG_LIBRARY)
+    return()
   endif()
   if(NOT ARG_TYPES)
     set(ARG_TYPES fp16 bf16)
@@ -60,6 +63,7 @@ function(chapter directory)
   endif()
   set(labels kernel)
   set_property(GLOBAL PROPERTY HOPPER_SELECTION_${directory} "${ARG_SELECTION}")
+  set_property(GLOBAL PROPERTY HOPPER_LIBRARY_${directory} "${ARG_LIBRARY}")
   set_property(GLOBAL PROPERTY HOPPER_STEPS_${directory} "${ARG_STEPS}")
   set_property(GLOBAL PROPERTY HOPPER_FROM_${directory} "${ARG_FROM}")
   set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
@@ -133,7 +137,9 @@ function(add_kernel_objects prefix language entry suffix symbol)
       target_compile_definitions(${object} PRIVATE "GEMM_VARIANT=\"${label}\"")
     endif()
     if(language STREQUAL "CUDA")
-      target_compile_options(${object} PRIVATE -lineinfo)
+      # Without exceptions and locked statics, nvcc's host code needs no library of C++.
+      target_compile_options(${object} PRIVATE -lineinfo
+        -Xcompiler=-fno-exceptions,-fno-threadsafe-statics)
       if(suffix STREQUAL "_trace" AND NOT marks) # the wrappers speak for the kernel
         target_compile_options(${object} PRIVATE
           "SHELL:-include ${PROJECT_SOURCE_DIR}/common/timeline/recorder.h")
@@ -205,10 +211,38 @@ const bool program_is_tour = @is_tour@;
 ]=])
 endfunction()
 
+# A chapter as a static library: its objects, its LIBRARY file, and the services that they call. For
+# the GPU they become one object file in which only the names of the public header are global, those
+# that begin with hopper_gemm: a program may have a gemm_launch_kernel or a cuda_ok of its own. The
+# simulator's library is for programs that call the simulator, too, so all its names stay.
+function(add_chapter_library target language directory file objects services)
+  add_library(${target}_object OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
+  target_include_directories(${target}_object PRIVATE ${PROJECT_SOURCE_DIR}/common)
+  list(APPEND objects $<TARGET_OBJECTS:${target}_object>)
+  if(language STREQUAL "CUDA")
+    add_library(${target}_open STATIC ${objects} $<TARGET_OBJECTS:${services}>)
+    set_target_properties(${target}_open PROPERTIES LINKER_LANGUAGE CUDA)
+    set(closed ${CMAKE_CURRENT_BINARY_DIR}/${target}.o)
+    add_custom_command(OUTPUT ${closed}
+      COMMAND ${CMAKE_LINKER} -r --whole-archive -o ${closed} $<TARGET_FILE:${target}_open>
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=hopper_gemm* ${closed}
+      DEPENDS ${target}_open VERBATIM COMMENT "Linking ${target}.o")
+    add_library(${target} STATIC ${closed})
+    get_target_property(needs ${services} LINK_LIBRARIES) # the CUDA runtime, and the system's
+    target_link_libraries(${target} PUBLIC ${needs})
+    target_include_directories(${target} SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+  else()
+    add_library(${target} STATIC ${objects})
+    target_link_libraries(${target} PUBLIC ${services})
+  endif()
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR}/${directory})
+endfunction()
+
 # Makes, in the calling directory, the objects of all kernels, the program of every chapter, and the
 # tour. `libraries`: what a program is linked with besides its kernels; `services`: what a library of
 # kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter with a
-# SELECTION, <backend>_tour, and <backend>_kernels, a library of all kernels with the tour's table,
+# LIBRARY, <backend>_tour, and <backend>_kernels, a library of all kernels with the tour's table,
 # for tests with a main of their own. Within another project the library is all there is.
 function(add_chapters backend language libraries services)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
@@ -267,12 +301,10 @@ function(add_chapters backend language libraries services)
       endif()
       list(APPEND rows "${chapter}|${symbol}|${traced}|${step}")
     endforeach()
-    if(selection)
-      add_library(${backend}_${program}_library STATIC ${objects})
-      set_target_properties(${backend}_${program}_library PROPERTIES LINKER_LANGUAGE ${language})
-      target_include_directories(${backend}_${program}_library
-        INTERFACE ${PROJECT_SOURCE_DIR}/${chapter})
-      target_link_libraries(${backend}_${program}_library PUBLIC ${services})
+    get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${chapter})
+    if(library)
+      add_chapter_library(${backend}_${program}_library ${language} ${chapter} ${library}
+        "${objects}" ${services})
     endif()
     if(NOT PROJECT_IS_TOP_LEVEL)
       continue()

@@ -1,7 +1,8 @@
 /*
  * encode_tensor_map.c: describing a matrix to the TMA.
  *
- * CUDA Driver API: "Tensor Map Object Management" (cuTensorMapEncodeTiled). The driver answers a
+ * CUDA Driver API: "Tensor Map Object Management" (cuTensorMapEncodeTiled,
+ * cuTensorMapReplaceAddress). The driver answers a
  * wrong argument with "invalid value" and no more, so the arguments are checked here first, each by
  * its name.
  */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 
 #include "gemm.h"
+#include "gemm_plan.h"
 #include "gpu/cuda_call.h"
 
 static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "gemm.h declares it opaque");
@@ -103,5 +105,29 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
         return GEMM_UNSUPPORTED;
     }
     __builtin_memcpy(map, &encoded, sizeof *map);
+    return GEMM_OK;
+}
+
+enum gemm_status gemm_tensor_map_move(struct tensor_map *map, const void *base) {
+    if (!base || (uintptr_t)base % TMA_ALIGNMENT)
+        return refuse("base", (long long)(uintptr_t)base, "must be a multiple of 16 and not NULL");
+    typedef __typeof__(cuTensorMapReplaceAddress) replace_function;
+    static replace_function *_Atomic found;
+    if (!found)
+        found = (replace_function *)cuda_driver_function("cuTensorMapReplaceAddress", 12000);
+    replace_function *const replace = found;
+    if (!replace) return GEMM_LAUNCH_FAILED;
+    CUtensorMap moved;
+    __builtin_memcpy(&moved, map, sizeof moved);
+    CUresult status = CUDA_ERROR_INVALID_CONTEXT;
+    for (int attempt = 0; attempt < 2 && status == CUDA_ERROR_INVALID_CONTEXT; ++attempt) {
+        if (attempt > 0 && !bind_context()) return GEMM_LAUNCH_FAILED; /* as above */
+        status = replace(&moved, (void *)base);
+    }
+    if (status != CUDA_SUCCESS) {
+        fprintf(stderr, "gemm_tensor_map_move: cuTensorMapReplaceAddress: error %d\n", (int)status);
+        return GEMM_UNSUPPORTED;
+    }
+    __builtin_memcpy(map, &moved, sizeof *map);
     return GEMM_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "gemm.h"
+#include "gemm_plan.h"
 #include "gpu/cuda_call.h"
 
 enum {
@@ -37,6 +38,16 @@ static struct known_device {
  * several threads. Not held during a launch. */
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* Where this thread's launches are stored; NULL: they are enqueued. */
+static _Thread_local struct gemm_plan *plan_in_the_making;
+
+void gemm_plan_begin(struct gemm_plan *plan) {
+    plan->count = 0;
+    plan_in_the_making = plan;
+}
+
+void gemm_plan_end(void) { plan_in_the_making = NULL; }
+
 /* The caller's device, which need not be the one that backend_open() has chosen. NULL after a
  * message. */
 static struct known_device *current_device(void) {
@@ -55,8 +66,10 @@ static struct known_device *current_device(void) {
     return &known[device];
 }
 
-/* The entry of a launch's kernel, its attributes set for this launch. NULL after a message. */
-static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch) {
+/* The entry of a launch's kernel, its attributes set for this launch. `again`: sets them even if
+ * they have been set. NULL after a message. */
+static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
+                                    bool again) {
     int i = 0;
     while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
         ++i;
@@ -65,7 +78,7 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
         return NULL;
     }
     struct known_kernel *entry = &device->kernel[i];
-    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes) return entry;
+    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes && !again) return entry;
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (int)launch->smem_bytes),
                  launch->name))
@@ -97,6 +110,15 @@ static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
     return config;
 }
 
+/* Sees to it that the launch's kernel has its attributes. False after a message. */
+static bool ready(const struct gemm_launch *launch, bool again) {
+    pthread_mutex_lock(&known_mutex);
+    struct known_device *device = current_device();
+    const bool prepared = device && prepare(device, launch, again);
+    pthread_mutex_unlock(&known_mutex);
+    return prepared;
+}
+
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
     if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
@@ -105,20 +127,23 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                 launch->name, launch->grid, launch->cluster);
         return GEMM_LAUNCH_FAILED;
     }
-    pthread_mutex_lock(&known_mutex);
-    struct known_device *device = current_device();
-    const bool ready = device && prepare(device, launch);
-    pthread_mutex_unlock(&known_mutex);
-    if (!ready) return GEMM_LAUNCH_FAILED;
+    if (!ready(launch, false)) return GEMM_LAUNCH_FAILED;
+    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config = config_of(launch, &attribute);
     void *parameters[] = {(void *)args};
-    if (!cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name))
+    if (cudaLaunchKernelExC(&config, launch->kernel, parameters) == cudaSuccess) return GEMM_OK;
+    /* Attributes are the context's. After cudaDeviceReset(), or in another context of the same
+     * device, they are not set although `known` says so: once more, and this time set them. */
+    cudaGetLastError();
+    if (!ready(launch, true) ||
+        !cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name))
         return GEMM_LAUNCH_FAILED;
     return GEMM_OK;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
+    if (plan_in_the_making) return GEMM_UNSUPPORTED;
     if (!cuda_ok(cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)stream), "zeroing device memory"))
         return GEMM_LAUNCH_FAILED;
     return GEMM_OK;
@@ -153,7 +178,7 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     int resident = 0;
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
-    struct known_kernel *entry = device ? prepare(device, launch) : NULL;
+    struct known_kernel *entry = device ? prepare(device, launch, false) : NULL;
     if (entry && entry->cluster == launch->cluster) {
         resident = entry->resident;
     } else if (entry && ask_for_residency(launch, device->sm_count, &resident)) {

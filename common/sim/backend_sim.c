@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "gemm.h"
+#include "gemm_plan.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
@@ -130,8 +131,32 @@ bool backend_checksum(const void *device, size_t elements, uint64_t *sum) {
 
 /* ---- launches ---- */
 
+/* Where launches are stored; NULL: they run. */
+static struct gemm_plan *plan_in_the_making;
+
+void gemm_plan_begin(struct gemm_plan *plan) {
+    plan->count = 0;
+    plan_in_the_making = plan;
+}
+
+void gemm_plan_end(void) { plan_in_the_making = NULL; }
+
+uint32_t *gemm_counters_make(void) {
+    uint32_t *counters = global_alloc(GEMM_COUNTERS * sizeof *counters, "tile counter", true);
+    if (counters)
+        memset(counters, 0, GEMM_COUNTERS * sizeof *counters);
+    else
+        fprintf(stderr, "there is no memory for tile counters\n");
+    return counters;
+}
+
+void gemm_counters_free(uint32_t *counters) {
+    if (counters) global_free(counters);
+}
+
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
+    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
     if (!running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
@@ -144,6 +169,7 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     (void)stream;
+    if (plan_in_the_making) return GEMM_UNSUPPORTED;
     if (abandoned) return GEMM_OK;
     if (!sim_global_check(memory, bytes, SIM_WRITE)) return GEMM_LAUNCH_FAILED;
     memset(memory, 0, bytes);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gemm_plan.h"
+
 /* The simulator's encoding. The checksum tells a map from bytes that merely resemble one. */
 struct encoding {
     uint64_t magic;
@@ -132,5 +134,17 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     fprintf(stderr,
             "error: gemm_tensor_map: %s (matrix %d x %d, ld %lld, box %d x %d, swizzle %d)\n",
             fault, rows, columns, (long long)ld, box_rows, box_columns, (int)swizzle);
+    return GEMM_UNSUPPORTED;
+}
+
+enum gemm_status gemm_tensor_map_move(struct tensor_map *map, const void *base) {
+    struct tensor_map_fields fields;
+    const char *fault = "is not one that gemm_tensor_map() has made";
+    if (tensor_map_decode(map, &fields)) {
+        fields.base = (const unsigned char *)base;
+        fault = tensor_map_encode(map, &fields);
+    }
+    if (!fault) return GEMM_OK;
+    fprintf(stderr, "error: gemm_tensor_map_move: %s\n", fault);
     return GEMM_UNSUPPORTED;
 }

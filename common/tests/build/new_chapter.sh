@@ -26,7 +26,7 @@ declare_pair() {
     sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one $one)\nchapter(beyond/15_pair $1)|" \
         "$source/CMakeLists.txt" >"$work/CMakeLists.txt"
 }
-for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'STEPS kernel absent' \
+for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'LIBRARY library.c' 'STEPS kernel absent' \
     'STEPS between VARIANTS aside:kernel.cu'; do
     declare_pair "$bad"
     cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"

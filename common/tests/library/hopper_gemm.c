@@ -23,6 +23,7 @@ struct call {
     void *d;
     int64_t lda, ldb, ldd;
     void *workspace;
+    const struct hopper_gemm_plan *plan; /* NULL: hopper_gemm() */
 };
 
 static int status_of_call;
@@ -31,8 +32,9 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                 void *stream) {
     const struct call *c = self->state;
     (void)problem;
-    status_of_call = hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b, c->ldb,
-                                 c->d, c->ldd, c->workspace);
+    status_of_call = c->plan ? hopper_gemm_plan_run(c->plan, stream, c->a, c->b, c->d, c->workspace)
+                             : hopper_gemm(stream, c->type, c->m, c->n, c->k, c->a, c->lda, c->b,
+                                           c->ldb, c->d, c->ldd, c->workspace);
     return status_of_call == HOPPER_GEMM_OK ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
@@ -61,8 +63,26 @@ static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, i
 
 static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
 
+/* Elements of D that are wrong, its padding included; makes them all wrong. */
+static int count_wrong(const struct call *c, const int *a_values, const int *b_values,
+                       enum gemm_type element) {
+    uint16_t *const d = c->d;
+    int wrong = 0;
+    for (int row = 0; row < c->m; ++row)
+        for (int64_t column = 0; column < c->ldd; ++column) {
+            int sum = 0;
+            for (int i = 0; i < c->k && column < c->n; ++i)
+                sum += a_values[row * c->k + i] * b_values[column * c->k + i];
+            wrong += d[row * c->ldd + column] !=
+                     (column < c->n ? encode_element((float)sum, element) : NAN_16);
+        }
+    backend_fill(d, NAN_16, (size_t)(c->m * c->ldd));
+    return wrong;
+}
+
 /* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks
- * for one; then it is given one, full of NaN. */
+ * for one; then it is given one, full of NaN. Then the same with plans, one of which may use no
+ * workspace. */
 static void expect_product(int type, int m, int n, int k, int sms, bool wants_workspace) {
     const enum gemm_type element = type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16;
     const struct backend_options options = {.type = element};
@@ -80,27 +100,66 @@ static void expect_product(int type, int m, int n, int k, int sms, bool wants_wo
     EXPECT((bytes > 0) == wants_workspace, "%d x %d x %d: %zu bytes of workspace", m, n, k, bytes);
     void *workspace = bytes ? backend_alloc(bytes, "workspace", true) : NULL;
     if (workspace) backend_fill(workspace, NAN_16, bytes / 2);
-    const struct call call = {type, m, n, k, a, b, d, lda, ldb, ldd, workspace};
-    const enum run_status status = run(&call);
-    EXPECT(status == RUN_OK && status_of_call == HOPPER_GEMM_OK, "%d x %d x %d: status %d, %d", m,
-           n, k, status, status_of_call);
-    int wrong = 0;
-    for (int row = 0; row < m; ++row)
-        for (int64_t column = 0; column < ldd; ++column) {
-            const uint16_t got = d[row * ldd + column];
-            int sum = 0;
-            for (int i = 0; i < k && column < n; ++i)
-                sum += a_values[row * k + i] * b_values[column * k + i];
-            wrong += got != (column < n ? encode_element((float)sum, element) : NAN_16);
+    struct call call = {type, m, n, k, a, b, d, lda, ldb, ldd, workspace, NULL};
+    static const char *const what[] = {"no plan", "a plan", "a plan without a workspace"};
+    struct hopper_gemm_plan *plan = NULL;
+    for (int i = 0; i < 3; ++i) {
+        if (i > 0) {
+            EXPECT(hopper_gemm_plan_create(&plan, type, m, n, k, lda, ldb, ldd,
+                                           i == 1 ? SIZE_MAX : 0) == HOPPER_GEMM_OK,
+                   "%d x %d x %d: %s", m, n, k, what[i]);
+            if (!plan) exit(expect_result());
+            EXPECT((hopper_gemm_plan_workspace(plan) > 0) == (i == 1 && wants_workspace),
+                   "%d x %d x %d: %s of %zu bytes", m, n, k, what[i],
+                   hopper_gemm_plan_workspace(plan));
+            call.plan = plan;
+            if (i == 2) call.workspace = NULL;
         }
-    EXPECT(wrong == 0, "type %d, %d x %d x %d, %d SMs: %d elements wrong", type, m, n, k, sms,
-           wrong);
+        const enum run_status status = run(&call);
+        EXPECT(status == RUN_OK && status_of_call == HOPPER_GEMM_OK,
+               "%d x %d x %d, %s: status %d, %d", m, n, k, what[i], status, status_of_call);
+        const int wrong = count_wrong(&call, a_values, b_values, element);
+        EXPECT(wrong == 0, "type %d, %d x %d x %d, %d SMs, %s: %d elements wrong", type, m, n, k,
+               sms, what[i], wrong);
+        hopper_gemm_plan_destroy(plan);
+        plan = NULL;
+    }
     free(a_values);
     free(b_values);
     backend_close();
 }
 
 /* ---- refusing ---- */
+
+/* Of the same calls by a plan: each is refused when the plan is made, or else when it runs. */
+static void expect_plan_refusals(const struct call *bad, int count, uint16_t *memory) {
+    struct hopper_gemm_plan *good = NULL, *plan;
+    for (int i = 0; i < count; ++i) {
+        const struct call *c = &bad[i];
+        plan = (struct hopper_gemm_plan *)memory;
+        const int made = hopper_gemm_plan_create(&plan, c->type, c->m, c->n, c->k, c->lda, c->ldb,
+                                                 c->ldd, SIZE_MAX);
+        EXPECT((made == HOPPER_GEMM_OK) == (plan != NULL), "plan %d: status %d", i, made);
+        const int ran =
+            plan ? hopper_gemm_plan_run(plan, NULL, c->a, c->b, c->d, c->workspace) : made;
+        EXPECT(ran == HOPPER_GEMM_BAD_ARGUMENT, "plan %d: status %d", i, ran);
+        hopper_gemm_plan_destroy(plan);
+    }
+    EXPECT(hopper_gemm_plan_create(NULL, 0, 8, 8, 8, 8, 8, 8, 0) == HOPPER_GEMM_BAD_ARGUMENT, "%s",
+           "a plan into nothing");
+    EXPECT(hopper_gemm_plan_run(NULL, NULL, memory, memory, memory, NULL) ==
+               HOPPER_GEMM_BAD_ARGUMENT,
+           "%s", "no plan");
+    /* One that needs a workspace. */
+    EXPECT(hopper_gemm_plan_create(&good, HOPPER_GEMM_BF16, 64, 64, 65536, 65536, 65536, 64,
+                                   SIZE_MAX) == HOPPER_GEMM_OK &&
+               hopper_gemm_plan_workspace(good) > 0,
+           "%s", "no workspace for 64 x 64 x 65536");
+    EXPECT(hopper_gemm_plan_run(good, NULL, memory, memory, memory, NULL) ==
+               HOPPER_GEMM_BAD_ARGUMENT,
+           "%s", "ran without its workspace");
+    hopper_gemm_plan_destroy(good);
+}
 
 static void expect_refusals(void) {
     const struct backend_options options = {.type = GEMM_FP16};
@@ -111,7 +170,7 @@ static void expect_refusals(void) {
     uint16_t *memory = backend_alloc((EXTENT + 1) * LD * 2, "memory", true);
     backend_fill(memory, 0, (EXTENT + 1) * LD);
     const struct call good = {HOPPER_GEMM_FP16, EXTENT, EXTENT, EXTENT, memory, memory,
-                              memory,           LD,     LD,     LD,     NULL};
+                              memory,           LD,     LD,     LD,     NULL,   NULL};
     enum { CALLS = 13 };
     struct call bad[CALLS];
     for (int i = 0; i < CALLS; ++i)
@@ -137,6 +196,7 @@ static void expect_refusals(void) {
         for (int j = 0; j < (EXTENT + 1) * LD; ++j)
             EXPECT(memory[j] == NAN_16, "bad argument %d: memory was written", i);
     }
+    expect_plan_refusals(bad, CALLS, memory);
     backend_close();
 }
 
@@ -146,6 +206,11 @@ static void expect_no_launch(void) {
     EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, none, 24, none, 24, none, 24, NULL) ==
                HOPPER_GEMM_FAILED,
            "%s", "computed without a simulator");
+    struct hopper_gemm_plan *plan;
+    EXPECT(hopper_gemm_plan_create(&plan, HOPPER_GEMM_BF16, 16, 16, 16, 24, 24, 24, 0) ==
+                   HOPPER_GEMM_FAILED &&
+               !plan,
+           "%s", "a plan without a simulator");
     const struct backend_options options = {.type = GEMM_BF16};
     sim_configure(2, SCHEDULE_TIME, 1);
     struct backend_info info;
@@ -154,6 +219,11 @@ static void expect_no_launch(void) {
     EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, 16, 16, 16, memory, 24, memory, 24, memory, 24,
                        NULL) == HOPPER_GEMM_FAILED,
            "%s", "computed outside of a run");
+    EXPECT(hopper_gemm_plan_create(&plan, HOPPER_GEMM_BF16, 16, 16, 16, 24, 24, 24, 0) ==
+                   HOPPER_GEMM_OK &&
+               hopper_gemm_plan_run(plan, NULL, memory, memory, memory, NULL) == HOPPER_GEMM_FAILED,
+           "%s", "a plan ran outside of a run");
+    hopper_gemm_plan_destroy(plan);
     backend_close();
 }
 

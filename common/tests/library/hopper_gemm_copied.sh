@@ -1,5 +1,5 @@
 #!/bin/sh
-# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 10's example of a call compiles. The commands by
+# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 10's examples compile. The commands by
 # which docs/adding-a-kernel.md copies a kernel out of the repository, as they stand there; then a
 # program made of the copies alone. It links, and without a GPU it says so.
 set -u
@@ -13,11 +13,13 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed -n '/^##* As a library/,/^## /{/^```c$/,/^```$/{/^```/!p}}' \
-    "$repository/beyond/10_stream_k/README.md" >"$work/example.c"
+sed '/^<!-- excerpt/,/^```$/d' "$repository/beyond/10_stream_k/README.md" | # not the library's own
+    sed -n '/^##* As a library/,/^## /{/^```c$/,/^```$/{/^```/!p}}' >"$work/example.c"
 nvcc -I"$repository/beyond/10_stream_k" -c "$work/example.c" -o "$work/example.o" ||
     fail "the example does not compile"
-nm "$work/example.o" | grep -q ' T project$' || fail "the chapter has no example"
+for name in project layer_open layer_run; do
+    nm "$work/example.o" | grep -q " T $name\$" || fail "the chapter's examples have no $name"
+done
 sed '1,/^## Using chapter [0-9]* elsewhere/d; /^```/,/^```/d' "$repository/docs/adding-a-kernel.md" |
     sed -n 's/^    //p' >"$work/commands"
 [ -s "$work/commands" ] || fail "the page has no commands"

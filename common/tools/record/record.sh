@@ -23,7 +23,8 @@
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
 #   repeat            35 s   1000 runs of one problem, bit for bit
 #   delays            30 s   random shapes and repeated runs with random delays in every kernel
-#   library            5 s   10 as a library: streams, graphs, threads, every visible device
+#   library           30 s   10 as a library: streams, graphs, threads, every visible device, a reset;
+#                            what a call costs the host, beside cuBLAS
 #   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
@@ -344,6 +345,7 @@ section_library() {
     begin library.txt
     text library.txt "$gpu/library"
     text library.txt "$gpu/library" reversed
+    text library.txt "$gpu/host_cost"
 }
 
 # What compute-sanitizer runs. Of a minimal handoff: correct by mbarriers, correct by barriers,

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "gemm_plan.h"
 #include "sim/models/tensor_map.h"
 #include "tests/support/expect.h"
 
@@ -179,10 +180,29 @@ static void test_arguments(void) {
            "a pitch that overflows");
 }
 
+/* A map with another base is the map that would have been made with that base. */
+static void test_moves(void) {
+    static unsigned char there[64 * 64 * 2] __attribute__((aligned(256)));
+    struct tensor_map map, wanted;
+    EXPECT(gemm_tensor_map(&map, GEMM_BF16, memory, 60, 60, 64, 32, 64, SWIZZLE_128B) == GEMM_OK &&
+               gemm_tensor_map(&wanted, GEMM_BF16, there + 16, 60, 60, 64, 32, 64, SWIZZLE_128B) ==
+                   GEMM_OK &&
+               memcmp(&map, &wanted, sizeof map) != 0,
+           "two maps");
+    EXPECT(gemm_tensor_map_move(&map, there + 8) == GEMM_UNSUPPORTED, "8 bytes off");
+    EXPECT(gemm_tensor_map_move(&map, NULL) == GEMM_UNSUPPORTED, "to nowhere");
+    EXPECT(gemm_tensor_map_move(&map, there + 16) == GEMM_OK &&
+               memcmp(&map, &wanted, sizeof map) == 0,
+           "moved");
+    memset(&map, 0, sizeof map);
+    EXPECT(gemm_tensor_map_move(&map, there) == GEMM_UNSUPPORTED, "an empty map");
+}
+
 int main(void) {
     test_boxes();
     test_stores();
     test_offsets();
     test_arguments();
+    test_moves();
     return expect_result();
 }

@@ -1,0 +1,206 @@
+/*
+ * library.c: the chapter as a library: plans, and the call without one.
+ *
+ * What depends on shape, type and leading dimensions is done when a plan is made: the selection,
+ * the grid, the launch's attributes, the tensor maps except for their addresses. A run copies the
+ * plan's launches, sets the pointers and launches. It never writes to the plan, so several threads
+ * may use one.
+ */
+#include "hopper_gemm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gemm_plan.h"
+#include "select.h"
+
+struct hopper_gemm_plan {
+    struct gemm_plan plan;
+    struct gemm_problem problem; /* extents and leading dimensions */
+    const struct gemm_kernel *kernel;
+    size_t workspace_bytes;
+    uint32_t *counters; /* NULL: the kernel uses none */
+};
+
+/* ---- arguments ---- */
+
+/* Reports on stderr which argument is wrong; false. */
+static bool bad(const char *argument, long long value, const char *rule) {
+    fprintf(stderr, "hopper_gemm: %s = %lld: %s\n", argument, value, rule);
+    return false;
+}
+
+static bool check_pointer(const char *name, const void *pointer) {
+    return (pointer && (uintptr_t)pointer % 16 == 0) ||
+           bad(name, (long long)(uintptr_t)pointer, "must be a multiple of 16 and not NULL");
+}
+
+static bool check_ld(const char *name, int64_t ld, int columns) {
+    return (ld >= columns && ld % 8 == 0) ||
+           bad(name, ld, "must be a multiple of 8, and a row's elements at least");
+}
+
+static bool check_type(int type) {
+    return type == HOPPER_GEMM_FP16 || type == HOPPER_GEMM_BF16 ||
+           bad("type", type, "must be HOPPER_GEMM_FP16 or HOPPER_GEMM_BF16");
+}
+
+static bool check_extents(int m, int n, int k) {
+    enum { LARGEST = 2000000000 }; /* leaves room for rounding up to a tile */
+    static const char *const names[] = {"m", "n", "k"};
+    const int extents[] = {m, n, k};
+    for (int i = 0; i < 3; ++i)
+        if (extents[i] < 1 || extents[i] > LARGEST)
+            return bad(names[i], extents[i], "must be from 1 to 2000000000");
+    return true;
+}
+
+static bool check_shape(int type, const struct gemm_problem *p) {
+    return check_type(type) && check_extents(p->m, p->n, p->k) && check_ld("lda", p->lda, p->k) &&
+           check_ld("ldb", p->ldb, p->k) && check_ld("ldd", p->ldd, p->n);
+}
+
+static bool check_pointers(const void *a, const void *b, const void *d, const void *workspace) {
+    return check_pointer("a", a) && check_pointer("b", b) && check_pointer("d", d) &&
+           ((uintptr_t)workspace % 256 == 0 ||
+            bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256"));
+}
+
+static enum gemm_type element(int type) { return type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16; }
+
+/* ---- without a plan ---- */
+
+size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb) {
+    if (!check_type(type) || !check_extents(m, n, k)) return 0;
+    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb};
+    const struct gemm_kernel *kernel = selected_kernel(element(type), &problem, SIZE_MAX);
+    return kernel ? library_workspace(kernel, &problem) : 0;
+}
+
+int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
+                const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace) {
+    struct gemm_problem problem = {.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .lda = lda,
+                                   .ldb = ldb,
+                                   .ldd = ldd,
+                                   .a = a,
+                                   .b = b,
+                                   .d = d,
+                                   .workspace = workspace};
+    if (!check_shape(type, &problem) || !check_pointers(a, b, d, workspace))
+        return HOPPER_GEMM_BAD_ARGUMENT;
+    const struct gemm_kernel *kernel =
+        selected_kernel(element(type), &problem, workspace ? SIZE_MAX : 0);
+    if (!kernel) return HOPPER_GEMM_FAILED;
+    if (kernel->counters) {
+        /* The workspace may hold anything. The stream orders the zeroing before the kernel. */
+        const size_t sums = sums_bytes(kernel, &problem);
+        problem.tile_counter = (uint32_t *)((char *)workspace + sums);
+        if (gemm_zero(problem.tile_counter, library_workspace(kernel, &problem) - sums, stream))
+            return HOPPER_GEMM_FAILED;
+    }
+    return kernel->launch(&problem, stream) == GEMM_OK ? HOPPER_GEMM_OK : HOPPER_GEMM_FAILED;
+}
+
+/* ---- plans ---- */
+
+/* Moves a tensor map, unless it is zero: then the kernel does not use it. */
+static bool move(struct tensor_map *map, const void *base) {
+    static const struct tensor_map none;
+    return memcmp(map, &none, sizeof none) == 0 || gemm_tensor_map_move(map, base) == GEMM_OK;
+}
+
+static bool set_pointers(struct gemm_args *args, const struct gemm_problem *p) {
+    args->a = p->a;
+    args->b = p->b;
+    args->d = p->d;
+    args->workspace = p->workspace;
+    args->tile_counter = p->tile_counter;
+    return move(&args->map_a, p->a) && move(&args->map_b, p->b) && move(&args->map_d, p->d);
+}
+
+/* Stores the launches of the plan's kernel. No matrix is at hand yet: any address serves as the
+ * base of a map, if it is a multiple of 128, as those that a run moves the maps to. */
+static bool store_launches(struct hopper_gemm_plan *plan) {
+    static element_t anywhere[64] __attribute__((aligned(128)));
+    struct gemm_problem problem = plan->problem;
+    problem.a = problem.b = problem.d = anywhere;
+    gemm_plan_begin(&plan->plan);
+    const enum gemm_status status = plan->kernel->launch(&problem, NULL);
+    gemm_plan_end();
+    bool stored = status == GEMM_OK;
+    /* A driver that cannot move maps is found out here, and not by the first run. */
+    for (int i = 0; i < plan->plan.count; ++i)
+        stored = stored && set_pointers(&plan->plan.launches[i].args, &problem);
+    if (!stored)
+        fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
+                plan->kernel->variant);
+    return stored;
+}
+
+int hopper_gemm_plan_create(struct hopper_gemm_plan **result, int type, int m, int n, int k,
+                            int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit) {
+    const struct gemm_problem problem = {
+        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+    if (!result) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
+    *result = NULL;
+    if (!check_shape(type, &problem)) return HOPPER_GEMM_BAD_ARGUMENT;
+    const struct gemm_kernel *kernel = selected_kernel(element(type), &problem, workspace_limit);
+    if (!kernel) return HOPPER_GEMM_FAILED;
+    struct hopper_gemm_plan *plan = aligned_alloc(_Alignof(struct hopper_gemm_plan), sizeof *plan);
+    if (!plan) {
+        fprintf(stderr, "hopper_gemm: there is no memory for a plan\n");
+        return HOPPER_GEMM_FAILED;
+    }
+    memset(plan, 0, sizeof *plan);
+    plan->problem = problem;
+    plan->kernel = kernel;
+    plan->workspace_bytes = sums_bytes(kernel, &problem);
+    if ((kernel->counters && !(plan->counters = gemm_counters_make())) || !store_launches(plan)) {
+        hopper_gemm_plan_destroy(plan);
+        return HOPPER_GEMM_FAILED;
+    }
+    *result = plan;
+    return HOPPER_GEMM_OK;
+}
+
+size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {
+    return plan->workspace_bytes;
+}
+
+void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {
+    if (!plan) return;
+    gemm_counters_free(plan->counters);
+    free(plan);
+}
+
+/* Enqueues a stored launch with a problem's pointers. */
+static bool repeat(const struct gemm_planned *stored, const struct gemm_problem *p, void *stream) {
+    struct gemm_planned step = *stored;
+    step.launch.stream = stream;
+    return set_pointers(&step.args, p) && gemm_launch_kernel(&step.launch, &step.args) == GEMM_OK;
+}
+
+int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, const void *a,
+                         const void *b, void *d, void *workspace) {
+    if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
+    if (!check_pointers(a, b, d, workspace)) return HOPPER_GEMM_BAD_ARGUMENT;
+    if (plan->workspace_bytes && !workspace)
+        return bad("workspace", 0, "this plan needs one: hopper_gemm_plan_workspace()"),
+               HOPPER_GEMM_BAD_ARGUMENT;
+    struct gemm_problem problem = plan->problem;
+    problem.a = a;
+    problem.b = b;
+    problem.d = d;
+    problem.workspace = workspace;
+    problem.tile_counter = plan->counters;
+    /* Of a matrix whose rows cross the lines of the L2, other maps are made. */
+    if (((uintptr_t)a | (uintptr_t)b | (uintptr_t)d) % 128)
+        return plan->kernel->launch(&problem, stream) == GEMM_OK ? HOPPER_GEMM_OK
+                                                                 : HOPPER_GEMM_FAILED;
+    for (int i = 0; i < plan->plan.count; ++i)
+        if (!repeat(&plan->plan.launches[i], &problem, stream)) return HOPPER_GEMM_FAILED;
+    return HOPPER_GEMM_OK;
+}

@@ -1,0 +1,28 @@
+/*
+ * select.h: which configuration of the chapter's kernels computes a problem.
+ */
+#ifndef SELECT_H
+#define SELECT_H
+
+#include "gemm.h"
+
+/* The configuration with the fewest predicted cycles on the current device, among those for which
+ * library_workspace() is at most `limit`. NULL: no configuration fits the device, or there is none;
+ * the reason is on stderr. Of the problem only the extents and leading dimensions count. Host
+ * thread. */
+const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
+                                          size_t limit);
+
+/* Bytes that a kernel needs besides A, B and D: sums, then counters, both at multiples of 256. Host
+ * thread. */
+static inline size_t sums_bytes(const struct gemm_kernel *kernel,
+                                const struct gemm_problem *problem) {
+    const size_t bytes = kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
+    return (bytes + 255) / 256 * 256;
+}
+static inline size_t library_workspace(const struct gemm_kernel *kernel,
+                                       const struct gemm_problem *problem) {
+    return sums_bytes(kernel, problem) + (kernel->counters ? GEMM_COUNTERS * sizeof(uint32_t) : 0);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * gemm_plan.h: the launches of a problem, kept so that they can be repeated on other matrices.
+ *
+ * Most of what a launch function works out depends on m, n, k, the leading dimensions and the
+ * device: the grid, the launch's attributes, the tensor maps except for their addresses. A plan
+ * keeps it. Between gemm_plan_begin() and gemm_plan_end(), the launches of the calling thread are
+ * stored in a plan instead of being enqueued. So a launch function serves both purposes, unchanged.
+ * To repeat a stored launch, copy its args, set the pointers, move the maps, and call
+ * gemm_launch_kernel().
+ *
+ * A launch function can be planned if only this depends on the problem's pointers: a, b, d,
+ * workspace and tile_counter of its args, and map_a, map_b and map_d, which are maps of A, B and D,
+ * or zero.
+ */
+#ifndef GEMM_PLAN_H
+#define GEMM_PLAN_H
+
+#include "gemm.h"
+
+enum { GEMM_PLAN_LAUNCHES = 2 /* most of one problem */ };
+
+/* One stored launch; its stream is not used. */
+struct gemm_planned {
+    struct gemm_launch launch;
+    struct gemm_args args;
+};
+
+struct gemm_plan {
+    int count;
+    struct gemm_planned launches[GEMM_PLAN_LAUNCHES];
+};
+
+/* Stores a launch; GEMM_UNSUPPORTED if there is no room. For the backends. */
+static inline enum gemm_status gemm_plan_add(struct gemm_plan *plan,
+                                             const struct gemm_launch *launch,
+                                             const struct gemm_args *args) {
+    if (plan->count == GEMM_PLAN_LAUNCHES) return GEMM_UNSUPPORTED;
+    plan->launches[plan->count].launch = *launch;
+    plan->launches[plan->count].args = *args;
+    ++plan->count;
+    return GEMM_OK;
+}
+
+/* ---- services of the backend (host thread) ---- */
+
+/* From here on, gemm_launch_kernel() on this thread adds to the plan, which is empty at first, and
+ * gemm_zero() returns GEMM_UNSUPPORTED. A kernel's attributes are set, so that a repeated launch
+ * need not set them. */
+void gemm_plan_begin(struct gemm_plan *plan);
+
+/* From here on, launches on this thread are enqueued again. */
+void gemm_plan_end(void);
+
+/* Gives a tensor map another base, a multiple of 16 bytes; the rest of the map stays, and with it
+ * the choice that gemm_tensor_map() has made because the base was a multiple of 128 or not.
+ * CUDA driver API, cuTensorMapReplaceAddress. */
+enum gemm_status gemm_tensor_map_move(struct tensor_map *map, const void *base);
+
+/* GEMM_COUNTERS words of device memory on the current device, all zero when the call returns; NULL
+ * after a message. Not inside of a stream capture. */
+uint32_t *gemm_counters_make(void);
+
+/* Frees them, or nothing. They may be of a device that is not the current one. */
+void gemm_counters_free(uint32_t *counters);
+
+#endif
