@@ -79,12 +79,13 @@ static inline int splits_of(const struct gemm_args *args) {
 /* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */
 static inline enum gemm_status make_maps(struct gemm_args *args, const struct gemm_problem *p,
                                          int rows) {
-    const int lines = ceil_div(p->n, W4_BLOCK) * args->tiles_k * BLOCK_LINES;
+    const int64_t lines = (int64_t)ceil_div(p->n, W4_BLOCK) * args->tiles_k * BLOCK_LINES;
+    const int most = 2147483647; /* 275 GB; the TMA counts rows in 32 bits, and so does a map */
     const enum gemm_status status = gemm_tensor_map(&args->map_a, GEMM_E4M3, p->a, p->m, p->k,
                                                     p->lda, rows, BK, SWIZZLE_128B);
-    return status ? status
-                  : gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, lines, LINE, LINE, BLOCK_LINES,
-                                    LINE, SWIZZLE_NONE);
+    if (status || lines > most) return status ? status : GEMM_UNSUPPORTED;
+    return gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, (int)lines, LINE, LINE, BLOCK_LINES,
+                           LINE, SWIZZLE_NONE);
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "gemm.h"
 #include "splits.h"
 #include "w4_block.h"
+#include "w4a8_select.h"
 
 /*
  * The configurations. Predicted cycles of the SM clock:
@@ -56,7 +57,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     return fmax(k_tiles * c->k_tile, memory) + waves * c->overhead;
 }
 
-static const struct gemm_kernel *select_w4a8(const struct gemm_problem *problem) {
+const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
@@ -66,11 +67,12 @@ static const struct gemm_kernel *select_w4a8(const struct gemm_problem *problem)
         best_cycles = cycles;
         best = configurations[i].kernel;
     }
+    if (!best) fprintf(stderr, "12_w4a8: no configuration fits this device\n");
     return best;
 }
 
 static enum gemm_status launch_w4a8(const struct gemm_problem *problem, void *stream) {
-    const struct gemm_kernel *kernel = select_w4a8(problem);
+    const struct gemm_kernel *kernel = w4a8_selected_kernel(problem);
     return kernel ? kernel->launch(problem, stream) : GEMM_UNSUPPORTED;
 }
 
@@ -86,5 +88,5 @@ const struct gemm_kernel kernel_12_w4a8_w4a8 = {
     .stages = 10,
     .cluster = 2,
     .launch = launch_w4a8,
-    .select = select_w4a8,
+    .select = w4a8_selected_kernel,
 };

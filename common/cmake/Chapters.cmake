@@ -213,8 +213,9 @@ endfunction()
 
 # A chapter as a static library: its objects, its LIBRARY file, and the services that they call. For
 # the GPU they become one object file in which only the names of the public header are global, those
-# that begin with hopper_gemm: a program may have a gemm_launch_kernel or a cuda_ok of its own. The
-# simulator's library is for programs that call the simulator, too, so all its names stay.
+# that begin with hopper_gemm or w4a8_gemm: a program may have a gemm_launch_kernel or a cuda_ok of
+# its own. The simulator's library is for programs that call the simulator, too, so all its names
+# stay.
 function(add_chapter_library target language directory file objects services)
   add_library(${target}_object OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
   target_include_directories(${target}_object PRIVATE ${PROJECT_SOURCE_DIR}/common)
@@ -225,7 +226,8 @@ function(add_chapter_library target language directory file objects services)
     set(closed ${CMAKE_CURRENT_BINARY_DIR}/${target}.o)
     add_custom_command(OUTPUT ${closed}
       COMMAND ${CMAKE_LINKER} -r --whole-archive -o ${closed} $<TARGET_FILE:${target}_open>
-      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=hopper_gemm* ${closed}
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=hopper_gemm*
+        --keep-global-symbol=w4a8_gemm* ${closed}
       DEPENDS ${target}_open VERBATIM COMMENT "Linking ${target}.o")
     add_library(${target} STATIC ${closed})
     get_target_property(needs ${services} LINK_LIBRARIES) # the CUDA runtime, and the system's
