@@ -31,6 +31,28 @@ RULES = (
     ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
+    # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
+    # weights that the warp itself has written.
+    ("12_", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("12_.*/kernel", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
+     "The wait still precedes the release and the promotion."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier",
+     "The simulator has each warp read its own 16 rows of the first operand. PTX does not promise "
+     "that, so the kernel has a barrier of the warpgroup."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_fence", "before the previous",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
+     "Each warp still waits before its release, and for the reading of the rows that it writes."),
+
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),

@@ -118,8 +118,8 @@ COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
-                  "cluster_sum_put", "column_sum_put", "convert", "take_weights",
-                  "transposed_stage_elements", "mbarrier_arrive_remote_release"})
+                  "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
+                  "mbarrier_arrive_remote_release"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
@@ -131,7 +131,7 @@ ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "convert", "column_sum_put"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed"}
 
 
 class Finder:
