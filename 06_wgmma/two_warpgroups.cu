@@ -93,7 +93,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     const int warpgroup = warp_index() / 4;
     float acc[BN / 2];
-    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0};
 
     if (threadIdx.x == 0) {

@@ -85,7 +85,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int half) {
     float acc[BN / 2];
-    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
     for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile);

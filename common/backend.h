@@ -88,26 +88,56 @@ bool backend_checksum(const void *device, size_t elements, uint64_t *sum);
 
 struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel);
 
+/* What a contender leaves in D. */
+enum contender_result {
+    RESULT_NONE,     /* nothing: it does the FLOPs and no more (the ceilings) */
+    RESULT_PRODUCT,  /* the product, summed in fp32 */
+    RESULT_ROUNDED,  /* the product, but partial sums may have been rounded to D's type */
+    RESULT_ONE_SCALE /* of e4m3: the product if every scale of an operand were its first */
+};
+
+/* How a library's kernel divides the work; 0 or NULL: not known. */
+struct algorithm {
+    const char *name;           /* of the kernel; NULL: nothing is known of it */
+    int id;                     /* the library's own number for it */
+    int tile_m, tile_n, tile_k; /* elements */
+    int stages;
+    int cluster_m, cluster_n; /* CTAs */
+    int splits;               /* parts of k */
+    const char *reduction; /* of these parts: "none", "in place", "compute type", "output type" */
+};
+
 /* A kernel or a library that computes a gemm_problem. */
 struct contender {
     const char *name;    /* "07_warp_specialized", "cublas", "cublaslt-best", "wgmma-only" */
     const char *variant; /* NULL: none */
     const struct gemm_kernel *kernel; /* NULL for a baseline */
-    bool computes;                    /* false: does the FLOPs but leaves D alone (the ceiling) */
+    enum contender_result result;
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream);
     void *state;  /* belongs to the backend */
     double flops; /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
+    struct algorithm algorithm; /* of a baseline */
 };
 
-/* Writes the baselines for this problem: cuBLAS, the fastest of cuBLASLt's proposals (found by
- * timing them on the given buffers), and the wgmma-only ceiling. For e4m3 they are cuBLASLt with
- * the problem's scales, with one scale for each operand, and the latter with fast accumulation; for
- * w4a8, a kernel that reads B and does nothing else.
- * Returns how many were written (at most `room`); 0 in the simulator. They stay valid until the
- * next call. */
-int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room);
+/* A baseline that this backend may have. */
+struct baseline_name {
+    const char *name;  /* the contender's */
+    const char *group; /* stands for all baselines of the same group */
+    const char *needs; /* NULL, or the CMake option without which this program lacks it */
+};
+/* The baselines in their order; NULL after the last one, of which there are 32 at most. cuBLAS
+ * comes first. The simulator has none. */
+const struct baseline_name *backend_baseline_name(int index);
+
+/* Writes baselines for a problem, of which `count` copies are to be timed: those whose bits are set
+ * in `wanted` (bit i for backend_baseline_name(i)) and which compute problems of this type and
+ * size, in the order of the names. A library with several kernels times them on the first copy, and
+ * the fastest one is the baseline. Returns how many were written (at most `room`). They stay valid
+ * until the next call. */
+int backend_baselines(const struct gemm_problem *problems, int count, uint32_t wanted,
+                      struct contender *out, int room);
 
 /* Runs once and waits for the end. `cycles`: simulated cycles under SCHEDULE_TIME, else -1. */
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,

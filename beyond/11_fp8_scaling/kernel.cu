@@ -1,16 +1,32 @@
 /*
- * 11_fp8_scaling: what promotes one warpgroup's sums runs under the other's multiplications.
+ * 11_fp8_scaling: the promotion of one warpgroup's sums runs under the other's multiplications.
  *
- * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other adds up its own and
- * has the next multiplications waiting before the Tensor Core is done. That works if a promotion
- * with all that surrounds it takes less than 256 cycles, so the scales may not have to be fetched
- * then: the producer sends them along with the operands, and they are read while the
- * multiplications run. What it costs: 1 KB of each stage, and a fence, since ordinary loads have
- * read what the TMA will overwrite.
+ * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other warpgroup promotes
+ * its sums and has its next multiplications ready before the Tensor Core is idle. So between the
+ * end of one group of multiplications and the start of the next there must be nothing but the
+ * promotion: the scales arrive with the operands and are read while the multiplications run; so
+ * are the next descriptors made, the next stage awaited, the last one released and finished rows
+ * stored. What it costs: 1 KB of each stage, and a proxy fence, since ordinary loads have read what
+ * the TMA will overwrite.
  */
 #include "gemm.h"
+#ifndef BM
+#define BM 256 /* rows of the CTA's tile */
+#endif
+#ifndef BN
+#define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
+#endif
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring */
+#endif
+#ifndef ORDERED
+#define ORDERED 0 /* 1: the warpgroups issue in turn, whatever the Tensor Core would do */
+#endif
 #ifndef BUFFERS
-#define BUFFERS 1 /* of epilogue_store.h */
+#define BUFFERS 2 /* of epilogue_store.h */
+#endif
+#ifndef EPILOGUE_N
+#define EPILOGUE_N 32 /* of epilogue_store.h: two buffers fit beside four stages */
 #endif
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
@@ -23,21 +39,15 @@
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
-#ifndef STAGES
-#define STAGES 4 /* depth of the ring, 2 to 4 */
-#endif
-#ifndef ORDERED
-#define ORDERED 0 /* 1: the warpgroups issue in turn, whatever the Tensor Core would do */
-#endif
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
 
 enum {
-    BM = 256, BN = SCALE_BLOCK, BK = SCALE_BLOCK, /* the CTA's tile: one scale of B at a time */
-    CLUSTER = 2,                                  /* CTAs, side by side */
-    CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
-    ROWS = BM / CONSUMERS,
-    ORDER = 1 + CONSUMERS, /* named barriers behind those of the epilogue */
+    BK = SCALE_BLOCK, /* of the CTA's tile: one scale for each row of A at a time */
+    CLUSTER = 2,      /* CTAs, side by side */
+    CONSUMERS = 2,    /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
+    PARTS = BM / CONSUMERS / 64, /* times that a consumer multiplies 64 rows of a k-tile */
+    ORDER = 1 + CONSUMERS,       /* named barriers after those of the epilogue */
     THREADS = 128 * (1 + CONSUMERS),
     SCALES_B = 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; one is used */
     /* What the TMA delivers for one k-tile. */
@@ -53,14 +63,12 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
 
-/* Issues acc = a * b for 64 rows of a k-tile: 64 x 128 x 32 at a time, four steps along k. Rows are
- * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
-DEVICE void multiply(float acc[BN / 2], const e4m3_t *a, const e4m3_t *b) {
-    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
-    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+/* Issues acc = a * b for 64 rows of a k-tile: 64 x BN x 32 at a time, four steps along k. `a` and
+ * `b` describe the first rows. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], uint64_t a, uint64_t b) {
     UNROLL for (int step = 0; step < BK / 32; ++step) {
         const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
-        wgmma_m64nNk32_e4m3(128, acc, a_tile + along_k, b_tile + along_k, step > 0);
+        wgmma_m64nNk32_e4m3(BN, acc, a + along_k, b + along_k, step > 0);
     }
 }
 
@@ -90,19 +98,11 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
              * overwrite only after a release at the scope of the cluster, which is slow. */
             tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
-            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n,
+            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n * BN / SCALE_BLOCK,
                      k_tile / SCALES_B * SCALES_B, full);
             pipeline_advance(&state, STAGES);
         }
     }
-}
-
-/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. mapa, mbarrier.arrive */
-DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
-    const int lane = threadIdx.x % 32;
-    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
-    pipeline_advance(state, STAGES);
 }
 
 /* A scale in shared memory. */
@@ -113,58 +113,97 @@ DEVICE float load_scale(const float *scale) {
     return value;
 }
 
+/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
+ * barrier. A whole warp. */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    const int lane = threadIdx.x % 32;
+    /* This lane has read its scales, before the TMA overwrites them. fence.proxy.async */
+    fence_proxy_async();
+    /* So have all lanes, before one arrives. bar.warp.sync */
+    __syncwarp();
+    /* mapa, mbarrier.arrive */
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
+    pipeline_advance(state, STAGES);
+}
+
+/* Stores 64 rows of sums, and clears the sums for the next tile. One warpgroup. */
+DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int consumer, int part, float sum[BN / 2]) {
+    const int row = tile.m * BM + (consumer * PARTS + part) * 64;
+    epilogue_store(shared->d[consumer], args, row, tile.n * BN, 64, BN, sum, 1 + consumer);
+    UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;
+}
+
 /* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const bool elected = threadIdx.x % 128 == 0;
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4; /* of 64 */
-    float acc[BN / 2], sum[ROWS / 64][BN / 2];
-    struct pipeline_state state = {0, 0};
+    const e4m3_t *rows = &shared->a[0][consumer * PARTS * 64 * BK];
+    /* Of the first stage. Rows are 128 bytes; eight of them make the swizzle's 1024-byte pattern,
+     * hence the stride. */
+    const uint64_t a_first = wgmma_descriptor(shared_address(rows), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_first =
+        wgmma_descriptor(shared_address(shared->b[0]), 0, 1024, SWIZZLE_128B);
+    uint64_t a = a_first, b = b_first; /* of the stage to read next */
+    float acc[BN / 2], sum[PARTS][BN / 2];
+    UNROLL for (int i = 0; i < PARTS * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    struct tile last = {0, 0}; /* the tile whose last part is not stored yet */
+    bool first = true;         /* there is none, and no stage to release */
     /* The first to issue is consumer 0. bar.arrive */
     if (ORDERED && consumer == 1) named_barrier_arrive(ORDER, 128 * CONSUMERS);
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
-        const int first_row = tile.m * BM + consumer * ROWS, first_column = tile.n * BN;
-        UNROLL for (int i = 0; i < ROWS / 64 * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
+        /* All bytes of the k-tile have arrived, its scales among them. mbarrier.try_wait */
+        consumer_wait(shared->ring, state);
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
-            const float *scale_a = &shared->scale_a[state.index][consumer * ROWS + row];
-            /* All bytes of the k-tile have arrived, its scales among them. mbarrier.try_wait */
-            consumer_wait(shared->ring, state);
-            UNROLL for (int half = 0; half < ROWS / 64; ++half) {
-                const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + half * 64) * BK];
+            const float *scale_a = &shared->scale_a[state.index][consumer * PARTS * 64 + row];
+            const float *scale_b = &shared->scale_b[state.index][k_tile % SCALES_B];
+            UNROLL for (int part = 0; part < PARTS; ++part) {
                 /* The other consumer has issued its 64 rows. bar.sync */
                 if (ORDERED) named_barrier_sync(ORDER + consumer, 128 * CONSUMERS);
                 /* The promotion's reading of the accumulators comes before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
-                multiply(acc, a, shared->b[state.index]);
+                multiply(acc, a + (part * 64 * BK * sizeof(e4m3_t) >> 4), b);
                 wgmma_commit_group();
-                /* It may issue the next; they queue behind these. bar.arrive */
+                /* The other may issue the next, which queue after these. bar.arrive */
                 if (ORDERED) named_barrier_arrive(ORDER + 1 - consumer, 128 * CONSUMERS);
-                const float b = load_scale(&shared->scale_b[state.index][k_tile % SCALES_B]);
-                const float scale[2] = {load_scale(&scale_a[half * 64]) * b,
-                                        load_scale(&scale_a[half * 64 + 8]) * b};
-                /* The last scales have been read, before the TMA overwrites them.
-                 * fence.proxy.async */
-                if (half == ROWS / 64 - 1) fence_proxy_async();
+
+                /* Under these multiplications: whatever is not the promotion. */
+                const float s = load_scale(scale_b);
+                const float scale[2] = {load_scale(&scale_a[part * 64]) * s,
+                                        load_scale(&scale_a[part * 64 + 8]) * s};
+                if (part == 0 && (k_tile > 0 || !first)) release_stage(shared, &release);
+                /* The part before this one is complete, if that was its last k-tile. */
+                if (part > 0 && k_tile == args->tiles_k - 1)
+                    store_part(shared, args, tile, consumer, part - 1, sum[part - 1]);
+                if (part == 0 && k_tile == 0 && !first)
+                    store_part(shared, args, last, consumer, PARTS - 1, sum[PARTS - 1]);
+                if (part == PARTS - 1) {
+                    pipeline_advance(&state, STAGES);
+                    a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
+                    b = b_first + (unsigned)(state.index * sizeof shared->b[0] >> 4);
+                    /* As above, of the next k-tile. mbarrier.try_wait */
+                    if (k_tile < args->tiles_k - 1) consumer_wait(shared->ring, state);
+                }
+
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
-                /* This warp has read the stage: all its lanes have, and then one says so.
-                 * bar.warp.sync, mbarrier.arrive */
-                if (half == ROWS / 64 - 1) {
-                    __syncwarp();
-                    release_stage(shared, &state);
-                }
                 /* Added to those in fp32, times the scales of this thread's two rows. */
-                wgmma_promote(sum[half], acc, scale, BN / 2);
+                wgmma_promote(sum[part], acc, scale, BN / 2);
             }
         }
-        epilogue_store(shared->d[consumer], args, first_row, first_column, ROWS, BN, sum[0],
-                       1 + consumer);
+        last = tile;
+        first = false;
+    }
+    if (!first) {
+        release_stage(shared, &release);
+        store_part(shared, args, last, consumer, PARTS - 1, sum[PARTS - 1]);
     }
     /* The last arrival of consumer 1 is met. bar.sync */
     if (ORDERED && consumer == 0) named_barrier_sync(ORDER, 128 * CONSUMERS);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
-    if (elected) bulk_wait_group(0);
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
@@ -199,7 +238,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
-        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, args.tiles_n, args.tiles_k,
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
+                        args.tiles_k,
                         p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))

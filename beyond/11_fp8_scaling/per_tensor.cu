@@ -1,10 +1,10 @@
 /*
  * 11_fp8_scaling, per_tensor: the kernel of chapter 09 for e4m3, one scale for each operand.
  *
- * The idea: an e4m3 is half as many bytes, and the Tensor Core multiplies twice as many in the same
- * time. Bytes and cycles of a k-tile stay what they were; it is 128 deep instead of 64. The scales
- * come last: once for each element of D. What it costs: one scale has to fit the whole matrix, and
- * the Tensor Core adds e4m3 with 14 bits, so that the error grows with k.
+ * The idea: an e4m3 has half the bytes, and the Tensor Core multiplies twice as many of them in the
+ * same time. Bytes and cycles of a k-tile stay the same, and it is 128 deep instead of 64. Each
+ * element of D is scaled once, at the end. What it costs: one scale has to fit the whole matrix,
+ * and the Tensor Core adds e4m3 with 14 bits, so the error grows with k.
  */
 #include "gemm.h"
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
@@ -80,17 +80,17 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. mapa, mbarrier.arrive */
+/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
+ * CTA r's barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -110,7 +110,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
     const bool elected = threadIdx.x % 128 == 0;
     const float scale = load_scale(args->scales.a) * load_scale(args->scales.b);
     float acc[BN / 2];
-    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(args, number);
@@ -152,7 +152,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     } else {
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

@@ -3,9 +3,9 @@
  *
  * The idea: after each k-tile the Tensor Core's sums are multiplied by the scales of their row of A
  * and of the block of B, and added to a second set of accumulators on the CUDA cores. So each block
- * has the scale that fits it, and the Tensor Core's 14 bits have to hold 128 products only. What it
- * costs: registers for both sets, so that a warpgroup multiplies half of its rows at a time; and it
- * has nothing in flight while it waits, fetches the scales and adds.
+ * has the scale that fits it, and the Tensor Core's 14 bits hold only 128 products. What it costs:
+ * registers for both sets, so that a warpgroup multiplies half of its rows at a time. And it has
+ * nothing in flight while it waits, fetches the scales and adds.
  */
 #include "gemm.h"
 #define BUFFERS 1      /* of epilogue_store.h */
@@ -81,8 +81,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     }
 }
 
-/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. mapa, mbarrier.arrive */
+/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
+ * CTA r's barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -97,8 +97,8 @@ DEVICE float load_scale(const float *scale) {
     return value;
 }
 
-/* What the sums of this thread's two rows of 64 are multiplied by: its scales of A, rows `row` and
- * row + 8 of the matrix, times that of B. Rows and columns beyond the matrix have none. Any thread.
+/* The factors for the sums of this thread's two rows of 64: the scales of A for rows `row` and
+ * row + 8 of the matrix, times the scale of B. Outside the matrix they are zero. Any thread.
  */
 DEVICE void load_scales(const struct gemm_args *args, int row, int column, int k_tile,
                         float scale[2]) {
@@ -127,7 +127,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             UNROLL for (int half = 0; half < ROWS / 64; ++half) {
                 const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + half * 64) * BK];
                 float scale[2];
-                /* The promotion's reading of the accumulators comes before the multiplications.
+                /* The promotion's reads of the accumulators come before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
                 multiply(acc, a, shared->b[state.index]);
@@ -168,7 +168,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

@@ -1,8 +1,8 @@
 # Compilers: which are accepted, how they are called, and whether there is a CUDA toolkit.
 
 # The floors, all in one place. gcc 12, clang 14 and CUDA 13.0 are what continuous integration
-# compiles with; a floor below is the first version that has what the sources use, and nobody has
-# built with it here.
+# compiles with; a floor below is the first version that has what the sources use, and no
+# build with it has been tried here.
 set(HOPPER_GCC_FLOOR 11)    # the simulator's vector code under -Werror
 set(HOPPER_CLANG_FLOOR 14)
 set(HOPPER_CUDA_FLOOR 12.5) # cudaGetDriverEntryPointByVersion

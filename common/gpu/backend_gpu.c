@@ -137,6 +137,9 @@ void backend_close(void) {
     cublas_close();
     cublaslt_close();
     ceiling_close();
+#ifdef HOPPER_DEEPGEMM
+    deepgemm_close();
+#endif
     timer_close();
     nvml_close();
     if (gpu_state.stream) cudaStreamDestroy(gpu_state.stream);

@@ -5,6 +5,47 @@
 
 #include "gpu/gpu_state.h"
 
+/* What a build without the checkouts lacks. */
+#ifdef HOPPER_DEEPGEMM
+#define DEEPGEMM_NEEDS NULL
+#else
+#define DEEPGEMM_NEEDS "-DHOPPER_DEEPGEMM=DIR"
+#define deepgemm_contender NULL
+#endif
+#ifdef HOPPER_CUTLASS
+#define CUTLASS_NEEDS NULL
+#else
+#define CUTLASS_NEEDS "-DHOPPER_CUTLASS=DIR"
+#define cutlass_cooperative_contender NULL
+#define cutlass_pingpong_contender NULL
+#endif
+
+enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
+static const struct {
+    struct baseline_name name;
+    int types; /* of the operands */
+    make_contender *make;
+} baselines[] = {
+    {{"cublas", "libraries", NULL}, FP16 | BF16, cublas_contender},
+    {{"cublaslt-best", "libraries", NULL}, FP16 | BF16, cublaslt_contender},
+    {{"cublaslt-blocks", "libraries", NULL}, E4M3, cublaslt_blocks_contender},
+    {{"cublaslt-tensor", "libraries", NULL}, E4M3, cublaslt_tensor_contender},
+    {{"cublaslt-fast", "libraries", NULL}, E4M3, cublaslt_fast_contender},
+    {{"cublas-reduced", "reduced", NULL}, FP16 | BF16, cublas_reduced_contender},
+    {{"cublaslt-reduced", "reduced", NULL}, FP16 | BF16, cublaslt_reduced_contender},
+    {{"deepgemm", "rivals", DEEPGEMM_NEEDS}, BF16 | E4M3, deepgemm_contender},
+    {{"cutlass-cooperative", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_cooperative_contender},
+    {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
+    {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
+    {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
+    {{"read-only", "ceilings", NULL}, W4A8, read_contender},
+};
+enum { BASELINES = sizeof baselines / sizeof *baselines };
+
+const struct baseline_name *backend_baseline_name(int index) {
+    return index < BASELINES ? &baselines[index].name : NULL;
+}
+
 /* One multiplication outside of any capture: kernels are loaded at their first launch, which a
  * capture may not allow, and what cannot run at all is found here. */
 static bool runs(const struct contender *contender, const struct gemm_problem *problem) {
@@ -12,16 +53,13 @@ static bool runs(const struct contender *contender, const struct gemm_problem *p
     return backend_run(contender, problem, &cycles) == RUN_OK;
 }
 
-int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
-    int count = 0;
-    if (gpu_state.type == GEMM_W4A8) /* the libraries have no such product */
-        return room > 1 && read_contender(problem, out) && runs(out, problem);
-    /* One alone would be cuBLAS, which knows no e4m3. */
-    if (gpu_state.type == GEMM_E4M3)
-        return room > 1 ? cublaslt_scaled_contenders(problem, out, room) : 0;
-    if (count < room && cublas_contender(&out[count]) && runs(&out[count], problem)) ++count;
-    if (count < room && cublaslt_contender(problem, &out[count])) ++count;
-    for (int wgmma = 1; wgmma >= 0 && count < room; --wgmma)
-        if (ceiling_contender(problem, wgmma, &out[count]) && runs(&out[count], problem)) ++count;
-    return count;
+int backend_baselines(const struct gemm_problem *problems, int count, uint32_t wanted,
+                      struct contender *out, int room) {
+    int made = 0;
+    for (int i = 0; i < BASELINES && made < room; ++i) {
+        if (!(wanted >> i & 1) || !baselines[i].make || !(baselines[i].types >> gpu_state.type & 1))
+            continue;
+        if (baselines[i].make(problems, count, &out[made]) && runs(&out[made], problems)) ++made;
+    }
+    return made;
 }

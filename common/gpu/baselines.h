@@ -6,22 +6,44 @@
 
 #include "backend.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { LIBRARY_WORKSPACE = 64 << 20 /* bytes each library gets */ };
 
-/* Each writes one contender for this problem and returns true; or says why not, false. */
-bool cublas_contender(struct contender *out);
-bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out);
-/* Of e4m3: with the problem's scales, with one for each operand, and that with fast accumulation.
- * Returns how many were written. */
-int cublaslt_scaled_contenders(const struct gemm_problem *problem, struct contender *out, int room);
-bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out);
+/* Each writes one contender for these problems, which are copies of one, and returns true; or says
+ * why not, false. */
+typedef bool make_contender(const struct gemm_problem *problems, int count, struct contender *out);
+
+/* cuBLAS as it comes, but with reductions in fp32; and with those in D's type. */
+make_contender cublas_contender, cublas_reduced_contender;
+/* The fastest of what cuBLASLt proposes, with reductions in fp32; and with those in D's type. */
+make_contender cublaslt_contender, cublaslt_reduced_contender;
+/* cuBLASLt for e4m3: with the problem's scales; with one for each operand; and that with fast
+ * accumulation. */
+make_contender cublaslt_blocks_contender, cublaslt_tensor_contender, cublaslt_fast_contender;
+make_contender wgmma_contender, mma_contender;
 /* Of w4a8: reads B as the problem has it; its FLOPS are the problem's, in the time of the reading.
  */
-bool read_contender(const struct gemm_problem *problem, struct contender *out);
+make_contender read_contender;
+/* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
+make_contender deepgemm_contender;
+make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;
 
 /* Releases what they hold. */
 void cublas_close(void);
 void cublaslt_close(void);
 void ceiling_close(void);
+void deepgemm_close(void);
 
+/* Times candidates in rounds, each round in another order. Returns the index of the fastest; -1 if
+ * none of them runs. `count` is at most MOST_CANDIDATES. */
+enum { MOST_CANDIDATES = 32 };
+int fastest_candidate(const struct contender *candidates, int count,
+                      const struct gemm_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -70,14 +70,24 @@ static enum gemm_status enqueue_mma(const struct contender *self,
     return enqueue(self, problem, kernel, CEILING_MMA_STEP, stream);
 }
 
-bool ceiling_contender(const struct gemm_problem *problem, bool wgmma, struct contender *out) {
+static bool contender(const struct gemm_problem *problem, bool wgmma, struct contender *out) {
     if (!operands && !upload_operands()) return false;
     const double per_step = wgmma ? CEILING_WGMMA_STEP : CEILING_MMA_STEP;
     *out = (struct contender){.name = wgmma ? "wgmma-only" : "mma-only",
-                              .computes = false,
+                              .result = RESULT_NONE,
                               .enqueue = wgmma ? enqueue_wgmma : enqueue_mma,
                               .flops = steps_of(problem, per_step) * per_step * gpu_state.sm_count};
     return true;
+}
+
+bool wgmma_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
+    return contender(problems, true, out);
+}
+
+bool mma_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
+    return contender(problems, false, out);
 }
 
 static enum gemm_status enqueue_read(const struct contender *self, const struct gemm_problem *p,
@@ -87,11 +97,12 @@ static enum gemm_status enqueue_read(const struct contender *self, const struct 
     return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
-bool read_contender(const struct gemm_problem *p, struct contender *out) {
+bool read_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
     *out = (struct contender){.name = "read-only",
-                              .computes = false,
+                              .result = RESULT_NONE,
                               .enqueue = enqueue_read,
-                              .flops = 2.0 * p->m * p->n * p->k};
+                              .flops = 2.0 * problems->m * problems->n * problems->k};
     return true;
 }
 

@@ -1,5 +1,7 @@
 /*
- * cublas.c: the library everybody compares with, as it comes.
+ * cublas.c: the library that others are compared with, as it comes: it selects its kernel itself.
+ * Where it splits k, the parts are added in fp32, as in the chapters; a second contender may round
+ * them to D's type first, which cuBLAS does unless it is told not to.
  *
  * cuBLAS is column-major. The bytes of a row-major matrix [rows][columns] with pitch ld are those
  * of a column-major one with `columns` rows, `rows` columns and leading dimension ld: its
@@ -7,7 +9,7 @@
  * k row-major) is there k x n with ldb and has to be transposed; A' (k x m, lda) is what A already
  * is. Hence: op T and the n x k operand first, op N and the k x m operand second, n before m.
  *
- * cuBLAS Library: cublasGemmEx, cublasSetWorkspace.
+ * cuBLAS Library: cublasGemmEx, cublasSetWorkspace, cublasSetMathMode.
  */
 #include <cublas_v2.h>
 #include <stdio.h>
@@ -29,12 +31,18 @@ static bool cublas_ok(cublasStatus_t status, const char *attempt) {
 
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
                                 void *stream) {
-    (void)self;
+    const bool reduced = self->result == RESULT_ROUNDED;
     const float one = 1.0f, zero = 0.0f;
     const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
     if (!cublas_ok(cublasSetStream(cublas.handle, (cudaStream_t)stream), "setting the stream") ||
         !cublas_ok(cublasSetWorkspace(cublas.handle, cublas.workspace, LIBRARY_WORKSPACE),
                    "setting the workspace") || /* setting the stream has reset it */
+        !cublas_ok(cublasSetMathMode(
+                       cublas.handle,
+                       reduced ? CUBLAS_DEFAULT_MATH
+                               : (cublasMath_t)(CUBLAS_DEFAULT_MATH |
+                                                CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+                   "setting the math mode") ||
         !cublas_ok(cublasGemmEx(cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one,
                                 p->b, type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
                                 (int)p->ldd, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
@@ -43,17 +51,27 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     return GEMM_OK;
 }
 
-bool cublas_contender(struct contender *out) {
-    if (!cublas.handle) {
-        if (!cublas_ok(cublasCreate(&cublas.handle), "creating a handle")) return false;
-        if (!cuda_ok(cudaMalloc(&cublas.workspace, LIBRARY_WORKSPACE),
-                     "allocating cuBLAS's workspace")) {
-            cublas_close();
-            return false;
-        }
-    }
-    *out = (struct contender){.name = "cublas", .computes = true, .enqueue = enqueue};
-    return true;
+static bool open_library(void) {
+    if (cublas.handle) return true;
+    if (!cublas_ok(cublasCreate(&cublas.handle), "creating a handle")) return false;
+    if (cuda_ok(cudaMalloc(&cublas.workspace, LIBRARY_WORKSPACE), "allocating cuBLAS's workspace"))
+        return true;
+    cublas_close();
+    return false;
+}
+
+bool cublas_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)problems, (void)count;
+    *out = (struct contender){.name = "cublas", .result = RESULT_PRODUCT, .enqueue = enqueue};
+    return open_library();
+}
+
+bool cublas_reduced_contender(const struct gemm_problem *problems, int count,
+                              struct contender *out) {
+    (void)problems, (void)count;
+    *out =
+        (struct contender){.name = "cublas-reduced", .result = RESULT_ROUNDED, .enqueue = enqueue};
+    return open_library();
 }
 
 void cublas_close(void) {

@@ -11,27 +11,27 @@
  */
 #include <cublasLt.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "gpu/baselines.h"
+#include "gpu/cublaslt_algorithm.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
 
-enum {
-    CANDIDATES = 32, /* heuristics asked for */
-    ROUNDS = 3,      /* in which each is timed; the median counts */
-};
-static const double WORK_MS = 3.0;   /* of one candidate in one round */
-static const double PAUSE_S = 0.02;  /* before it, so that no candidate inherits a hot GPU */
-static const double HOPELESS = 1.25; /* times the best of the first round: not timed again */
+/* One way to multiply: for operands of 16 bits, with parts of k that are added in fp32, or may be
+ * rounded to D's type first; for e4m3, by its scales. */
+enum mode { FULL, REDUCED, BLOCKS, TENSOR, TENSOR_FAST, MODES };
+static const struct {
+    const char *name;
+    enum contender_result result;
+} modes[MODES] = {{"cublaslt-best", RESULT_PRODUCT},
+                  {"cublaslt-reduced", RESULT_ROUNDED},
+                  {"cublaslt-blocks", RESULT_PRODUCT},
+                  {"cublaslt-tensor", RESULT_ONE_SCALE},
+                  {"cublaslt-fast", RESULT_ONE_SCALE}};
 
-enum scaling { UNSCALED, BLOCKS, TENSOR, TENSOR_FAST, SCALINGS };
-static const char *const names[SCALINGS] = {"cublaslt-best", "cublaslt-blocks", "cublaslt-tensor",
-                                            "cublaslt-fast"};
-
-/* One way to multiply. */
+/* It, described for a problem. */
 struct setup {
-    enum scaling scaling;
+    enum mode mode;
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t a, b, d; /* row-major A, B, D as the library sees them */
     cublasLtMatmulAlgo_t algorithm;
@@ -40,7 +40,7 @@ struct setup {
 static struct {
     cublasLtHandle_t handle;
     void *workspace;
-    struct setup setups[SCALINGS];
+    struct setup setups[MODES];
 } lt;
 
 static bool lt_ok(cublasStatus_t status, const char *attempt) {
@@ -57,7 +57,7 @@ static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const
 
 /* Where the scales are; the library's first operand is B. Differs from one buffer to the next. */
 static bool set_scales(struct setup *s, const struct gemm_problem *p) {
-    return s->scaling == UNSCALED ||
+    return s->mode < BLOCKS ||
            (set(s, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &p->scales.b, sizeof p->scales.b) &&
             set(s, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &p->scales.a, sizeof p->scales.a));
 }
@@ -87,11 +87,11 @@ static void destroy_description(struct setup *s) {
 
 /* How scales are meant. False also where the library is too old for it. */
 static bool describe_scaling(struct setup *s, const struct gemm_problem *p) {
-    const int8_t fast = s->scaling == TENSOR_FAST;
-    if (s->scaling == UNSCALED) return true;
+    const int8_t fast = s->mode == TENSOR_FAST;
+    if (s->mode < BLOCKS) return true;
     if (!set_scales(s, p) || !set(s, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast))
         return false;
-    if (s->scaling != BLOCKS) return true;
+    if (s->mode != BLOCKS) return true;
 #if CUBLAS_VERSION >= 120900
     const int32_t a = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
     const int32_t b = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
@@ -138,79 +138,29 @@ static uint32_t alignment_of(const void *pointer) {
 
 /* The library's proposals for what has been described. Returns how many. */
 static int propose(const struct setup *s, const struct gemm_problem *p,
-                   cublasLtMatmulHeuristicResult_t proposals[CANDIDATES]) {
+                   cublasLtMatmulHeuristicResult_t proposals[MOST_CANDIDATES]) {
     cublasLtMatmulPreference_t preference = NULL;
+    /* How parts of k may be added. Those in place and in the output's type round them. */
+    const uint32_t reductions = s->mode == REDUCED ? CUBLASLT_REDUCTION_SCHEME_MASK
+                                                   : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     const size_t workspace = LIBRARY_WORKSPACE;
     const uint32_t a = alignment_of(p->a), b = alignment_of(p->b), d = alignment_of(p->d);
     int found = 0;
     if (lt_ok(cublasLtMatmulPreferenceCreate(&preference), "creating a preference") &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
                sizeof workspace) &&
+        prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
+               sizeof reductions) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &b, sizeof b) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &a, sizeof a) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &d, sizeof d) &&
         prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &d, sizeof d) &&
         !lt_ok(cublasLtMatmulAlgoGetHeuristic(lt.handle, s->operation, s->b, s->a, s->d, s->d,
-                                              preference, CANDIDATES, proposals, &found),
+                                              preference, MOST_CANDIDATES, proposals, &found),
                "asking for heuristics"))
         found = 0;
     if (preference) cublasLtMatmulPreferenceDestroy(preference);
     return found;
-}
-
-/* Milliseconds of one multiplication by the setup's algorithm, in a short batch; negative if it
- * does not run. */
-static double time_one(struct setup *s, const struct gemm_problem *problem) {
-    const struct contender candidate = {
-        .name = "cublaslt candidate", .computes = true, .enqueue = enqueue, .state = s};
-    struct batch batch;
-    double cycles;
-    /* Once outside of a capture, where a kernel may not be loaded. */
-    if (backend_run(&candidate, problem, &cycles) != RUN_OK) return -1.0;
-    backend_pause(PAUSE_S);
-    if (!backend_time(&candidate, problem, 1, 1, &batch)) return -1.0;
-    const double estimate = batch.ms / batch.launches;
-    const int launches = estimate * 2 < WORK_MS ? (int)(WORK_MS / estimate) : 2;
-    if (!backend_time(&candidate, problem, 1, launches, &batch)) return -1.0;
-    return batch.ms / batch.launches;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Times the proposals in rounds, each round in another order. Returns the index of the fastest, or
- * -1. */
-static int rank(struct setup *s, const struct gemm_problem *problem,
-                const cublasLtMatmulHeuristicResult_t *proposals, int count) {
-    double ms[CANDIDATES][ROUNDS];
-    bool out[CANDIDATES] = {false};
-    for (int round = 0; round < ROUNDS; ++round) {
-        /* Every stride prime to the count visits all candidates; it and the start differ between
-         * the rounds. */
-        static const int strides[ROUNDS] = {1, 31, 7};
-        const int stride = count % strides[round] ? strides[round] : 1;
-        for (int i = 0; i < count; ++i) {
-            const int c = (round * 11 + i * stride) % count;
-            if (out[c]) continue;
-            s->algorithm = proposals[c].algo;
-            ms[c][round] = time_one(s, problem);
-            out[c] = ms[c][round] <= 0.0;
-        }
-        double best = 0.0;
-        for (int c = 0; c < count; ++c)
-            if (!out[c] && (best == 0.0 || ms[c][round] < best)) best = ms[c][round];
-        for (int c = 0; c < count && round == 0; ++c)
-            if (!out[c] && ms[c][round] > HOPELESS * best) out[c] = true;
-    }
-    int winner = -1;
-    for (int c = 0; c < count; ++c) {
-        if (out[c]) continue;
-        qsort(ms[c], ROUNDS, sizeof ms[c][0], by_value);
-        if (winner < 0 || ms[c][ROUNDS / 2] < ms[winner][ROUNDS / 2]) winner = c;
-    }
-    return winner;
 }
 
 static bool open_library(void) {
@@ -222,39 +172,67 @@ static bool open_library(void) {
     return false;
 }
 
-static bool contender(enum scaling scaling, const struct gemm_problem *problem,
-                      struct contender *out) {
-    struct setup *const s = &lt.setups[scaling];
-    s->scaling = scaling;
+/* The fastest of the proposals. False after a message. */
+static bool contender(enum mode mode, const struct gemm_problem *problem, struct contender *out) {
+    struct setup *const s = &lt.setups[mode];
+    cublasLtMatmulHeuristicResult_t proposals[MOST_CANDIDATES];
+    struct setup tried[MOST_CANDIDATES];
+    struct contender candidates[MOST_CANDIDATES];
+    s->mode = mode;
     if (!open_library() || !describe(s, problem)) return false;
-    cublasLtMatmulHeuristicResult_t proposals[CANDIDATES];
     const int count = propose(s, problem, proposals);
-    const int winner = count ? rank(s, problem, proposals, count) : -1;
+    for (int i = 0; i < count; ++i) {
+        tried[i] = *s; /* the descriptions remain the setup's */
+        tried[i].algorithm = proposals[i].algo;
+        candidates[i] = (struct contender){.name = modes[mode].name,
+                                           .result = modes[mode].result,
+                                           .enqueue = enqueue,
+                                           .state = &tried[i]};
+    }
+    const int winner = count ? fastest_candidate(candidates, count, problem) : -1;
     if (winner < 0) {
         fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d (%s)\n", problem->m, problem->n,
-                problem->k, names[scaling]);
+                problem->k, modes[mode].name);
         return false;
     }
     s->algorithm = proposals[winner].algo;
-    *out = (struct contender){
-        .name = names[scaling], .computes = true, .enqueue = enqueue, .state = s};
+    *out = candidates[winner];
+    out->state = s;
+    out->algorithm = cublaslt_algorithm(&s->algorithm);
     return true;
 }
 
-bool cublaslt_contender(const struct gemm_problem *problem, struct contender *out) {
-    return contender(UNSCALED, problem, out);
+bool cublaslt_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
+    return contender(FULL, problems, out);
 }
 
-int cublaslt_scaled_contenders(const struct gemm_problem *problem, struct contender *out,
-                               int room) {
-    int count = 0;
-    for (int scaling = BLOCKS; scaling <= TENSOR_FAST && count < room; ++scaling)
-        if (contender((enum scaling)scaling, problem, &out[count])) ++count;
-    return count;
+bool cublaslt_reduced_contender(const struct gemm_problem *problems, int count,
+                                struct contender *out) {
+    (void)count;
+    return contender(REDUCED, problems, out);
+}
+
+bool cublaslt_blocks_contender(const struct gemm_problem *problems, int count,
+                               struct contender *out) {
+    (void)count;
+    return contender(BLOCKS, problems, out);
+}
+
+bool cublaslt_tensor_contender(const struct gemm_problem *problems, int count,
+                               struct contender *out) {
+    (void)count;
+    return contender(TENSOR, problems, out);
+}
+
+bool cublaslt_fast_contender(const struct gemm_problem *problems, int count,
+                             struct contender *out) {
+    (void)count;
+    return contender(TENSOR_FAST, problems, out);
 }
 
 void cublaslt_close(void) {
-    for (int i = 0; i < SCALINGS; ++i)
+    for (int i = 0; i < MODES; ++i)
         destroy_description(&lt.setups[i]);
     if (lt.handle) cublasLtDestroy(lt.handle);
     if (lt.workspace) cudaFree(lt.workspace);

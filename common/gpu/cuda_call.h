@@ -9,6 +9,10 @@
 #include <cuda_runtime.h>
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* True if `status` is success. Otherwise says on stderr what was attempted ("copying A to the
  * GPU") and the runtime's reason, clears the runtime's error, and returns false. Host thread. */
 bool cuda_ok(cudaError_t status, const char *attempt);
@@ -18,4 +22,7 @@ bool cuda_ok(cudaError_t status, const char *attempt);
  * thread. */
 void *cuda_driver_function(const char *name, unsigned version);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,6 +8,10 @@
 
 #include "gemm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gpu_state {
     int ordinal;
     int sm_count;
@@ -19,4 +23,7 @@ extern struct gpu_state gpu_state;
 /* Releases what timing has allocated (timed_runs.c). */
 void timer_close(void);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

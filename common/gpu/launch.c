@@ -34,7 +34,7 @@ static struct known_device {
     struct known_kernel kernel[KERNELS];
 } known[DEVICES];
 
-/* Held by whoever uses `known`: a program that has the chapters as a library may launch from
+/* Held while `known` is used: a program that has the chapters as a library may launch from
  * several threads. Not held during a launch. */
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/baseline_list.h"
 #include "harness/message.h"
 #include "harness/reference.h"
 #include "timeline/timeline.h"
@@ -34,7 +35,7 @@ struct contender contender_of_kernel(const struct gemm_kernel *kernel) {
     return (struct contender){.name = kernel->name,
                               .variant = kernel->variant,
                               .kernel = kernel,
-                              .computes = true,
+                              .result = RESULT_PRODUCT,
                               .enqueue = enqueue_kernel};
 }
 
@@ -127,41 +128,77 @@ void experiment_close(struct experiment *e) {
     e->view = e->library = NULL;
 }
 
-/* Checks one output of a contender; false after complaints. */
-static bool check_output(struct experiment *e, const char *what, const struct gemm_kernel *kernel,
-                         int output, int set, struct verdict *verdict) {
+bool experiment_check_output(struct experiment *e, const char *what,
+                             const struct contender *contender, int output, int set,
+                             struct verdict *verdict) {
     if (!buffers_read(&e->buffers, output, set, e->view)) return false;
-    const struct output_view view = {what, kernel, e->view, e->buffers.guard};
+    const struct output_view view = {what, contender->kernel, e->view, e->buffers.guard,
+                                     contender->result == RESULT_ROUNDED};
     *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
     if (!buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
 
-enum exit_code experiment_add_baselines(struct experiment *e, int most) {
+/* ---- baselines ---- */
+
+/* Is what it leaves in D the product that was asked for? */
+static bool is_comparable(const struct experiment *e, const struct contender *contender) {
+    return contender->result == RESULT_PRODUCT || contender->result == RESULT_ROUNDED ||
+           (contender->result == RESULT_ONE_SCALE && e->operands.tensor_scales);
+}
+
+/* Runs a baseline once and verifies the result, if it can be. */
+static void verify_baseline(struct experiment *e, struct baseline_result *result) {
+    const struct contender *contender = &result->contender;
+    double cycles;
+    result->code = EXIT_VERIFIED;
+    if (!is_comparable(e, contender)) return;
+    result->code = EXIT_WRONG;
+    if (!buffers_poison(&e->buffers, 0)) return;
+    if (backend_run(contender, e->buffers.problems, &cycles) != RUN_OK) {
+        complain("%s: the launch failed, there is no result", contender->name);
+        return;
+    }
+    result->compared = true;
+    if (experiment_check_output(e, contender->name, contender, 0, 0, &result->verdict))
+        result->code = EXIT_VERIFIED;
+}
+
+/* Keeps the output that was verified last. */
+static bool keep_library(struct experiment *e) {
+    const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
+    e->library = malloc(bytes);
+    if (!e->library) {
+        complain("no memory to keep cublas's result; choose smaller sizes");
+        return false;
+    }
+    memcpy(e->library, e->view + e->buffers.guard, bytes);
+    return true;
+}
+
+enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     struct contender found[MAX_BASELINES];
+    const uint32_t cublas = baseline_mask("cublas");
     progress("choosing the libraries' kernels");
-    e->baseline_count = backend_baselines(e->buffers.problems, found, most);
-    for (int i = 0; i < e->baseline_count; ++i)
-        e->baselines[i] = (struct baseline_result){.contender = found[i]};
-    for (int i = 0; i < e->baseline_count; ++i) {
-        struct verdict verdict;
-        double cycles;
-        if (strcmp(found[i].name, "cublas") != 0) continue;
-        if (!buffers_poison(&e->buffers, 0) ||
-            backend_run(&found[i], e->buffers.problems, &cycles) != RUN_OK)
-            return EXIT_WRONG;
-        if (!check_output(e, "cublas", NULL, 0, 0, &verdict)) {
+    const int count = backend_baselines(e->buffers.problems, e->buffers.sets, wanted | cublas,
+                                        found, MAX_BASELINES);
+    for (int i = 0; i < count; ++i) {
+        struct baseline_result result = {.contender = found[i]};
+        verify_baseline(e, &result);
+        const bool is_cublas = strcmp(found[i].name, "cublas") == 0;
+        if (is_cublas && result.code != EXIT_VERIFIED) {
             complain("cublas: not used for verification, because it disagrees with the reference");
             return EXIT_WRONG;
         }
-        const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
-        e->library = malloc(bytes);
-        if (!e->library) {
-            complain("no memory to keep cublas's result; choose smaller sizes");
-            return EXIT_NO_DEVICE;
-        }
-        memcpy(e->library, e->view + e->buffers.guard, bytes);
+        if (is_cublas && !keep_library(e)) return EXIT_NO_DEVICE;
+        if (!is_cublas || wanted & cublas) e->baselines[e->baseline_count++] = result;
     }
+    return EXIT_VERIFIED;
+}
+
+enum exit_code experiment_baselines_code(const struct experiment *e) {
+    for (int i = 0; i < e->baseline_count; ++i)
+        if (e->baselines[i].code != EXIT_VERIFIED) return e->baselines[i].code;
     return EXIT_VERIFIED;
 }
 
@@ -182,102 +219,11 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     if (status != RUN_OK) return;
     result->cycles = cycles;
     result->compared = true;
-    if (check_output(e, label, kernel, 0, 0, &result->verdict)) result->code = EXIT_VERIFIED;
+    if (experiment_check_output(e, label, &contender, 0, 0, &result->verdict))
+        result->code = EXIT_VERIFIED;
 }
 
-/* ---- timed runs ---- */
-
-/* A contender that writes to an output of its own, and remembers into which sets. */
-struct timed_contender {
-    const struct contender *inner;
-    const struct buffers *buffers;
-    struct kernel_result *result; /* NULL: a baseline */
-    int output;
-    bool *launched; /* [sets] */
-};
-
-static enum gemm_status enqueue_timed(const struct contender *self,
-                                      const struct gemm_problem *problem, void *stream) {
-    const struct timed_contender *timed = self->state;
-    int set = 0;
-    while (timed->buffers->problems[set].a != problem->a)
-        ++set;
-    struct gemm_problem own = *problem;
-    own.d = buffers_output(timed->buffers, timed->output, set);
-    timed->launched[set] = true;
-    return timed->inner->enqueue(timed->inner, &own, stream);
-}
-
-/* Verifies what the timed runs of a kernel have left in its output. */
-static void check_timed(struct experiment *e, const struct timed_contender *timed) {
-    struct kernel_result *result = timed->result;
-    char label[96], what[160];
-    kernel_label(result->kernel, label, sizeof label);
-    int checked = 0;
-    for (int set = 0; set < e->buffers.sets && result->code == EXIT_VERIFIED; ++set) {
-        if (!timed->launched[set]) continue;
-        struct verdict verdict;
-        snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
-        if (check_output(e, what, result->kernel, timed->output, set, &verdict)) {
-            ++checked;
-            if (verdict.max_error > result->verdict.max_error) result->verdict = verdict;
-            continue;
-        }
-        result->verdict = verdict;
-        result->code = EXIT_WRONG;
-    }
-    if (result->code == EXIT_VERIFIED && checked == 0) {
-        complain("%s: was timed, but never launched", label);
-        result->code = EXIT_WRONG;
-    }
-    if (result->code != EXIT_VERIFIED) memset(&result->timing, 0, sizeof result->timing);
-}
-
-bool experiment_time(struct experiment *e, const struct timing_options *options,
-                     struct kernel_result *results, int count, FILE *csv) {
-    const int most = count + e->baseline_count;
-    struct contender *inner = calloc((size_t)most, sizeof *inner);
-    struct contender *outer = calloc((size_t)most, sizeof *outer);
-    struct timed_contender *timed = calloc((size_t)most, sizeof *timed);
-    struct timing *timings = calloc((size_t)most, sizeof *timings);
-    bool *launched = calloc((size_t)most * (size_t)e->buffers.sets, sizeof *launched);
-    if (!inner || !outer || !timed || !timings || !launched) abort();
-    int contenders = 0;
-    bool good = true;
-    for (int i = 0; i < most && good; ++i) {
-        struct kernel_result *result = i < count ? &results[i] : NULL;
-        if (result && result->code != EXIT_VERIFIED) continue;
-        const int c = contenders++;
-        inner[c] = result ? contender_of_kernel(result->kernel) : e->baselines[i - count].contender;
-        timed[c] = (struct timed_contender){.inner = &inner[c],
-                                            .buffers = &e->buffers,
-                                            .result = result,
-                                            .output = c,
-                                            .launched = launched + c * e->buffers.sets};
-        outer[c] = inner[c];
-        outer[c].enqueue = enqueue_timed;
-        outer[c].state = &timed[c];
-        good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
-               buffers_poison(&e->buffers, c);
-    }
-    if (good && contenders)
-        good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,
-                          csv, progress_shown());
-    for (int c = 0; c < contenders && good; ++c) {
-        if (!timed[c].result) {
-            e->baselines[e->baseline_count - (contenders - c)].timing = timings[c];
-            continue;
-        }
-        timed[c].result->timing = timings[c];
-        check_timed(e, &timed[c]);
-    }
-    free(launched);
-    free(timings);
-    free(timed);
-    free(outer);
-    free(inner);
-    return good;
-}
+/* ---- the recorder ---- */
 
 struct trace_record *experiment_trace_buffer(void **memory) {
     *memory = backend_alloc(trace_memory_bytes(), "trace", true);

@@ -25,12 +25,16 @@ struct kernel_result {
     struct timing timing; /* all zero: not timed */
 };
 
+/* What came of one baseline. */
 struct baseline_result {
     struct contender contender;
-    struct timing timing;
+    enum exit_code code; /* EXIT_VERIFIED or EXIT_WRONG */
+    bool compared;       /* `verdict` means something: its result is the problem's product */
+    struct verdict verdict;
+    struct timing timing; /* all zero: not timed */
 };
 
-enum { MAX_BASELINES = 8 };
+enum { MAX_BASELINES = 16 };
 
 /* The contender that runs a kernel. */
 struct contender contender_of_kernel(const struct gemm_kernel *kernel);
@@ -54,17 +58,26 @@ enum exit_code experiment_open(struct experiment *experiment, const struct backe
                                bool timed);
 void experiment_close(struct experiment *experiment);
 
-/* Asks the backend for baselines, `most` of them (cuBLAS comes first), and keeps cuBLAS's result
- * for verification if it agrees with the reference. */
-enum exit_code experiment_add_baselines(struct experiment *experiment, int most);
+/* Asks the backend for the baselines of a mask (baseline_list.h), and verifies the result of each.
+ * A wrong one stays in the list, will not be timed, and counts in experiment_baselines_code().
+ * cuBLAS's result is kept to verify all others with, also if cuBLAS itself is not wanted.
+ * EXIT_WRONG after a complaint if it disagrees with the reference. */
+enum exit_code experiment_add_baselines(struct experiment *experiment, uint32_t wanted);
+
+/* EXIT_WRONG if one of the baselines is wrong. */
+enum exit_code experiment_baselines_code(const struct experiment *experiment);
 
 /* Runs a kernel once and verifies the result; fills in all of `result` but its timing. */
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
 
-/* Times the kernels that have been verified, and the baselines, in one rotation, and verifies every
- * buffer that the timed runs wrote. A kernel that fails that loses its speeds. False if a launch
- * failed. */
+/* Verifies one output of a contender; false after complaints. */
+bool experiment_check_output(struct experiment *experiment, const char *what,
+                             const struct contender *contender, int output, int set,
+                             struct verdict *verdict);
+
+/* Times the kernels and the baselines that have been verified in one rotation, and verifies every
+ * buffer that the timed runs wrote. What fails that loses its speeds. False if a launch failed. */
 bool experiment_time(struct experiment *experiment, const struct timing_options *options,
                      struct kernel_result *results, int count, FILE *csv);
 

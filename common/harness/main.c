@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/baseline_list.h"
 #include "harness/check.h"
 #include "harness/experiment.h"
 #include "harness/help.h"
@@ -231,6 +232,12 @@ static enum exit_code write_results(const struct options *options, const struct 
     return code;
 }
 
+static uint32_t usual_baselines(void) {
+    uint32_t mask = 0;
+    if (backend_baseline_name(0)) baselines_choose("baselines", USUAL_BASELINES, &mask);
+    return mask;
+}
+
 /* Everything between opening the device and closing it. */
 static enum exit_code run(const struct options *options, const struct backend_info *device,
                           const struct selection *s, struct kernel_result *results, char *command) {
@@ -242,12 +249,13 @@ static enum exit_code run(const struct options *options, const struct backend_in
     /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
      * cover every element. */
     if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
-        code = experiment_add_baselines(&e, options->timing ? MAX_BASELINES : 1);
+        code = experiment_add_baselines(&e, options->timing ? usual_baselines() : 0);
     if (code == EXIT_VERIFIED) {
         code = verify_all(&e, s, results);
         if (options->backend.trace && backend_can_time())
             code = worse(code, record_all(&e, s, results));
         if (options->timing) code = worse(code, time_all(&e, options, results, s->count));
+        code = worse(code, experiment_baselines_code(&e));
         progress_clear();
         const struct report report = {.device = device,
                                       .size = size,

@@ -1,5 +1,5 @@
 /*
- * message.h: what the program says on stderr: complaints, and a progress line if somebody watches.
+ * message.h: what the program says on stderr: complaints, and a progress line on a terminal.
  */
 #ifndef HARNESS_MESSAGE_H
 #define HARNESS_MESSAGE_H

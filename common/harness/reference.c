@@ -366,6 +366,10 @@ double reference_accumulation(const struct reference *r, int row, int column) {
            r->promotion_errors * sqrt(q);
 }
 
+double reference_partial_sum(const struct reference *r, int row, int column) {
+    return reference_accumulation(r, row, column) / r->addition_errors;
+}
+
 /* What does not depend on the element, of the accumulation's errors. */
 static void find_errors(struct reference *reference, const struct operands *o) {
     const double chain = reference->chains == 1 ? o->k : SCALE_BLOCK, steps = ceil(chain / 32);
@@ -379,15 +383,16 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     const int64_t blocks = ((int64_t)o->m / BLOCK + 1) * ((int64_t)o->n / BLOCK + 1);
     const int64_t room =
         reference->complete ? (int64_t)o->m * o->n : LINES * ((int64_t)o->m + o->n) + blocks;
-    const double steps = 1.25 * o->k + 32;
+    const double addition_errors = (1.25 * o->k + 32) * 0x1p-23;
     const double partial = fmin(8, sqrt(o->k));
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     bool good = reference->samples;
     if (good) {
         const bool scaled = gemm_type_is_scaled(o->type);
         reference->chains = scaled && !o->tensor_scales ? ceil_div(o->k, SCALE_BLOCK) : 1;
+        reference->addition_errors = addition_errors;
         reference->row_norm =
-            fourth_norms(o, 'A', reference->chains, scaled ? 1 : steps * 0x1p-23 * partial);
+            fourth_norms(o, 'A', reference->chains, scaled ? 1 : addition_errors * partial);
         reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
         good = reference->row_norm && reference->column_norm;
     }

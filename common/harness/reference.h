@@ -4,7 +4,7 @@
  * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the
  * first, the last and a random row and column, and one random element of every 128 x 128 block.
  *
- * The bound. A correct kernel adds the k exact products in fp32, in an order nobody specifies, and
+ * The bound. A correct kernel adds the k exact products in fp32, in an unspecified order, and
  * rounds the sum once to 16 bits. Let q be the root of the sum over i of (a_i * b_i)^2.
  *
  * Partial sums: the inputs are symmetric around zero, so given the magnitudes the signs of the
@@ -87,6 +87,7 @@ struct reference {
      * e4m3 and w4a8 they are |.|_4 of the chains, scaled. */
     float *row_norm, *column_norm;
     int chains;
+    double addition_errors; /* of 16 bits: steps(k) * 2^-23 */
     /* Of e4m3 and w4a8: each sample for the real data, and what G and the root of Q are multiplied
      * by. */
     double *real;
@@ -118,6 +119,9 @@ double reference_accumulation(const struct reference *reference, int row, int co
 
 /* Bytes of 'A' or 'B' with its padding. */
 int64_t operand_bytes(const struct operands *operands, char matrix);
+
+/* Of operands of 16 bits: |partial sum| is at most this. */
+double reference_partial_sum(const struct reference *reference, int row, int column);
 
 /* Half a unit in the last place of a 16-bit number of this magnitude. */
 double half_ulp(double magnitude, enum gemm_type type);

@@ -123,6 +123,11 @@ static const char *verdict_word(const struct kernel_result *result) {
     }
 }
 
+static const char *baseline_word(const struct baseline_result *result) {
+    if (result->code == EXIT_VERIFIED) return result->compared ? "yes" : "";
+    return result->compared ? "WRONG" : "FAILED";
+}
+
 /* Where the errors of operands with scales come from. */
 static void print_parts(FILE *out, const struct report *r) {
     char label[96];
@@ -165,7 +170,8 @@ void report_table(const struct report *r, FILE *out) {
                 result->selected ? ": " : "", result->kernel->technique);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
-        fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name, "");
+        fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name,
+                baseline_word(&r->baselines[i]));
         print_timing(out, r, &r->baselines[i].timing);
         if (gains) print_gain(out, 0);
         fputs(" |\n", out);
@@ -180,120 +186,6 @@ void report_table(const struct report *r, FILE *out) {
               out);
     print_parts(out, r);
     if (gains) fputs("gain: speed over that of the step that it builds on\n", out);
-}
-
-/* ---- JSON ---- */
-
-static void json_string(FILE *out, const char *text) {
-    if (!text) {
-        fputs("null", out);
-        return;
-    }
-    fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; ++c)
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if (*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
-        else
-            fputc(*c, out);
-    fputc('"', out);
-}
-
-/* JSON has no NaN and no infinity. */
-static void json_number(FILE *out, const char *key, double value, bool known) {
-    if (known && isfinite(value))
-        fprintf(out, "\"%s\": %.9g", key, value);
-    else
-        fprintf(out, "\"%s\": null", key);
-}
-
-static void json_speed(FILE *out, const char *key, const struct speed *speed, bool sustained) {
-    if (speed->samples == 0) {
-        fprintf(out, "\"%s\": null", key);
-        return;
-    }
-    fprintf(out, "\"%s\": {", key);
-    json_number(out, "ms", speed->ms, true);
-    fputs(", ", out);
-    json_number(out, "tflops", speed->tflops, true);
-    fputs(", ", out);
-    json_number(out, "clock_mhz", speed->clock_mhz, speed->clock_mhz > 0);
-    fputs(", ", out);
-    json_number(out, "spread", speed->spread, true);
-    if (sustained) {
-        fputs(", ", out);
-        json_number(out, "power_w", speed->power_w, speed->power_w > 0);
-    }
-    fputc('}', out);
-}
-
-static void json_timing(FILE *out, const struct timing *timing) {
-    json_speed(out, "burst", &timing->burst, false);
-    fputs(", ", out);
-    json_speed(out, "sustained", &timing->sustained, true);
-}
-
-/* What operands with scales have besides. */
-static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
-    fprintf(out, "\"scales\": \"%s\", ",
-            r->type == GEMM_W4A8 ? "group"
-            : r->tensor_scales   ? "tensor"
-                                 : "block");
-    json_number(out, "quantization_error", v->quantization, v->has_parts);
-    fputs(", ", out);
-    json_number(out, "accumulation_error", v->accumulation, v->has_parts);
-    fputs(", ", out);
-    json_number(out, "rounding_error", v->rounding, v->has_parts);
-    fputs(", ", out);
-}
-
-static void json_result(const struct report *r, const struct kernel_result *result, FILE *out) {
-    const struct gemm_kernel *kernel = result->kernel;
-    const double cycles = result_cycles(result);
-    fputs("{\"chapter\": ", out);
-    json_string(out, kernel->name);
-    fputs(", \"variant\": ", out);
-    json_string(out, kernel->variant);
-    fputs(", \"selected\": ", out);
-    json_string(out, result->selected);
-    fputs(", \"backend\": ", out);
-    json_string(out, r->device->backend);
-    fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",
-            r->size.m, r->size.n, r->size.k, type_names[r->type],
-            result->code == EXIT_VERIFIED ? "true" : "false");
-    json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
-    fputs(", ", out);
-    json_number(out, "max_error", result->verdict.max_error, result->compared);
-    fputs(", ", out);
-    json_number(out, "error_bound", result->verdict.error_bound, result->compared);
-    fputs(", ", out);
-    if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
-    json_number(out, "registers", result->info.registers, result->info.registers > 0);
-    fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
-    if (kernel->stages > 0)
-        fprintf(out, "%d, ", kernel->stages);
-    else
-        fputs("null, ", out);
-    json_number(out, "cycles", cycles, cycles > 0);
-    fputs(", ", out);
-    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, cycles), cycles > 0);
-    fputs(", ", out);
-    json_timing(out, &result->timing);
-    fputs(", \"baselines\": [", out);
-    for (int i = 0; i < r->baseline_count; ++i) {
-        fputs(i ? ", {\"name\": " : "{\"name\": ", out);
-        json_string(out, r->baselines[i].contender.name);
-        fputs(", ", out);
-        json_timing(out, &r->baselines[i].timing);
-        fputc('}', out);
-    }
-    fputs("]}\n", out);
-}
-
-void report_json(const struct report *r, FILE *out) {
-    for (int i = 0; i < r->count; ++i)
-        json_result(r, &r->results[i], out);
 }
 
 /* ---- the page ---- */

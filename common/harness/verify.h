@@ -34,6 +34,7 @@ struct output_view {
     const struct gemm_kernel *kernel; /* for its tile; NULL: a library */
     const uint16_t *memory;           /* guard, [m][ldd], guard */
     int64_t guard;                    /* elements */
+    bool rounded_sums; /* partial sums may have been rounded to D's type: a wider bound */
 };
 
 /* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed

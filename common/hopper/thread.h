@@ -64,12 +64,6 @@ DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = 
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 
-/* Adds to a word of global memory and returns its value from before; relaxed, so it orders nothing
- * else: atomic_add_relaxed() of atomics.h with SCOPE_GPU. Any thread. PTX ISA: atom.global.add. */
-DEVICE uint32_t atomic_add_global(uint32_t *pointer, uint32_t value) {
-    return atomicAdd(pointer, value);
-}
-
 /* Shared memory, generic proxy. A word may be a message to another thread, so the compiler keeps
  * every access to a word; accesses to chunks rely on the barriers around them. Any thread. PTX ISA:
  * ld.shared, st.shared. */

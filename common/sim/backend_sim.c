@@ -198,8 +198,14 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     return (struct kernel_info){.registers = 0, .ctas_per_sm = grid_ctas_per_sm(&launch)};
 }
 
-int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
-    (void)problem, (void)out, (void)room;
+const struct baseline_name *backend_baseline_name(int index) {
+    (void)index;
+    return NULL;
+}
+
+int backend_baselines(const struct gemm_problem *problems, int count, uint32_t wanted,
+                      struct contender *out, int room) {
+    (void)problems, (void)count, (void)wanted, (void)out, (void)room;
     return 0;
 }
 

@@ -67,7 +67,7 @@ static double k_tile_period(const struct timeline *timeline, int cta) {
 }
 
 /* Does a warpgroup issue wgmmas? They fill the Tensor Core while they are under way; between the
- * mma.syncs of a warp there are fragment loads and idle cycles that nobody marks. */
+ * mma.syncs of a warp there are fragment loads and idle cycles without a mark. */
 static bool issues_wgmma(const struct timeline *timeline) {
     for (int i = 0; i < timeline->tracks; ++i)
         for (int j = 0; j < timeline->track[i].count; ++j)

@@ -67,7 +67,7 @@ static void collect_loads(const struct timeline *timeline, const struct cta_reco
             if (mark.argument < 0 || mark.argument >= timeline->tiles_k)
                 continue; /* none is issued */
             timeline_grow((void **)&loads->at, loads->count, &loads->capacity, sizeof *loads->at);
-            /* A cluster of one has nobody to share with. */
+            /* A cluster of one shares nothing. */
             const bool multicast = mark.event == TRACE_LOAD_MULTICAST && timeline->cluster > 1;
             loads->at[loads->count++] = (struct load){.issue = mark.time,
                                                       .arrive = -1,
@@ -162,7 +162,7 @@ void timeline_build_slots(struct timeline *timeline, struct cta_record *cta) {
             snprintf(track->name, sizeof track->name, "tile buffer");
         for (int i = slot; i < loads.count; i += slots) {
             const struct load *load = &loads.at[i];
-            if (load->arrive < 0) continue; /* nobody waited for it while marks were taken */
+            if (load->arrive < 0) continue; /* no wait for it was recorded */
             const struct span span = {.begin = load->issue,
                                       .end = load->arrive,
                                       .kind = load->multicast ? SPAN_MULTICAST : SPAN_LOAD,

@@ -1,7 +1,7 @@
 /*
  * tensor_core_spans.c: when the Tensor Core worked on what.
  *
- * The simulator reports it. On the GPU nobody does, and it is inferred: work starts when it is
+ * The simulator reports it. On the GPU nothing does, and it is inferred: work starts when it is
  * issued and what was issued before is done, takes the time that the Tensor Core needs for it at
  * its full rate, and has ended when a wait says so.
  */

@@ -23,8 +23,8 @@
  * none follows at once. Functions that the role is made of take a `struct trace *`. On the GPU all
  * this compiles to nothing unless the file is compiled with TRACE=1; then one thread of the role
  * writes 8 bytes per mark: five instructions, predicated, so that no branch appears between two
- * wgmma instructions. In the simulator the marks are always there and cost nothing while nobody
- * records.
+ * wgmma instructions. In the simulator the marks are always there and cost nothing while no
+ * recording runs.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H

@@ -97,7 +97,7 @@ void sim_warp_blocked_on(struct sim_warp *warp, const struct sim_wait *wait, con
 static void finish(struct sim_warp *warp, bool done) {
     if (done) {
         uint64_t progress =
-            sim.progress; /* that lanes met again changes nothing anybody waits for */
+            sim.progress; /* that lanes met again changes nothing that is waited for */
         sim_warp_wake(warp, 0);
         sim.progress = progress;
     } else {

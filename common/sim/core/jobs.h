@@ -13,7 +13,7 @@ struct sim_job {
     struct sim_job *after; /* must complete first (NULL: nothing); it may have one successor */
     uint64_t time;         /* when it completes, SCHEDULE_TIME */
     struct sim_wait_queue
-        waiters; /* woken on completion; if complete() frees the job, nobody may wait */
+        waiters; /* woken on completion; if complete() frees the job, no thread may wait */
     /* the scheduler's */
     struct sim_job *successor;
     int heap_index;

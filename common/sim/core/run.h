@@ -27,8 +27,8 @@ static inline bool sim_timed(void) { return sim.schedule == SCHEDULE_TIME; }
 uint64_t sim_random(void);
 bool sim_chance(unsigned one_in);
 
-/* Blocks the running thread until sim_wake_all(). Whoever wakes it has made its condition true, or
- * it must check in a loop. */
+/* Blocks the running thread until sim_wake_all(). The thread or job that wakes it has made its
+ * condition true, or the woken thread must check in a loop. */
 void sim_block(struct sim_wait_queue *queue, const struct sim_wait *wait, const void *object);
 /* Parks the running thread after a poll that failed (try_wait, test_wait, a word of memory): comes
  * back with true when woken, with false when the time is up: when nothing else could run, or at
@@ -37,7 +37,7 @@ bool sim_park(struct sim_wait_queue *queue, const struct sim_wait *wait, const v
 /* Wakes all threads in the queue; their clocks are raised to `time` (pass sim_now() or the job's
  * time). */
 void sim_wake_all(struct sim_wait_queue *queue, uint64_t time);
-/* Says that shared state changed (an arrival, a landed copy) although nobody was woken. */
+/* Says that shared state changed (an arrival, a landed copy) although no thread was woken. */
 static inline void sim_progress(void) { ++sim.progress; }
 /* A point where SCHEDULE_RANDOM may run another thread. After every synchronizing instruction that
  * does not block. */

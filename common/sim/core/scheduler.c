@@ -307,6 +307,6 @@ bool scheduler_run(void) {
         return false;
     }
     while (jobs_complete_next()) {
-    } /* stores that nobody waited for */
+    } /* stores without a wait */
     return true;
 }

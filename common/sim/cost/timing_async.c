@@ -11,7 +11,7 @@ static uint64_t tma_cycles(uint64_t bytes, uint64_t bytes_per_cycle) {
     return later(TMA_ISSUE_CYCLES, bytes / bytes_per_cycle);
 }
 
-/* The TMA takes one box after the other. Its rows share the L2 and the DRAM with everybody's. */
+/* The TMA takes one box after the other. Its rows share the L2 and the DRAM with all others. */
 struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
     const uint64_t cycles = tma_cycles(bytes, TMA_BYTES_PER_CYCLE);

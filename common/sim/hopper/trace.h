@@ -1,6 +1,6 @@
 /*
  * trace.h: the simulator's half of timeline/trace.h, which includes it behind its enums. The
- * simulator sees every mark; it costs nothing while nobody records.
+ * simulator sees every mark; it costs nothing while no recording runs.
  */
 #ifndef SIM_HOPPER_TRACE_H
 #define SIM_HOPPER_TRACE_H

@@ -30,7 +30,7 @@ struct cells {
     uint32_t first[];
 };
 
-static struct global_record *pool; /* [0] is nobody's */
+static struct global_record *pool; /* [0] is never used */
 static uint32_t pool_room, pool_used, pool_free;
 static uint32_t launch;
 static const struct cells *cells_of_d; /* where each element has one writer, unless it is read */

@@ -3,7 +3,7 @@
  *
  * A word carries the clocks of every release since its last plain write: atomics add to them. They
  * are kept apart by the scope and the CTA of the release, because both decide who may acquire it. A
- * relaxed write that follows no fence leaves a hollow release, which nobody can acquire: a report
+ * relaxed write that follows no fence leaves a hollow release, which cannot be acquired: a report
  * says that it was there and is not enough.
  */
 #include "sim/order/release.h"

@@ -109,10 +109,6 @@ uint32_t sim_atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope scope
     return add(word, value, SIM_ACQ_REL, scope);
 }
 
-uint32_t sim_atomic_add_global(uint32_t *word, uint32_t value) {
-    return add(word, value, SIM_RELAXED, SCOPE_GPU);
-}
-
 /* Without a result nothing is waited for, and nothing acquired. */
 void sim_red_add_relaxed(uint32_t *word, uint32_t value, enum scope scope) {
     (void)add(word, value, SIM_RELAXED, scope);

@@ -34,8 +34,8 @@ struct barrier_exit {
 struct cluster_barrier {
     struct sim_cluster *cluster;
     struct sim_sync current;   /* released by those who have come */
-    struct sim_sync completed; /* what `current` was when all had come: nobody gets there again
-                                * before everybody has acquired it */
+    struct sim_sync completed; /* what `current` was when all had come: no thread gets there
+                                * again before all have acquired it */
     struct sim_wait_queue waiters;
     int expected, arrived;
     uint32_t generation;

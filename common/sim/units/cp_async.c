@@ -3,7 +3,7 @@
  *
  * The copies between two commits (or arrivals) are a batch: one job, one epoch of the thread's
  * cp.async slot. The destination is poisoned at issue. Who reads it without having waited reads
- * poison, and is reported whatever the schedule, because the epoch is in nobody's clock before the
+ * poison, and is reported whatever the schedule, because the epoch is in no clock before the
  * wait.
  */
 #include "sim/units/thread_copies.h"
@@ -36,7 +36,7 @@ struct copy {
 
 struct copy_batch {
     struct sim_job job;           /* first */
-    struct cp_async_state *owner; /* NULL once nobody will wait for it */
+    struct cp_async_state *owner; /* NULL once no thread will wait for it */
     uint32_t epoch;
     bool landed, awaited;
     uint64_t time; /* when the last of its copies lands */

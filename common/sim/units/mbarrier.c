@@ -246,7 +246,7 @@ static void check_signal(const struct mbarrier_record *record, const struct sim_
             "the TMA is to signal the barrier, but its initialization has not been made visible "
             "to the async proxy\n"
             "    the initializing thread must call fence_mbarrier_init() after mbarrier_init()");
-    else if (!sim_happens_before(thread, record->fence_slot, record->fence_epoch))
+    else if (!mbarrier_is_after_fence(record, thread))
         mbarrier_report("mbarrier-init-order", record, thread,
                         "the TMA is to signal the barrier for a thread that is not ordered after "
                         "the fence_mbarrier_init() that follows its initialization\n"

@@ -100,8 +100,8 @@ struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place) {
     return record->cta == place.cta && record->offset == place.offset ? record : NULL;
 }
 
-static bool is_ordered_after_fence(const struct sim_thread *thread,
-                                   const struct mbarrier_record *record) {
+bool mbarrier_is_after_fence(const struct mbarrier_record *record,
+                             const struct sim_thread *thread) {
     return record->fence_epoch &&
            sim_happens_before(thread, record->fence_slot, record->fence_epoch);
 }
@@ -119,7 +119,7 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
     const int slot = record->initializer->slot;
     if (thread->cta == record->cta) {
         if (!sim_happens_before(thread, slot, record->init_epoch) &&
-            !is_ordered_after_fence(thread, record))
+            !mbarrier_is_after_fence(record, thread))
             mbarrier_report(
                 "mbarrier-init-order", record, thread,
                 thread->cta->cluster->ctas > 1 && !record->fence_epoch
@@ -135,7 +135,7 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
             "another CTA uses the barrier, but its initialization was never made visible to the "
             "cluster\n"
             "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
-    else if (!is_ordered_after_fence(thread, record))
+    else if (!mbarrier_is_after_fence(record, thread))
         mbarrier_report(
             "mbarrier-init-order", record, thread,
             "another CTA uses the barrier and is not ordered after its fence_mbarrier_init()\n"

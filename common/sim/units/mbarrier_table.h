@@ -86,6 +86,9 @@ void mbarrier_report(const char *kind, const struct mbarrier_record *record,
  * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
 
+/* Is the thread ordered after the fence.mbarrier_init that follows the initialization? */
+bool mbarrier_is_after_fence(const struct mbarrier_record *record, const struct sim_thread *thread);
+
 /* Releases to `sync` the barriers that the thread has initialized and fenced, and nothing else. */
 void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync);
 
@@ -108,7 +111,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
 /* Is any thread of the CTA ordered after this epoch of the slot? */
 bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
 
-/* Ends the launch if the CTA has ended: nobody may reach into its shared memory any more. */
+/* Ends the launch if the CTA has ended: no thread may access its shared memory any more. */
 void check_target_alive(const struct sim_cta *target, const char *operation);
 
 /* malloc that ends the launch instead of failing. */

@@ -1,7 +1,7 @@
 /*
  * named_barrier.c: the sixteen barriers of a CTA: __syncthreads (number 0) and the named ones.
  *
- * A barrier counts threads, a warp at a time. Everybody who comes releases; those who wait acquire
+ * A barrier counts threads, a warp at a time. All that come release; those that wait acquire
  * when the count is full.
  *
  * A barrier counts arrivals, whosever they are. A warp that may come before the last use of the

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* A launch begins: nobody polls. */
+/* A launch begins: no thread polls. */
 void poll_launch_begins(void);
 /* Before the running thread loads a word by a strong access. Parks it if this looks like a spin. */
 void poll_strong(const void *word);

@@ -21,7 +21,7 @@ enum {
 
 struct register_pool {
     int at_entry;               /* per thread, when the CTA starts */
-    int free;                   /* registers nobody has */
+    int free;                   /* registers that no warpgroup has */
     int count[MAX_WARPGROUPS];  /* per thread of each warpgroup */
     int wanted[MAX_WARPGROUPS]; /* by a warpgroup that is waiting; 0: it is not */
     struct sim_wait_queue waiters;

@@ -53,7 +53,7 @@ int sim_shuffle(uint32_t mask, int value, int lane) {
     return s.result;
 }
 
-/* Which lane elect.sync chooses, nobody may rely on; only that it is the same one every time. */
+/* A kernel may not rely on which lane elect.sync chooses, only on its being the same every time. */
 static int leader(const struct sim_warp *warp) {
     int lanes[WARP_SIZE], count = 0;
     for (int lane = 0; lane < WARP_SIZE; ++lane)

@@ -4,7 +4,7 @@
  *
  * The four warps of a warpgroup meet at every wgmma. Their accumulators are gathered into a 64 x n
  * tile, which the Tensor Core works on; the threads' own arrays hold a tagged NaN until each thread
- * has waited for the group. So whoever looks too early sees a NaN that the wrappers recognize,
+ * has waited for the group. So a read that comes too early sees a NaN that the wrappers recognize,
  * under every schedule. Operands in shared memory are read when the operation completes, as late as
  * the schedule has it.
  *
@@ -210,11 +210,15 @@ void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int a
 
 /* ---- fence, groups, waits ---- */
 
+/* All lanes of the warp execute the .aligned instruction `name` here. */
+static void aligned_call(const struct sim_warp *warp, const char *name) {
+    wgmma_aligned_call(&warp->cta->warpgroup[warp->index / WARPGROUP_WARPS].wgmma->aligned, name);
+}
+
 /* wgmma.fence and wgmma.wait_group: the warp's lanes are here; what the instruction does, it does
  * for each of them. */
 static bool whole_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    wgmma_aligned_call(&warp->cta->warpgroup[warp->index / WARPGROUP_WARPS].wgmma->aligned,
-                       operand[0]);
+    aligned_call(warp, operand[0]);
     return true;
 }
 
@@ -270,8 +274,7 @@ static bool check_fragments(struct sim_warp *warp, void *const operand[WARP_SIZE
     const struct wgmma_state *const state = state_of(sim_warpgroup_of(thread));
     const int first = wgmma_index(thread);
     const uint32_t target = target_of(state, ((const struct wgmma_wait *)operand[0])->pending);
-    wgmma_aligned_call(&warp->cta->warpgroup[warp->index / WARPGROUP_WARPS].wgmma->aligned,
-                       WAIT_GROUP);
+    aligned_call(warp, WAIT_GROUP);
     for (struct wgmma_operation *op = state->first; op && op->group < target; op = op->next)
         if (op->group >= state->waited[first] && op->call.a_registers &&
             !wgmma_fragments_kept(op, first, operand))

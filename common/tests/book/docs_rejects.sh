@@ -159,6 +159,80 @@ grep -qF '](../../docs/results/gpu2.jsonl)' "$dir/beyond/10_ten/README.md" ||
     { echo 'no way to the record from part two'; failed=1; }
 sed -i '/^## Prediction/d' "$dir/beyond/10_ten/README.md"
 expect 1 'beyond/10_ten/README.md'
+# Numbers in prose: `claims` puts these claims before a paragraph with this text.
+claims() {
+    book
+    printf 'cell of it: %s more\n' '1,234 and 0.5' '77 and 0.25' >"$dir/docs/results/file.txt"
+    printf '\n> <!-- numbers: results=gpu\n>      %s -->\n> %s\n\nThe end, 9 %%.\n' "$1" "$2" \
+        >>"$dir/README.md"
+}
+accept() {
+    claims "$1" "$2"
+    expect 0 '2 pages, 1 numbers in their prose'
+}
+reject() {
+    claims "$1" "$2"
+    expect 1 "$3"
+}
+accept '100 = tflops(01, 64)' 'It has 100 TFLOPS,'
+accept '50 % = cublas(01, 64)' 'half, 50 %.'
+accept '100 % = gain(cublas, 01, 64)' 'It is 100 % faster.'
+accept '50 % = loss(01, cublas, 64, gpu)' 'It is 50 % slower.'
+accept '210 = 2 * (tflops(01, 64) + 7) - 4' 'Rounded to its zeros: 210.'
+accept '1.5 = min(tflops(01, 64), 3, 150) / -max(-2, abs(-1) - 3)' '1.5 times'
+accept '12 <= cell(file.txt, cell of it:, 1) / 6' 'The last line that has the text, 12.'
+accept '13 >= cell(file.txt, cell of it:, 1) / 6' 'At most 13.'
+accept '0.3 = round(cell(file.txt, of it: 77 and, 1), 1)' 'Rounded, 0.3.'
+reject '101 % = gain(cublas, 01, 64)' 'It is 101 % faster.' "the text has '101 %', the record 100"
+reject '201 = 2 * tflops(01, 64)' 'Not to its zeros: 201.' "the text has '201', the record 200"
+reject '110 % = tflops(01, 64) + 6' '110 %' "the text has '110 %', the record 106"
+reject '0.50 = 1 - 0.49' 'Too little, 0.50.' "the text has '0.50', the record 0.51"
+reject '12 >= cell(file.txt, cell of it:, 1) / 6' 'at most 12' "the record 12.8333"
+reject '50 % = cublas(01, 64)' 'It has 150 %, 50.1 % or 3.50 % of it.' "does not have '50 %'"
+reject $'50 % = cublas(01, 64)\n>      50 % = loss(01, cublas, 64)' 'Only once 50 %.' 'so often'
+reject '50 % = cublas(02, 64)' '50 %' 'no run has cublas of 02 at 64'
+reject '50 % = cublas(01, 65)' '50 %' 'no run has cublas of 01 at 65'
+reject '50 % = clock(01, 64)' '50 %' 'no run has clock of 01 at 64'
+reject '50 % = speed(01, 64)' '50 %' 'there is no column or function speed'
+reject '50 % = cublas(01, 64) +' '50 %' 'expected a number'
+reject '50 % = cell(file.txt, nothing like it, 1)' '50 %' 'no such cell of file.txt'
+reject '50 % = cell(file.txt, cell of it:, 3)' '50 %' 'no such cell of file.txt'
+reject '50 %' '50 %' 'a claim is a number, a relation and an expression'
+reject '9 % = 9' 'The next paragraph has it.' "does not have '9 %'"
+claims '51 % = cublas(01, 64, gpu)' '51 %'
+sed -i 's/numbers: results=gpu/numbers:/' "$dir/README.md"
+expect 1 "the text has '51 %', the record 50"
+# The rows of a table are lines of a record.
+rows() {
+    book
+    printf '%s\n' '| 06_six  | small | 12 | 3.50 | 7654 |' '| 06_six two | small | 12 | 4 | 9 |' \
+        '| 06_six two | large | 1 | 2 | 3 |' >"$dir/docs/results/file.txt"
+    printf '\n<!-- numbers: rows of file.txt with small -->\n| | a | b |\n|---|---|---|\n%s\n%s\n' \
+        "$1" "$2" >>"$dir/README.md"
+    expect "$3" "$4"
+}
+rows '| 06_six | 3.5 | 7,654 |' '| 06_six, two | 12 % | 9 |' 0 '2 pages, 4 numbers'
+rows '| 06_six | 3.5 | 7,654 |' '| 06_six, two | 9 | 12 |' 1 "file.txt does not have '12' here"
+rows '| 06_six | 3.6 | 7,654 |' '| 06_six, two | 12 | 9 |' 1 "file.txt does not have '3.6' here"
+rows '| 06_six | 3.5 | 7,654 |' '| 06_six, ten | 12 | 9 |' 1 "does not have '06_six ten' here"
+sed -i 's/rows of file.txt/rows of none.txt/' "$dir/README.md"
+expect 1 'there are no such rows of none.txt'
+# Two numbers of one claim come from one run, the last that has both.
+claims '100 = gain(cublas, 01, 64)' 'by 100'
+sed -n 1,2p "$dir/docs/results/gpu.jsonl" >"$dir/docs/results/gpu.more"
+sed 's/100}/300}/; s/, "baselines.*/}/' "$dir/docs/results/gpu.more" >>"$dir/docs/results/gpu.jsonl"
+sed -i '/<!-- table/,/<!-- end/d' "$dir/README.md"
+expect 0 '1 numbers in their prose'
+sed -i 's/100 = gain(cublas, 01, 64)/100 = tflops(01, 64)/' "$dir/README.md"
+expect 1 "the text has '100', the record 300"
+# A page may require a marker before every paragraph of measured numbers.
+book
+printf '\nIt has 50 of them, measured.\n\nMeasured: GPU, 1.\n' >>"$dir/README.md"
+expect 0 '2 pages, 0 numbers'
+printf '\n<!-- numbers: all -->\n' >>"$dir/README.md"
+expect 1 'numbers that nothing holds to a record'
+sed -i 's/^It has 50/<!-- numbers: none: it was long ago -->\n&/' "$dir/README.md"
+expect 0 '2 pages, 0 numbers'
 book
 rm -f "$dir"/docs/results/gpu*.jsonl
 "$check" --write "$dir" >/dev/null

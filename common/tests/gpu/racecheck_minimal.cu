@@ -108,13 +108,13 @@ DEVICE void exchange(struct exchanged *shared, bool ordered, uint32_t ctas, uint
         const uint32_t number = (uint32_t)round * THREADS * CLUSTER;
         const struct b128 own = {{number + rank * THREADS + threadIdx.x}};
         st_shared_b128(&shared->own[threadIdx.x], own);
-        if (ordered) cluster_sync(); // everybody has written
+        if (ordered) cluster_sync(); // all have written
         const struct b128 got = ld_shared_cluster_b128(&shared->own[place], other);
         seen_wrong += got.word[0] != number + other * THREADS + place;
-        if (ordered) cluster_sync(); // everybody has read
+        if (ordered) cluster_sync(); // all have read
     }
     atomicAdd(wrong, seen_wrong);
-    cluster_sync(); // nobody leaves while the other may read its memory
+    cluster_sync(); // no CTA exits while the other may read its memory
 }
 
 static __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)

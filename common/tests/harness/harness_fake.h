@@ -43,6 +43,7 @@ enum defect {
     DEFECT_UNSCALED,
     DEFECT_FIRST_SCALES,  /* of each operand, for all */
     DEFECT_TENSOR_SCALES, /* none: the same, and says so; its sums are never promoted */
+    DEFECT_ROUNDED_SUMS,  /* adds four parts of k, rounded to D's type; a library may */
     DEFECTS
 };
 

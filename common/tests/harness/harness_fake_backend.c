@@ -2,8 +2,8 @@
  * harness_fake_backend.c: a backend whose device is the host, and a timeline that only writes its
  * files.
  *
- * FAKE_GPU=1: it can time, and has a library called cublas that computes; else it is like the
- * simulator.
+ * FAKE_GPU=1: it can time, and has libraries that compute; else it is like the simulator. The
+ * environment's FAKE_RIVAL and FAKE_ROUNDING name a defect of two of the libraries.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -98,17 +98,58 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     return (struct kernel_info){0};
 }
 
+/* `self->state` names the defect. */
 static enum gemm_status enqueue_library(const struct contender *self,
                                         const struct gemm_problem *problem, void *stream) {
-    (void)self, (void)stream;
-    return fake_gemm(problem, opened.type, DEFECT_NONE);
+    (void)stream;
+    int defect = 0;
+    while (defect < DEFECTS && strcmp(defect_names[defect], self->state))
+        ++defect;
+    return fake_gemm(problem, opened.type, (enum defect)defect);
 }
 
-int backend_baselines(const struct gemm_problem *problem, struct contender *out, int room) {
-    (void)problem;
-    if (!FAKE_GPU || room < 1) return 0;
-    out[0] = (struct contender){.name = "cublas", .computes = true, .enqueue = enqueue_library};
-    return 1;
+static enum gemm_status enqueue_nothing(const struct contender *self,
+                                        const struct gemm_problem *problem, void *stream) {
+    (void)self, (void)problem, (void)stream;
+    return GEMM_OK;
+}
+
+enum { CUBLAS, RIVAL, ROUNDING, ONE_SCALE, RESTING, ABSENT, LIBRARIES };
+static const struct baseline_name names[LIBRARIES] = {
+    {"cublas", "libraries", NULL}, {"rival", "rivals", NULL},
+    {"rounding", "reduced", NULL}, {"one-scale", "rivals", NULL},
+    {"resting", "ceilings", NULL}, {"absent", "foreign", "-DFAKE_ABSENT=DIR"}};
+
+const struct baseline_name *backend_baseline_name(int index) {
+    return FAKE_GPU && index < LIBRARIES ? &names[index] : NULL;
+}
+
+static struct contender library(enum contender_result result, const char *variable,
+                                const char *otherwise) {
+    const char *defect = variable ? getenv(variable) : NULL;
+    return (struct contender){.result = result,
+                              .enqueue = enqueue_library,
+                              .state = (void *)(defect ? defect : otherwise)};
+}
+
+int backend_baselines(const struct gemm_problem *problems, int count, uint32_t wanted,
+                      struct contender *out, int room) {
+    (void)problems, (void)count;
+    int made = 0;
+    struct contender all[ABSENT] = {
+        [CUBLAS] = library(RESULT_PRODUCT, NULL, "none"),
+        [RIVAL] = library(RESULT_PRODUCT, "FAKE_RIVAL", "none"),
+        [ROUNDING] = library(RESULT_ROUNDED, "FAKE_ROUNDING", "rounded-sums"),
+        [ONE_SCALE] = library(RESULT_ONE_SCALE, NULL, "tensor-scales"),
+        [RESTING] = {.result = RESULT_NONE, .enqueue = enqueue_nothing}};
+    all[RIVAL].algorithm = (struct algorithm){
+        .name = "fake", .tile_m = 64, .tile_n = 32, .splits = 1, .reduction = "none"};
+    for (int i = 0; i < ABSENT && made < room && FAKE_GPU; ++i) {
+        if (!(wanted >> i & 1) || (i == ONE_SCALE && opened.type != GEMM_E4M3)) continue;
+        all[i].name = names[i].name;
+        out[made++] = all[i];
+    }
+    return made;
 }
 
 /* Two runs, and every second drawn one is like the second. */

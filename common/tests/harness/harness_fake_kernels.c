@@ -14,13 +14,13 @@
 enum { TILE_M = 64, TILE_N = 32 };
 
 const char *const defect_names[DEFECTS] = {
-    "none",         "truncating",   "unwritten-tile",  "nan-output",     "past-last-column",
-    "guard-before", "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
-    "only-zeros",   "only-square",  "one-element",     "one-ulp",        "hidden-element",
-    "timed-wrong",  "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
-    "infinite",     "counter",      "launch-fails",    "hazard",         "cut-output",
-    "other-block",  "other-row",    "other-columns",   "unscaled",       "first-scales",
-    "tensor-scales"};
+    "none",          "truncating",   "unwritten-tile",  "nan-output",     "past-last-column",
+    "guard-before",  "guard-after",  "k-tail-unmasked", "k-tail-dropped", "swapped",
+    "only-zeros",    "only-square",  "one-element",     "one-ulp",        "hidden-element",
+    "timed-wrong",   "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
+    "infinite",      "counter",      "launch-fails",    "hazard",         "cut-output",
+    "other-block",   "other-row",    "other-columns",   "unscaled",       "first-scales",
+    "tensor-scales", "rounded-sums"};
 
 /* Cuts a number to the `bits` below the place of `largest`. */
 static double cut(double value, int exponent_of_largest, int bits) {
@@ -77,6 +77,16 @@ static float group_scale(const struct gemm_problem *p, int row, int column, int 
     if (defect == DEFECT_FIRST_SCALES) row = column = k = 0;
     if (defect == DEFECT_UNSCALED) return 1;
     return p->scales.a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
+}
+
+static float sum_rounded(const float *a, const float *b, int k, enum gemm_type type) {
+    const int part = (k + 3) / 4;
+    float sum = 0;
+    for (int i = 0; i < k; i += part) {
+        const float of_part = sum_plain(a + i, b + i, k - i < part ? k - i : part);
+        sum += decode_element(encode_element(of_part, type), type);
+    }
+    return sum;
 }
 
 /* The sum of a block of k, as it is scaled. */
@@ -161,10 +171,11 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
                 if (r >= p->m || c >= p->n) r = row, c = column;
             }
             const float *x = a + (int64_t)r * k, *y = b + (int64_t)c * k;
-            const float sum = gemm_type_is_scaled(type)     ? scaled_sum(p, r, c, x, y, k, defect)
-                              : defect == DEFECT_TRUNCATING ? sum_truncating(x, y, k, 16, 24)
-                              : defect == DEFECT_FP16_SUM   ? sum_fp16(x, y, k)
-                                                            : sum_plain(x, y, k);
+            const float sum = gemm_type_is_scaled(type)       ? scaled_sum(p, r, c, x, y, k, defect)
+                              : defect == DEFECT_TRUNCATING   ? sum_truncating(x, y, k, 16, 24)
+                              : defect == DEFECT_FP16_SUM     ? sum_fp16(x, y, k)
+                              : defect == DEFECT_ROUNDED_SUMS ? sum_rounded(x, y, k, type)
+                                                              : sum_plain(x, y, k);
             uint16_t bits = encode_element(defect == DEFECT_ONLY_ZEROS ? 0 : sum, output);
             /* Rounds towards zero instead of to the nearest. */
             if (defect == DEFECT_CUT_OUTPUT && fabsf(decode_element(bits, output)) > fabsf(sum))
@@ -236,7 +247,7 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
             each(21) each(22) each(23) each(24) each(25) each(26) each(27) each(28) each(29)       \
-                each(30)
+                each(30) each(31)
 ALL(EACH_TYPE)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
@@ -319,7 +330,8 @@ const bool program_is_tour = true;
     KERNEL("01_fake", "other-columns", type, 27) \
     KERNEL("01_fake", "unscaled", type, 28) \
     KERNEL("01_fake", "first-scales", type, 29) \
-    KERNEL("01_fake", "tensor-scales", type, 30)
+    KERNEL("01_fake", "tensor-scales", type, 30) \
+    KERNEL("01_fake", "rounded-sums", type, 31)
 // clang-format on
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};

@@ -82,6 +82,8 @@ static const struct trial trials[] = {
     {REAL " --dtype fp16", "wrong-type", 1, "wrong result"},
     {"--timing none --m 40 --n 50 --k 300 --input normal --dtype fp16", "fp16-sum", 1,
      "fp64 reference"},
+    {"--timing none --m 40 --n 50 --k 300 --input normal", "rounded-sums", 1, "fp64 reference"},
+    {"--timing none --m 40 --n 50 --k 6000 --input integer", "rounded-sums", 1, "exact sum"},
     /* scales: right ones, also where sums are cut as by the Tensor Core, and wrong ones */
     {E4M3, NULL, 0, NULL},
     {E4M3 " --input normal", NULL, 0, NULL},

@@ -1,5 +1,5 @@
 /*
- * 08_flips_on_empty.cu: a consumer flips its phase in a tile in which nobody produces.
+ * 08_flips_on_empty.cu: a consumer flips its phase in a tile that has no producer.
  *
  * After FlashAttention, https://github.com/Dao-AILab/flash-attention/pull/2258. The second of three
  * tiles is empty: nothing is loaded and nothing is awaited.

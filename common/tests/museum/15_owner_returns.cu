@@ -4,6 +4,7 @@
  * After Triton, https://github.com/triton-lang/triton/issues/11730. One CTA does the atomic
  * operation for the cluster.
  */
+#include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "tests/museum/museum.h"
 
@@ -15,7 +16,7 @@ struct smem {
 KERNEL(THREADS, 1) atomic_for_all(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     if (cluster_rank() == 0 && threadIdx.x == 0) {
-        const uint32_t old = atomic_add_global(args.tile_counter, 0);
+        const uint32_t old = atomic_add_relaxed(args.tile_counter, 0, SCOPE_GPU);
         const struct b128 result = {{old + NUMBER, 0, 0, 0}};
         st_shared_b128(&shared->old, result);
     }

@@ -45,6 +45,65 @@ expect 'the kernel and the one that records' 'null,"+trace",' \
 expect 'exit code without a recorder' 1 $?
 expect 'why' 1 "$(grep -c 'truncating was not compiled with the recorder' log)"
 
+# Baselines by name and by group. Only the asked ones are in the rotation, and each says what came of
+# its verification and how it divides the work.
+fields() { # of the first row's baselines: name, verified
+    sed -n '1s/.*"baselines": //p' rows |
+        grep -o '"name": "[a-z-]*", "burst"\|"verified": [a-z]*' |
+        sed 's/"name": "//; s/".*: //; s/",.*//' | tr '\n' ' '
+}
+"$compare" --kernels 1 --shapes 40x50x300 --iters 1 --baselines rival,reduced >rows 2>log
+expect 'exit code' 0 $?
+expect 'chosen baselines' 'rival true rounding true ' "$(fields)"
+expect 'an algorithm' 1 "$(grep -c '"algo": {"name": "fake", "id": null, "tile_m": 64' rows)"
+expect 'an unknown one' 1 "$(grep -c '"algo": null' rows)"
+"$compare" --kernels 1 --shapes 32 --iters 1 --baselines all >rows 2>log
+expect 'exit code' 0 $?
+expect 'all baselines' 'cublas true rival true rounding true resting null ' "$(fields)"
+# Sums that were rounded are accepted of the library that is known to round, also where every other
+# must be exact; and of no other.
+"$compare" --kernels 1 --shapes 40x50x6000 --iters 1 --input integer --baselines reduced >rows 2>log
+expect 'rounded integers' 'rounding true ' "$(fields)"
+FAKE_RIVAL=rounded-sums "$compare" --kernels 1 --shapes 40x50x6000 --iters 1 --input integer \
+    --baselines rival,reduced >rows 2>log
+expect 'exit code of rounded integers' 1 $?
+expect 'rounded integers of another' 'rival false rounding true ' "$(fields)"
+for defect in transposed unwritten-tile k-tail-dropped nan-output past-last-column; do
+    FAKE_ROUNDING=$defect "$compare" --kernels 1 --shapes 130x70x77 --iters 1 --input normal \
+        --baselines reduced >rows 2>log
+    expect "exit code of $defect" 1 $?
+    expect "rounding, but $defect" 'rounding false ' "$(fields)"
+done
+# A wrong baseline has no speed, the kernel keeps its own; also if it goes wrong when it is timed.
+for defect in one-element launch-fails timed-wrong timed-silent; do
+    FAKE_RIVAL=$defect "$compare" --kernels 1 --shapes 65x33x40 --iters 1 --baselines rival \
+        >rows 2>log
+    expect "exit code of $defect" 1 $?
+    expect "a baseline with $defect" 'rival false ' "$(fields)"
+    expect "speeds with $defect" 1 "$(grep -c '"burst": {"ms".*"name": "rival", "burst": null' rows)"
+done
+expect 'which buffer was wrong' 1 "$(grep -c 'rival, timed runs, buffer 0: wrong result' log)"
+# One scale for all is another product, unless the problem has no other scales.
+"$compare" --kernels 1 --shapes 130x270x300 --iters 1 --dtype e4m3 --baselines one-scale >rows 2>log
+expect 'exit code' 0 $?
+expect 'another product' 'one-scale null ' "$(fields)"
+"$compare" --kernels 1:tensor-scales --shapes 130x270x300 --iters 1 --dtype e4m3 \
+    --baselines one-scale >rows 2>log
+expect 'exit code' 0 $?
+expect 'the same product' 'one-scale true ' "$(fields)"
+
+# says LIST TEXT: --baselines LIST is refused in one line that contains the text.
+says() {
+    "$compare" --kernels 1 --shapes 8 --baselines "$1" >rows 2>log
+    expect "exit code of --baselines $1" 2 $?
+    expect "--baselines $1 says '$2'" 1 "$(grep -cF -e "--baselines: $2" log)"
+    expect "lines of --baselines $1" 1 "$(wc -l <log | tr -d ' ')"
+}
+says libary "'libary' is not known; choose from none, all, libraries, rivals, reduced, ceilings, foreign, cublas, rival,"
+says absent "'absent' is not in this build; configure with -DFAKE_ABSENT=DIR"
+says foreign "'foreign' is not in this build"
+says cublas, "'' is not known"
+
 for bad in '--kernels 2 --shapes 8' '--kernels 1 --shapes 8x8' '--kernels 1:none --shapes 8' '--kernels +trace --shapes 8' \
     '--kernels 1' '--kernels 1 --shapes 8 --order up' '--kernels 1 --shapes 0' '--sms 3'; do
     # shellcheck disable=SC2086

@@ -4,6 +4,7 @@
  */
 #include "tests/sim/sim_kernels.h"
 
+#include "hopper/atomics.h"
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
@@ -201,19 +202,19 @@ KERNEL(32, 1) tagged_accumulator(KERNEL_ARGS args) {
 
 /* ---- polls ---- */
 
-/* A word that nobody ever writes. */
+/* A word that no thread ever writes. */
 KERNEL(32, 1) poll_forever(KERNEL_ARGS args) {
     if (me() == 0) {
-        MARK while (atomic_add_global(args.tile_counter, 0) == 0) {}
+        MARK while (atomic_add_relaxed(args.tile_counter, 0, SCOPE_GPU) == 0) {}
     }
 }
 
 /* Two threads in one warp: the spin must let the other lane run. */
 KERNEL(32, 1) poll_neighbour(KERNEL_ARGS args) {
     if (me() == 0)
-        while (atomic_add_global(args.tile_counter, 0) == 0) {}
+        while (atomic_add_relaxed(args.tile_counter, 0, SCOPE_GPU) == 0) {}
     else if (me() == 31)
-        (void)atomic_add_global(args.tile_counter, 1);
+        (void)atomic_add_relaxed(args.tile_counter, 1, SCOPE_GPU);
 }
 
 int main(void) {

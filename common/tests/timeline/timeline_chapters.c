@@ -200,7 +200,7 @@ static double test_04(void) {
     return timeline->cycles;
 }
 
-/* Each phase of a full barrier sees all bytes of a k-tile arrive, and nobody waits for anything
+/* Each phase of a full barrier sees all bytes of a k-tile arrive, and no thread waits for anything
  * else. */
 static double test_05(void) {
     struct timeline_figures figures;

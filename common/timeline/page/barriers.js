@@ -247,7 +247,7 @@ function startBarriers() {
   byId("phase-back").addEventListener("click", () => stepPhase(-1));
   byId("barrier").addEventListener("keydown", barrierKey);
   chooseBarrierStage(stages[0].index);
-  view.cursor = null; /* none in the timelines before somebody steps */
+  view.cursor = null; /* none in the timelines before the first step */
 }
 
 showRun();

@@ -1,7 +1,8 @@
 /*
  * docs_check.c: holds the book to its sources. docs_check [--write | --lengths] ROOT
  *
- * Tables are those of the recorded runs (docs_tables.h). A fenced block behind
+ * Tables are those of the recorded runs (docs_tables.h), and so are the numbers in prose that a
+ * marker holds to a record (docs_numbers.h). A fenced block behind
  *     <!-- excerpt: 05_tma_mbarrier/kernel.cu -->
  * stands in that file, line by line, apart from the marks of the timeline's recorder. Links to
  * files and headings lead somewhere. Every chapter has the same sections. With --write, tables are
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "tools/book/docs_figures.h"
+#include "tools/book/docs_numbers.h"
 #include "tools/book/docs_page.h"
 #include "tools/book/docs_suite.h"
 #include "tools/book/docs_tables.h"
@@ -85,7 +87,10 @@ static int reading_seconds(const struct page *page, int *words) {
             ++figures;
         } else if (strncmp(line, "    ", 4) == 0) {
             ++other;
-        } else if (strncmp(line, "<!--", 4) && strncmp(line, "Measured: ", 10)) {
+        } else if (strncmp(line + strspn(line, " >"), "<!--", 4) == 0) {
+            while (i + 1 < page->lines && !strstr(page->line[i], "-->"))
+                ++i;
+        } else if (strncmp(line, "Measured: ", 10)) {
             *words += count_words(line);
         }
     }
@@ -323,7 +328,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     const char *root = argv[argc - 1];
-    int count;
+    int count, numbers = 0;
     struct page *pages = pages_read(root, &count);
     if (lengths) {
         print_lengths(root, pages, count);
@@ -336,11 +341,12 @@ int main(int argc, char **argv) {
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);
+        numbers += numbers_check(root, &pages[i]);
     }
     for (int i = 0; i < count; ++i)
         check_links(root, pages, count, i);
     if (rewrite) pages_write(root, pages, count);
-    if (!complaints()) printf("%d pages\n", count);
+    if (!complaints()) printf("%d pages, %d numbers in their prose\n", count, numbers);
     pages_free(pages, count);
     return complaints() ? 1 : 0;
 }

@@ -50,6 +50,12 @@ static void read_records(const char *root, const char *file) {
 
 /* Reads docs/results/<prefix>*.jsonl in the order of their names. */
 static void load(const char *root, const char *prefix) {
+    static char *loaded = NULL;
+    for (int i = 0; i < record_count; ++i)
+        records[i].used = false;
+    if (loaded && strcmp(loaded, prefix) == 0) return;
+    free(loaded);
+    loaded = copy_string(prefix);
     for (int i = 0; i < record_count; ++i) {
         json_free(&records[i].value);
         free(records[i].file);
@@ -142,6 +148,21 @@ static struct found find_in_run(const char *word, struct shape shape, const char
     if (found.value && recorder >= 0 && records[recorder].run == records[*index].run)
         found.traced = &records[recorder].value;
     return found;
+}
+
+int tables_load(const char *root, const char *file) {
+    load(root, file);
+    return record_count;
+}
+
+bool tables_is_run(int line) { return !is_result(&records[line].value); }
+
+const struct json *tables_find(const char *kernel, const char *shape, const char *dtype, int run,
+                               const struct json **cublas) {
+    int index;
+    const struct found found = find_in_run(kernel, shape_of(shape), dtype, run, &index);
+    *cublas = found.cublas;
+    return found.value;
 }
 
 /* The same from this run, or where it has none from the last that has. */

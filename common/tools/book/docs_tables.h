@@ -26,6 +26,13 @@
 /* Makes every table of the page anew; complains about those that were stale unless `rewrite`. */
 void tables_check(const char *root, struct page *page, bool rewrite);
 
+/* Reads docs/results/<file>, and says how many lines it has; lines count from 0. */
+int tables_load(const char *root, const char *file);
+/* Does this line say how those that follow it were recorded? */
+bool tables_is_run(int line);
+/* What the run of this line has of a kernel or library, and the run's cuBLAS; NULL if nothing. */
+const struct json *tables_find(const char *kernel, const char *shape, const char *dtype, int run,
+                               const struct json **cublas);
 /* A row's baseline of this name, or NULL. */
 const struct json *tables_baseline(const struct json *value, const char *name);
 /* "4096³", or "16×4096×4096"; `times`: what stands between the lengths. */

@@ -12,11 +12,15 @@ does not fit together.
 """
 
 import glob
-import json
 import os
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # what follows lies in the source tree
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mutants"))
+
+import gpu_page
 
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 END = "<!-- end -->"
@@ -136,20 +140,10 @@ def same(before, after):
 # ---- the tables ----
 
 def table(path):
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in file]
-    made = [json.loads(line[1:]) for line in lines if line.startswith("#")]
-    names, *rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    if any(len(row) != len(names) for row in rows):
-        complain(f"{path}: a line does not have {len(names)} fields")
-    rows = [dict(zip(names, row)) for row in rows]
+    made, rows = gpu_page.read_table(path)
     fixed = {row["exhibit"]: row for row in rows if row["form"] == "fixed"}
-    made = made[0] if made else {}
-    said = [made.get("gpu", ""), *(f"{name} {made[key]}" for name, key in
-            (("driver", "driver"), ("CUDA", "toolkit")) if made.get(key)), made.get("date", "")]
     columns = ("exhibit", "broken, by itself", *TOOLS, "fixed")
-    out = [f"Measured: {', '.join(said)}, commit {made.get('commit', '?')}; "
-           f"`{made.get('command', '?')}` ([record](results/{os.path.basename(path)})).", "",
+    out = [gpu_page.measured(made or {}, path), "",
            "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for row in rows:
         if row["form"] != "broken":

@@ -85,11 +85,16 @@ def verdict_of(verdicts, line):
     return gpu_list.one(verdicts, line, key_of)["verdict"]
 
 
-def how_made(made):
+def measured(made, path):
+    """The sentence of a page of docs that says where and how the record at `path` was made."""
     said = [made.get("gpu", ""), *(f"{name} {made[key]}" for name, key in
             (("driver", "driver"), ("CUDA", "toolkit")) if made.get(key)), made.get("date", "")]
-    return [f"Measured: {', '.join(said)}, commit {made.get('commit', '?')}; "
-            f"`{made.get('command', '?')}` ([record](results/{os.path.basename(RECORD)})).", "",
+    return (f"Measured: {', '.join(said)}, commit {made.get('commit', '?')}; "
+            f"`{made.get('command', '?')}` ([record](results/{os.path.basename(path)})).")
+
+
+def how_made(made):
+    return [measured(made, RECORD), "",
             "The record has a row for each mutant and each unbroken kernel: how many of its runs "
             "were wrong,", "and what each tool reported first.", ""]
 

@@ -6,14 +6,16 @@
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
  * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
- * recording. --drawn SEED adds the shapes that drawn_shapes.h draws. Prints one JSON line for each
- * kernel and shape, as --json does; there "+trace" ends the variant's name.
+ * recording. --baselines takes names and groups of baselines: "libraries,deepgemm". --drawn SEED
+ * adds the shapes that drawn_shapes.h draws. Prints one JSON line for each kernel and shape, as
+ * --json does; there "+trace" ends the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "harness/baseline_list.h"
 #include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/options.h"
@@ -24,14 +26,13 @@
 #include "tools/record/drawn_shapes.h"
 
 enum { KERNELS = 64, SHAPES = 256 };
-enum { BASELINES_NONE, BASELINES_LIBRARIES, BASELINES_ALL };
 
 struct comparison {
     int entry[KERNELS];   /* in the registry */
     bool traced[KERNELS]; /* with the recorder in it */
     struct problem_size shape[SHAPES];
     int kernels, shapes;
-    int baselines;
+    uint32_t baselines; /* a mask */
     enum input_kind input;
     enum gemm_type type;
     struct timing_options timing;
@@ -90,21 +91,6 @@ static bool add_recorder(const struct comparison *c, struct experiment *e, void 
     return true;
 }
 
-/* Leaves those baselines in the rotation that were asked for; cuBLAS's result stays. */
-static void drop_baselines(struct experiment *e, int wanted) {
-    int kept = 0;
-    for (int i = 0; i < e->baseline_count; ++i) {
-        const bool library = strncmp(e->baselines[i].contender.name, "cublas", 6) == 0;
-        if (wanted == BASELINES_ALL || (wanted == BASELINES_LIBRARIES && library))
-            e->baselines[kept++] = e->baselines[i];
-    }
-    e->baseline_count = kept;
-}
-
-/* cuBLAS, cuBLASLt's best (of e4m3, three of it); then the ceilings. Without baselines cuBLAS still
- * checks the results. */
-static const int baselines_asked[] = {1, 3, MAX_BASELINES};
-
 static enum exit_code run_shape(const struct comparison *c, const struct backend_info *device,
                                 struct problem_size size) {
     struct line_up kernels;
@@ -114,8 +100,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
     if (!line_up(c, size, &kernels)) return EXIT_WRONG;
     enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
                                           kernels.kernel, c->kernels, true);
-    if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, baselines_asked[c->baselines]);
-    drop_baselines(&e, c->baselines);
+    if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, c->baselines);
     if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
     if (code == EXIT_VERIFIED) {
         for (int i = 0; i < c->kernels; ++i) {
@@ -126,6 +111,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
             code = EXIT_WRONG;
         for (int i = 0; i < c->kernels; ++i)
             if (results[i].code != EXIT_VERIFIED) code = EXIT_WRONG;
+        if (experiment_baselines_code(&e) != EXIT_VERIFIED) code = EXIT_WRONG;
         report_json(&(struct report){.device = device,
                                      .size = size,
                                      .type = c->type,
@@ -210,17 +196,17 @@ static bool each_item(struct comparison *c, const char *list,
     return good;
 }
 
-static bool read_option(struct comparison *c, const char *name, const char *value,
-                        const char **csv) {
+static bool read_option(struct comparison *c, const char *name, const char *value, const char **csv,
+                        const char **baselines) {
     static const char *const modes[] = {"none", "burst", "sustained", "both"};
     static const char *const orders[] = {"random", "listed"};
-    static const char *const baselines[] = {"none", "libraries", "all"};
     uint64_t whole;
     int index = 0;
     if (!strcmp(name, "--kernels")) return each_item(c, value, add_kernels);
     if (!strcmp(name, "--shapes")) return each_item(c, value, add_shape);
     if (!strcmp(name, "--drawn")) return add_drawn(c, value);
     if (!strcmp(name, "--csv")) return *csv = value, true;
+    if (!strcmp(name, "--baselines")) return *baselines = value, true;
     if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &c->timing.seed);
     if (!strcmp(name, "--iters")) {
         if (!parse_whole(value, 1, 1000, &whole)) return false;
@@ -231,9 +217,7 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     } else if (!strcmp(name, "--order")) {
         index = find_name(value, orders, 2);
         c->timing.fixed_order = index == 1;
-    } else if (!strcmp(name, "--baselines"))
-        index = c->baselines = find_name(value, baselines, 3);
-    else if (!strcmp(name, "--dtype"))
+    } else if (!strcmp(name, "--dtype"))
         c->type = (enum gemm_type)(index = find_name(value, type_names, ELEMENT_TYPES));
     else if (!strcmp(name, "--input"))
         c->input = (enum input_kind)(index = find_name(value, input_names, INPUT_KINDS));
@@ -263,22 +247,20 @@ static enum exit_code run_all(const struct comparison *c, const struct backend_i
 }
 
 int main(int argc, char **argv) {
-    struct comparison c = {.baselines = BASELINES_LIBRARIES,
-                           .input = INPUT_NORMAL,
-                           .type = GEMM_BF16,
-                           .timing = {.modes = TIMING_BURST, .seed = 1}};
-    const char *csv_path = NULL;
+    struct comparison c = {
+        .input = INPUT_NORMAL, .type = GEMM_BF16, .timing = {.modes = TIMING_BURST, .seed = 1}};
+    const char *csv_path = NULL, *baselines = "libraries";
     message_open(argv[0]);
     if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; i += 2) {
-        if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path)) continue;
-        complain(
-            "%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
-            "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
-            "[--iters N]\n"
-            "  [--baselines none|libraries|all] [--order random|listed] [--dtype fp16|bf16|e4m3] "
-            "[--input KIND] [--seed S] [--csv FILE]",
-            argv[i], message_program());
+        if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path, &baselines)) continue;
+        complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
+                 "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
+                 "[--iters N]\n"
+                 "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
+                 "fp16|bf16|e4m3] "
+                 "[--input KIND] [--seed S] [--csv FILE]",
+                 argv[i], message_program());
         return EXIT_USAGE;
     }
     if (c.kernels == 0 || c.shapes == 0) {
@@ -289,6 +271,7 @@ int main(int argc, char **argv) {
         complain("--csv: with --timing none there are no samples to write; choose a timing");
         return EXIT_USAGE;
     }
+    if (!baselines_choose("--baselines", baselines, &c.baselines)) return EXIT_USAGE;
     struct output_file csv = {0};
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
     c.csv = csv.stream;

@@ -1,5 +1,5 @@
 /*
- * drawn_shapes.h: shapes that nobody has chosen, for a benchmark that cannot be tuned to.
+ * drawn_shapes.h: shapes drawn at random, for a benchmark that cannot be tuned to.
  */
 #ifndef TOOLS_RECORD_DRAWN_SHAPES_H
 #define TOOLS_RECORD_DRAWN_SHAPES_H

@@ -193,18 +193,20 @@ section_tour() {
 # from, with and without a cluster.
 section_sustained() {
     begin h200-sustained.jsonl
-    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines libraries,ceilings \
+        --timing both --iters 2 \
         --kernels 5,6,6:two_warpgroups,7,8:persistent,8,9,10
     rows h200-sustained.jsonl "$gpu/compare" --shapes 4096,8192x8192x512 --timing both --iters 2 \
         --kernels 8:persistent,8,9
-    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines all --timing both --iters 2 \
+    rows h200-sustained.jsonl "$gpu/compare" --shapes 8192 --baselines libraries,ceilings \
+        --timing both --iters 2 \
         --kernels 10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128
 }
 
 section_stages() {
     begin h200-stages.jsonl
     rows h200-stages.jsonl "$gpu/compare" --kernels 2,3:all,4:all --shapes 4096,8192 \
-        --baselines all --iters 3
+        --baselines libraries,ceilings --iters 3
     rows h200-stages.jsonl "$gpu/compare" --shapes 4096,8192,8192x8192x512 --iters 5 \
         --kernels 5,6,6:narrow,6:wait0,6:rs,6:two_warpgroups,6:two_wait0,7,7:wait0
 }

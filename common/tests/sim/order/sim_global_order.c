@@ -108,7 +108,6 @@ SPLIT(two_fences,
        fence_acq_rel(SCOPE_CTA), fence_acq_rel(SCOPE_GPU)))
 
 SPLIT(no_fence, before = count(counter))
-SPLIT(no_fence_cuda_atomic, before = atomic_add_global(counter, 1))
 SPLIT(no_release, (before = atomic_add_acquire(counter, 1, SCOPE_GPU)))
 SPLIT(no_acquire, (before = atomic_add_release(counter, 1, SCOPE_GPU)))
 SPLIT(fence_only_after,
@@ -218,7 +217,7 @@ FLAGS(ordinary_flag, leave, CULPRIT st_global_b32(flag, 1), nothing, POLL_ACQUIR
 FLAGS(narrow_poll, leave, st_global_release(flag, 1, SCOPE_GPU), nothing,
       CULPRIT while (ld_global_acquire(flag, SCOPE_CTA) == 0) {})
 
-/* Nobody sets the flag. */
+/* No thread sets the flag. */
 FLAGS(flag_never_set, leave, (void)flag, nothing, CULPRIT POLL_ACQUIRE)
 
 /* Two words in turn. */
@@ -706,7 +705,6 @@ int main(void) {
     EXPECT(!right_twice(LAUNCH(atomic_acq_rel, 1, THREADS)), "no reset, and yet a last one");
 
     EXPECT_WRONG(no_fence, 1, THREADS, "data-race", "releases none");
-    EXPECT_WRONG(no_fence_cuda_atomic, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(no_release, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(no_acquire, 1, THREADS, "data-race", "acquires nothing");
     EXPECT_WRONG(fence_only_after, 1, THREADS, "data-race", "releases none");

@@ -301,7 +301,10 @@ KERNEL(THREADS, 1) box_off_the_chunks(KERNEL_ARGS args) {
     if (threadIdx.x == 0 && args.splits == 1) tma_store(&args.map_d, 0, 4, shared->box[0]);
     if (threadIdx.x == 0 && args.splits != 1) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
-        tma_load(shared->box[0], &args.map_a, 0, args.splits == 0 ? 4 : args.splits == 2 ? 8 : -8,
+        tma_load(shared->box[0], &args.map_a, 0,
+                 args.splits == 0   ? 4
+                 : args.splits == 2 ? 8
+                                    : -8,
                  &shared->full);
     }
     mbarrier_wait(&shared->full, 0);
@@ -376,7 +379,7 @@ KERNEL(THREADS, 1) store_without_barrier(KERNEL_ARGS args) {
     __syncthreads();
 }
 
-/* argument 0: nobody waits; 1: the issuing thread does, and tells nobody. */
+/* argument 0: no thread waits; 1: the issuing thread does, and no other learns of it. */
 KERNEL(THREADS, 1) source_reused(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     write_row(shared);

@@ -92,7 +92,7 @@ KERNEL(THREADS, 1) full_and_empty(KERNEL_ARGS args) {
     }
 }
 
-/* Nobody waits, and one lane of each warp tells that its warp has come. */
+/* No thread waits, and one lane of each warp tells that its warp has come. */
 KERNEL(THREADS, 1) arrivals_told(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;

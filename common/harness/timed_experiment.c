@@ -1,0 +1,126 @@
+/*
+ * timed_experiment.c: all contenders in one rotation, each with outputs of its own, and what these
+ * hold afterwards.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/experiment.h"
+#include "harness/message.h"
+
+/* "cublas", or as of kernels. Returns text. */
+static const char *contender_label(const struct contender *contender, char *text, size_t size) {
+    if (contender->kernel) return kernel_label(contender->kernel, text, size);
+    snprintf(text, size, "%s", contender->name);
+    return text;
+}
+
+/* A contender that writes to an output of its own, and remembers into which sets; and what is to be
+ * filled in of its result. */
+struct timed_contender {
+    const struct contender *inner;
+    const struct buffers *buffers;
+    int output;
+    bool *launched; /* [sets] */
+    enum exit_code *code;
+    struct verdict *verdict; /* NULL: its result cannot be compared */
+    struct timing *timing;
+};
+
+static enum gemm_status enqueue_timed(const struct contender *self,
+                                      const struct gemm_problem *problem, void *stream) {
+    const struct timed_contender *timed = self->state;
+    int set = 0;
+    while (timed->buffers->problems[set].a != problem->a)
+        ++set;
+    struct gemm_problem own = *problem;
+    own.d = buffers_output(timed->buffers, timed->output, set);
+    timed->launched[set] = true;
+    return timed->inner->enqueue(timed->inner, &own, stream);
+}
+
+/* Verifies what the timed runs of a contender have left in its output. */
+static void check_timed(struct experiment *e, const struct timed_contender *timed) {
+    const struct contender *contender = timed->inner;
+    char label[96], what[160];
+    contender_label(contender, label, sizeof label);
+    int checked = 0;
+    for (int set = 0; set < e->buffers.sets && *timed->code == EXIT_VERIFIED; ++set) {
+        if (!timed->launched[set]) continue;
+        struct verdict verdict;
+        snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
+        if (experiment_check_output(e, what, contender, timed->output, set, &verdict)) {
+            ++checked;
+            if (verdict.max_error > timed->verdict->max_error) *timed->verdict = verdict;
+            continue;
+        }
+        *timed->verdict = verdict;
+        *timed->code = EXIT_WRONG;
+    }
+    if (*timed->code == EXIT_VERIFIED && checked == 0) {
+        complain("%s: was timed, but never launched", label);
+        *timed->code = EXIT_WRONG;
+    }
+    if (*timed->code != EXIT_VERIFIED) memset(timed->timing, 0, sizeof *timed->timing);
+}
+
+/* The kernels and baselines that have been verified, in this order. Returns how many; `timed` and
+ * `inner` have room for all. */
+static int line_up(struct experiment *e, struct kernel_result *results, int count,
+                   struct timed_contender *timed, struct contender *inner) {
+    int contenders = 0;
+    for (int i = 0; i < count; ++i) {
+        if (results[i].code != EXIT_VERIFIED) continue;
+        inner[contenders] = contender_of_kernel(results[i].kernel);
+        timed[contenders++] = (struct timed_contender){
+            .code = &results[i].code, .verdict = &results[i].verdict, .timing = &results[i].timing};
+    }
+    for (int i = 0; i < e->baseline_count; ++i) {
+        struct baseline_result *result = &e->baselines[i];
+        if (result->code != EXIT_VERIFIED) continue;
+        inner[contenders] = result->contender;
+        timed[contenders++] =
+            (struct timed_contender){.code = &result->code,
+                                     .verdict = result->compared ? &result->verdict : NULL,
+                                     .timing = &result->timing};
+    }
+    return contenders;
+}
+
+bool experiment_time(struct experiment *e, const struct timing_options *options,
+                     struct kernel_result *results, int count, FILE *csv) {
+    const int most = count + e->baseline_count;
+    struct contender *inner = calloc((size_t)most, sizeof *inner);
+    struct contender *outer = calloc((size_t)most, sizeof *outer);
+    struct timed_contender *timed = calloc((size_t)most, sizeof *timed);
+    struct timing *timings = calloc((size_t)most, sizeof *timings);
+    bool *launched = calloc((size_t)most * (size_t)e->buffers.sets, sizeof *launched);
+    if (!inner || !outer || !timed || !timings || !launched) abort();
+    const int contenders = line_up(e, results, count, timed, inner);
+    bool good = true;
+    for (int c = 0; c < contenders && good; ++c) {
+        timed[c].inner = &inner[c];
+        timed[c].buffers = &e->buffers;
+        timed[c].output = c;
+        timed[c].launched = launched + c * e->buffers.sets;
+        outer[c] = inner[c];
+        outer[c].enqueue = enqueue_timed;
+        outer[c].state = &timed[c];
+        good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
+               buffers_poison(&e->buffers, c);
+    }
+    if (good && contenders)
+        good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,
+                          csv, progress_shown());
+    for (int c = 0; c < contenders && good; ++c) {
+        *timed[c].timing = timings[c];
+        if (timed[c].verdict) check_timed(e, &timed[c]);
+    }
+    free(launched);
+    free(timings);
+    free(timed);
+    free(outer);
+    free(inner);
+    return good;
+}
