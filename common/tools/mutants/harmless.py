@@ -37,8 +37,14 @@ RULES = (
      "The group is closed a little later, and still before the wait."),
     ("12_.*/kernel", r"^fence_proxy_async", "after the next",
      "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/kernel", r"^fence_proxy_async", "before the previous",
+     "The statement before it converts; the reads of the weights precede both."),
     ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
      "The fence comes after the wait, and still before the release."),
+    ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
+     "The other threads have no stores, and their waits return at once."),
     ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
      "The wait still precedes the release and the promotion."),
     ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier",
@@ -89,7 +95,7 @@ RULES = (
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
 
     # What only costs time.
-    ("08_|10_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+    ("08_|10_|12_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",
