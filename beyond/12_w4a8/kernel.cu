@@ -130,7 +130,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     }
     /* All consumer warps have: nothing reads the ring any more, and no load is under way, so the
      * sums may overwrite it. bar.sync */
-    named_barrier_sync(1 + CONSUMERS, 128 * CONSUMERS);
+    named_barrier_sync(1, 128 * CONSUMERS);
     column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
 }
 

@@ -41,6 +41,8 @@ RULES = (
      "The statement before it converts; the reads of the weights precede both."),
     ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
      "The fence comes after the wait, and still before the release."),
+    ("12_.*/kernel", r"^__syncwarp", "before the previous",
+     "All lanes have read the weights before either, and the wait is the whole warp's."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
