@@ -11,7 +11,8 @@
  * neither be used nor written.
  *
  * Of e4m3 problems, A and B hold 8-bit elements with scales (struct gemm_scales, below), lda and
- * ldb are multiples of 16, and D is bf16.
+ * ldb are multiples of 16, and D is bf16. Of w4a8 problems the same holds for A; B holds 4-bit
+ * weights and their scales in blocks (w4_block.h).
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
  * against the simulator, once for each type that it is for: fp16 and bf16 unless it says otherwise.
@@ -82,7 +83,8 @@ struct gemm_share {
 
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
  * block of columns and of k. Scales are stored so that those which a tile needs for one block of k
- * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. */
+ * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. Of w4a8, a row of A has
+ * one scale, whatever the block: a is [1][pitch_a], and b is NULL. */
 enum { SCALE_BLOCK = 128 }; /* elements of k, and of n */
 struct gemm_scales {
     const float *a;       /* [ceil(k / SCALE_BLOCK)][pitch_a], of m rows each */
@@ -94,15 +96,15 @@ struct gemm_scales {
 struct gemm_problem {
     int m, n, k;
     int64_t lda, ldb, ldd; /* elements, multiples of 8 */
-    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type */
-    const element_t *b;    /* [n][ldb] */
+    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type, or of w4a8 */
+    const element_t *b;    /* [n][ldb]; of w4a8, blocks, and ldb is not used */
     element_t *d;          /* [m][ldd] */
     /* Launches that may overlap on the device share none of these three: D, workspace, counters. */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
-    struct gemm_scales scales;  /* all zero, if the problem is not of e4m3 */
+    struct gemm_scales scales;  /* all zero, if the problem is of a 16-bit type */
     /* Of a kernel for several devices, which uses these instead of a, b, d and workspace. */
     int devices; /* 0 or 1: a single one */
     struct gemm_share share[GEMM_DEVICES];
@@ -236,17 +238,22 @@ int gemm_sm_count(void);
 int gemm_resident_clusters(const struct gemm_launch *launch);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
-/* Operands are of the first three. */
-enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_FP32 = 3 };
+/* Operands are of the first three, or of the fourth: A is e4m3, and B holds 4-bit weights. */
+enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_W4A8 = 3, GEMM_FP32 = 4 };
+
+/* Do operands of this type have scales? */
+static inline bool gemm_type_is_scaled(enum gemm_type type) {
+    return type == GEMM_E4M3 || type == GEMM_W4A8;
+}
 
 /* The elements of D, if the operands are of this type. */
 static inline enum gemm_type gemm_output_type(enum gemm_type type) {
-    return type == GEMM_E4M3 ? GEMM_BF16 : type;
+    return gemm_type_is_scaled(type) ? GEMM_BF16 : type;
 }
 
-/* Bytes of an element. */
+/* Bytes of an element; 0 for GEMM_W4A8, which is no type of an element. */
 static inline int gemm_type_bytes(enum gemm_type type) {
-    return type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
+    return type == GEMM_W4A8 ? 0 : type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
 }
 
 /* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,

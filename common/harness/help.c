@@ -13,8 +13,8 @@
  * the technique. */
 static void print_needs(const struct kernel_entry *entry, int width) {
     char types[32];
-    const bool usual =
-        entry->of_type[GEMM_FP16] && entry->of_type[GEMM_BF16] && !entry->of_type[GEMM_E4M3];
+    const bool usual = entry->of_type[GEMM_FP16] && entry->of_type[GEMM_BF16] &&
+                       !entry->of_type[GEMM_E4M3] && !entry->of_type[GEMM_W4A8];
     if (usual && entry->gpus == 1) return;
     printf("%*s", width + 3, "");
     if (!usual) printf("%s only%s", type_list(entry->of_type, types), entry->gpus > 1 ? "; " : "");

@@ -22,7 +22,7 @@ uint64_t input_hash(uint64_t seed, uint64_t position) {
 
 int input_integer_limit(int k, enum gemm_type type, bool tensor_scales) {
     int limit = 0;
-    if (type == GEMM_E4M3) {
+    if (gemm_type_is_scaled(type)) {
         const double added = tensor_scales || k < SCALE_BLOCK ? k : SCALE_BLOCK;
         limit = (int)fmin(sqrt(E4M3_EXACT_SUM / added), sqrt(0x1p24 / MOST_INTEGER_SCALE / k));
         return limit < 16 ? limit : 16; /* greater ones have no e4m3 */

@@ -12,7 +12,7 @@
 #include "harness/registry.h"
 #include "harness/timing.h"
 
-const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3"};
+const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
 /* Leaves room for rounding up to a tile in int arithmetic. */
@@ -327,9 +327,9 @@ static bool check_size(const struct options *o) {
     if (o->input == INPUT_INTEGER &&
         input_integer_limit(o->k, o->backend.type, tensor_scales) == 0) {
         complain("--input: integer needs --k %d or less, or sums would not be exact",
-                 o->backend.type != GEMM_E4M3 ? 1 << 24
-                 : tensor_scales              ? E4M3_EXACT_SUM
-                                              : (1 << 24) / MOST_INTEGER_SCALE);
+                 !gemm_type_is_scaled(o->backend.type) ? 1 << 24
+                 : tensor_scales                       ? E4M3_EXACT_SUM
+                                                       : (1 << 24) / MOST_INTEGER_SCALE);
         return false;
     }
     return true;
@@ -368,6 +368,7 @@ void default_extents(int *m, int *n, int *k) {
 enum gemm_type default_type(void) {
     return registry_has_type(GEMM_BF16)   ? GEMM_BF16
            : registry_has_type(GEMM_E4M3) ? GEMM_E4M3
+           : registry_has_type(GEMM_W4A8) ? GEMM_W4A8
                                           : GEMM_FP16;
 }
 

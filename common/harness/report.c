@@ -6,7 +6,9 @@
 #include "harness/options.h"
 
 /* Dense FLOPs per cycle of the four Tensor Cores of an SM. */
-static double flops_per_cycle(enum gemm_type type) { return type == GEMM_E4M3 ? 8192 : 4096; }
+static double flops_per_cycle(enum gemm_type type) {
+    return gemm_type_is_scaled(type) ? 8192 : 4096;
+}
 
 double result_cycles(const struct kernel_result *result) {
     if (result->cycles > 0) return result->cycles;
@@ -133,7 +135,7 @@ static const char *baseline_word(const struct baseline_result *result) {
     return result->compared ? "WRONG" : "FAILED";
 }
 
-/* Where the errors of e4m3 come from. */
+/* Where the errors of operands with scales come from. */
 static void print_parts(FILE *out, const struct report *r) {
     char label[96];
     bool headed = false;

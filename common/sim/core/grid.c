@@ -22,6 +22,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
+#include "sim/core/launch_bounds.h"
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
 #include "sim/core/shared_memory.h"
@@ -151,30 +152,13 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
 
 /* ---- launch bounds ---- */
 
-/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
- * (hopper/thread.h), and the linker tells where it begins and ends. */
-#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
-#define SECTION_BOUNDS(ctas)                                                                       \
-    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
-    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
-#define IN_SECTION(ctas)                                                                           \
-    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
-        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
-        return ctas;
+int (*grid_loaded_bounds)(const void *kernel);
 
-#ifdef __ELF__
-FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
 int grid_launch_bounds_ctas(const void *kernel) {
-    const uintptr_t address = (uintptr_t)kernel;
-    FOR_EACH_CTA_COUNT(IN_SECTION)
-    return 1;
+    int ctas = launch_bounds_here(kernel);
+    if (ctas == 0 && grid_loaded_bounds) ctas = grid_loaded_bounds(kernel);
+    return ctas ? ctas : 1;
 }
-#else
-int grid_launch_bounds_ctas(const void *kernel) {
-    (void)kernel;
-    return 1;
-}
-#endif
 
 /* ---- who is resident ---- */
 

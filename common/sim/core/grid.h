@@ -19,6 +19,8 @@ bool grid_acceptable(const struct gemm_launch *launch);
 int grid_ctas_per_sm(const struct gemm_launch *launch);
 /* The second number of the kernel's launch bounds, KERNEL(threads, ctas). */
 int grid_launch_bounds_ctas(const void *kernel);
+/* The same of a kernel in a shared object that was loaded at run time; it returns 0 for others. */
+extern int (*grid_loaded_bounds)(const void *kernel);
 
 /* Makes CTAs resident while there is room; false when the grid is used up and nothing is resident.
  */

@@ -176,14 +176,15 @@ int main(int argc, char **argv) {
             continue;
         }
         if (i + 1 == argc || !read_option(&sweep, argv[i], argv[i + 1])) {
-            complain("%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
-                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|both] [--gpus N] "
-                     "[--sms N] "
-                     "[--schedule time|early|late|random|all]\n"
-                     "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
-                     "--repeat N "
-                     "[--size MxNxK] [--may-differ CHAPTER:VARIANT]]",
-                     argv[i], message_program());
+            complain(
+                "%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
+                "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|w4a8|both] [--gpus N] "
+                "[--sms N] "
+                "[--schedule time|early|late|random|all]\n"
+                "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
+                "--repeat N "
+                "[--size MxNxK] [--may-differ CHAPTER:VARIANT]]",
+                argv[i], message_program());
             return EXIT_USAGE;
         }
         ++i;

@@ -31,6 +31,36 @@ RULES = (
     ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
+    # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
+    # weights that the warp itself has written.
+    ("12_", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("12_.*/kernel", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/kernel", r"^fence_proxy_async", "before the previous",
+     "The statement before it converts; the reads of the weights precede both."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/kernel", r"^__syncwarp", "before the previous",
+     "All lanes have read the weights before either, and the wait is the whole warp's."),
+    ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
+     "The other threads have no stores, and their waits return at once."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
+     "The wait still precedes the release and the promotion."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier",
+     "The simulator has each warp read its own 16 rows of the first operand. PTX does not promise "
+     "that, so the kernel has a barrier of the warpgroup."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_fence", "before the previous",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
+     "Each warp still waits before its release, and for the reading of the rows that it writes."),
+
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
@@ -69,7 +99,7 @@ RULES = (
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
 
     # What only costs time.
-    ("08_|10_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+    ("08_|10_|12_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",

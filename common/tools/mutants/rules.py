@@ -130,14 +130,15 @@ COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_ad
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
-                  "cluster_sum_put", "mbarrier_arrive_remote_release"})
+                  "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
+                  "mbarrier_arrive_remote_release"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
     "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
-    "stmatrix_x4", "stmatrix_x2", "cp_async_16", "ld_shared_cluster_b128", "wgmma_m64nNk16",
-    "wgmma_m64nNk16_rs", "epilogue_store_elements", "epilogue_store",
-    "cluster_sum_get"}
+    "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
+    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3_rs", "epilogue_store_elements",
+    "epilogue_store", "cluster_sum_get", "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
