@@ -78,6 +78,9 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
      "but nothing is read too early."),
+    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER", "arrives without waiting",
+     "The barrier only meets the last arrival of consumer 1: nothing follows that consumer 0 would "
+     "have to wait for."),
     ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER",
      "(after the next|before the previous|waits, too)", ORDER_TURN),
     ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
