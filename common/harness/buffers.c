@@ -29,18 +29,18 @@ int buffers_sets(const struct operands *o, const struct backend_info *device, in
     return sets < 1 ? 1 : sets;
 }
 
-static bool slab_alloc(struct slab *slab, const struct buffers *buffers, int64_t elements,
-                       const char *label, bool writable) {
+bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64_t elements,
+                const char *label, bool writable) {
     slab->elements = elements;
     slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
-    slab->memory = backend_alloc((size_t)slab->total * sizeof(uint16_t), label, writable);
+    slab->memory = backend_alloc_on(gpu, (size_t)slab->total * sizeof(uint16_t), label, writable);
     if (slab->memory) return true;
     complain("no memory for %s: %d x %.1f MB on the device; choose a smaller problem", label,
              buffers->sets, (double)elements * 2e-6);
     return false;
 }
 
-static uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
+uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
     return slab->memory + buffers->guard + slab->stride * set;
 }
 
@@ -61,7 +61,7 @@ static bool slab_fill(const struct buffers *buffers, const struct slab *slab, co
 static bool open_scales(struct buffers *buffers, struct slab *slab, const float *host, int rows,
                         int pitch, const char *label) {
     const int64_t floats = (int64_t)rows * pitch;
-    return slab_alloc(slab, buffers, floats * 2, label, false) &&
+    return slab_alloc(slab, buffers, 0, floats * 2, label, false) &&
            slab_fill(buffers, slab, (const uint16_t *)(const void *)host, OPERAND_PADDING);
 }
 
@@ -87,8 +87,8 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     if (!buffers->problems) abort();
 
     const uint16_t padding = gemm_type_is_scaled(o->type) ? E4M3_PADDING : OPERAND_PADDING;
-    if (!slab_alloc(&buffers->a, buffers, operand_bytes(o, 'A') / 2, "A", false) ||
-        !slab_alloc(&buffers->b, buffers, operand_bytes(o, 'B') / 2, "B", false) ||
+    if (!slab_alloc(&buffers->a, buffers, 0, operand_bytes(o, 'A') / 2, "A", false) ||
+        !slab_alloc(&buffers->b, buffers, 0, operand_bytes(o, 'B') / 2, "B", false) ||
         buffers_add_output(buffers) < 0)
         return EXIT_NO_DEVICE;
     const size_t counter_bytes = (size_t)sets * GEMM_COUNTERS * sizeof(uint32_t);
@@ -148,7 +148,8 @@ int buffers_add_output(struct buffers *buffers) {
         return -1;
     }
     struct slab *slab = &buffers->outputs[buffers->output_count];
-    if (!slab_alloc(slab, buffers, buffers->rows * buffers->columns_padded, "D", true)) return -1;
+    if (!slab_alloc(slab, buffers, 0, buffers->rows * buffers->columns_padded, "D", true))
+        return -1;
     return buffers->output_count++;
 }
 

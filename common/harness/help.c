@@ -74,8 +74,15 @@ static void print_problem_options(void) {
         "  --dtype TYPE          %s; sums are fp32\n"
         "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
         "                        numbers so small that D must be exact\n"
-        "  --seed SEED           of the input (default 1)\n\n",
+        "  --seed SEED           of the input (default 1)\n",
         m, n, k, types_there_are());
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        if (kernel_registry[i].gpus == 1) continue;
+        printf("  --gpus N              that work together (default %d)\n",
+               kernel_registry[i].gpus);
+        break;
+    }
+    putchar('\n');
 }
 
 /* The backend's own options; further lines of a text begin under its first. */

@@ -37,6 +37,20 @@ int input_integer_limit(int k, enum gemm_type type, bool tensor_scales) {
     return limit;
 }
 
+int input_integer_limit_of_parts(int k, enum gemm_type type) {
+    const double exact =
+        type == GEMM_BF16 ? 0x1p8 : 0x1p11; /* whole numbers up to it are of the type */
+    const int most = input_integer_limit(k, type, false);
+    int limit = 0;
+    while (limit < most) {
+        /* Eight deviations of a sum, of products whose deviation is next (next + 1) / 3. */
+        const double next = limit + 1, deviations = 8 * sqrt(k) * next * (next + 1) / 3;
+        if (fmin(k * next * next, deviations) > exact) break;
+        ++limit;
+    }
+    return limit;
+}
+
 /* The x with P(X <= x) = p for a normal X, by Newton's method from a neighbour's x; 0.5 <= p < 1.
  */
 static double normal_quantile(double p, double start) {

@@ -52,9 +52,25 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
     return matrix;
 }
 
+bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
+                           enum input_kind kind, uint64_t seed, int limit) {
+    static struct input_source source; /* 128 KB, too large for a stack */
+    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    operands->lda = operands->ldb = operand_leading_dimension(k, type);
+    operands->ldd = leading_dimension(n);
+    input_prepare(&source, kind, type, limit, seed);
+    operands->a = make_matrix(&source, 'A', m, k);
+    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
+    if (operands->b) return true;
+    operands_free(operands);
+    return false;
+}
+
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales) {
-    static struct input_source source; /* 128 KB, too large for a stack */
+    const int limit = input_integer_limit(k, type, tensor_scales);
+    if (!gemm_type_is_scaled(type))
+        return operands_make_limited(operands, m, n, k, type, kind, seed, limit);
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
@@ -64,20 +80,11 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
                                   .tensor_scales = tensor_scales};
     operands->lda = operands->ldb = operand_leading_dimension(k, type);
     operands->ldd = leading_dimension(n);
-    const int limit = input_integer_limit(k, type, tensor_scales);
-    if (gemm_type_is_scaled(type)) {
-        operands->source = malloc(sizeof *operands->source);
-        if (operands->source) {
-            input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
-            if (quantize_operands(operands)) return true;
-        }
-        operands_free(operands);
-        return false;
+    operands->source = malloc(sizeof *operands->source);
+    if (operands->source) {
+        input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
+        if (quantize_operands(operands)) return true;
     }
-    input_prepare(&source, kind, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
-    if (operands->b) return true;
     operands_free(operands);
     return false;
 }

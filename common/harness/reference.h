@@ -46,6 +46,10 @@
  * takes the least normal exponent: that of weight 8. So M may be greater than any product, and
  * for the bound each weight counts as 8, but for 0, whose products have no exponent.
  *
+ * Kernels for several devices add up parts, sums over a slice of k each, which may have been
+ * rounded to 16 bits before (gemm_kernel.rounds_parts). By the same argument as above a part is at
+ * most P = min(8, sqrt(k)) |a_i|_4 |b_j|_4, so each of them adds half_ulp(P) to the bound.
+ *
  * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
  * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
  * rounded to nearest even, bit for bit. The signs of zeros are not compared.
@@ -106,6 +110,9 @@ int64_t operand_leading_dimension(int columns, enum gemm_type type);
 /* Makes the operands. `tensor_scales`: of e4m3, see there. False if there is no memory for them. */
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales);
+/* The same of 16-bit types, with whole numbers from -limit to limit if they are integers. */
+bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
+                           enum input_kind kind, uint64_t seed, int limit);
 void operands_free(struct operands *operands);
 
 /* Is the problem so small that the reference has all elements? */

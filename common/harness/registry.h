@@ -40,6 +40,12 @@ static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_e
                                        : entry->of_type[GEMM_W4A8];
 }
 
+/* GPUs that it gets unless --gpus says otherwise: one, unless it is for several. */
+static inline int gpus_of_entry(const struct kernel_entry *entry) {
+    const bool several = kernel_of_any_type(entry)->layout != LAYOUT_ONE_DEVICE;
+    return several && entry->gpus < 2 ? 2 : entry->gpus;
+}
+
 /* Is any of the program's kernels compiled for the type? */
 static inline bool registry_has_type(enum gemm_type type) {
     for (int i = 0; i < kernel_registry_count; ++i)

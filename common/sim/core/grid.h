@@ -10,6 +10,9 @@
 /* Runs a grid to its end. False if it was refused (said why). *abandoned: a fatal hazard ended it.
  */
 bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
+/* The same for a grid on each of several devices, all at the same time. */
+bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
+                      int devices, bool *abandoned);
 /* Could a grid of these CTAs be launched? False after a message. */
 bool grid_acceptable(const struct gemm_launch *launch);
 /* CTAs of this launch that fit an SM. */

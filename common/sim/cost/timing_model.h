@@ -59,6 +59,13 @@ enum {
     DRAM_BYTES_PER_CYCLE = 2400 /* 4.2 TB/s at 1.75 GHz; 1900 through the TMA [probe] */
 };
 
+/* NVLink between two devices of one host. An SM has its share of the bandwidth. */
+enum {
+    LINK_BYTES_PER_CYCLE = 200, /* each way: 349 GB/s at 1.75 GHz, what stores of all SMs reached on
+                                 * two H200 with 18 links [measured once, not yet by the probe] */
+    LINK_LATENCY = 1000         /* besides the L2's of the device at the other end [guess] */
+};
+
 /* The Tensor Core. */
 enum {
     MMA_LATENCY = 25, /* mma.sync m16n8k16 to use [probe] */

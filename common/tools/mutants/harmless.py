@@ -9,7 +9,7 @@ removed.py removes every line in every configuration.
 
 import re
 
-ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)|11_.*per_tensor"
+ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -65,6 +65,7 @@ RULES = (
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     (r"^(?!.*/stream_k\.cu)", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/stream_k\.cu", r"^release_stage", "after the next",
      "The last stage of a piece is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
@@ -72,7 +73,7 @@ RULES = (
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
+    (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|13_.*all_gather|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "Before the barrier that follows, the order in which one thread initializes barriers does not "
      "matter. The TMA does not signal those that are then initialized after the fence."),
@@ -93,7 +94,8 @@ RULES = (
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("0[89]_|10_.*kernel|11_.*per_tensor", r"release_stage\(shared, &release\)", "after the next",
+    ("0[89]_|10_.*kernel|11_.*per_tensor|13_", r"release_stage\(shared, &release\)",
+     "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
 
     # What only costs time.
@@ -109,6 +111,8 @@ RULES = (
 
 # (configuration, file, code, reason), as above
 NOT_NEEDED = (
+    ("^13_two_gpus$", "13_.*kernel", r"bulk_wait_group_read\(0\)",
+     "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
      "With two stages wait_stage() waits for all groups, and it follows the last copy."),
     (":(two_)?wait0$", "0[67]_", r"^wgmma_wait_group\(0\)",

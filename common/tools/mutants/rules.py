@@ -50,6 +50,13 @@ def half_double(arguments, i):
             ("twice the bytes", i, f"({arguments[i]}) * 2")]
 
 
+def narrower(arguments, i):
+    changes = [("scope of the CTA", i, "SCOPE_CTA")]
+    if arguments[i] == "SCOPE_SYS":
+        changes.append(("scope of the GPU", i, "SCOPE_GPU"))
+    return changes
+
+
 def barrier_count(arguments, i):
     changes = more_less(arguments, i, "count")
     return changes[:1] if arguments[i] == "1" else changes
@@ -74,9 +81,11 @@ ARGUMENTS = {
                                      [("barrier 1 for all", 0, "1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
     "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
-    "st_global_release": lambda a: [("scope of the CTA", 2, "SCOPE_CTA")],
+    "st_global_release": lambda a: narrower(a, 2),
     "st_global_relaxed": lambda a: [],
-    "ld_global_acquire": lambda a: [("scope of the CTA", 1, "SCOPE_CTA")],
+    "red_add_release": lambda a: narrower(a, 2),
+    "atomic_add_acq_rel": lambda a: narrower(a, 2),
+    "ld_global_acquire": lambda a: narrower(a, 1),
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
 }
@@ -101,6 +110,9 @@ WHOLE = {
     "setmaxnreg_inc": [("dec instead of inc", "setmaxnreg_dec({0})")],
     "st_global_release": [("relaxed", "st_global_relaxed({0}, {1}, {2})")],
     "ld_global_acquire": [("relaxed", "ld_global_relaxed({0}, {1})")],
+    "red_add_release": [("relaxed", "red_add_relaxed({0}, {1}, {2})")],
+    "atomic_add_acq_rel": [("no release", "atomic_add_acquire({0}, {1}, {2})"),
+                           ("no acquire", "atomic_add_release({0}, {1}, {2})")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
@@ -114,7 +126,7 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_s
           "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
           "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
-COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire"}
+COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
