@@ -196,10 +196,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         last = tile;
         first = false;
     }
-    if (!first) {
-        release_stage(shared, &release);
-        store_part(shared, args, last, consumer, PARTS - 1, sum[PARTS - 1]);
-    }
+    /* The stage read last is not released: no load follows. */
+    if (!first) store_part(shared, args, last, consumer, PARTS - 1, sum[PARTS - 1]);
     /* The last arrival of consumer 1 is met. bar.sync */
     if (ORDERED && consumer == 0) named_barrier_sync(ORDER, 128 * CONSUMERS);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */

@@ -42,13 +42,13 @@
  *
  * and of each chain (scale * q)^2 is bounded by |.|_4 as above, of elements times scales.
  *
- * w4a8: the same, promoted always. A weight may be a subnormal e4m3, and of that the Tensor Core
- * takes the least normal exponent: that of weight 8. So M may be greater than any product, and
- * for the bound each weight counts as 8, but for 0, whose products have no exponent.
- *
  * Kernels for several devices add up parts, sums over a slice of k each, which may have been
  * rounded to 16 bits before (gemm_kernel.rounds_parts). By the same argument as above a part is at
  * most P = min(8, sqrt(k)) |a_i|_4 |b_j|_4, so each of them adds half_ulp(P) to the bound.
+ *
+ * w4a8: the same, promoted always. A weight may be a subnormal e4m3, and of that the Tensor Core
+ * takes the least normal exponent: that of weight 8. So M may be greater than any product, and
+ * for the bound each weight counts as 8, but for 0, whose products have no exponent.
  *
  * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
  * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference

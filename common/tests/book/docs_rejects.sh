@@ -64,6 +64,28 @@ grep -qF '| bf16, burst | 1 | 0.500 | 0.250 | 1 | 0.500 | 0.250 | 0.50, 64³ |' 
     { echo 'no row of the means'; failed=1; }
 grep -qF 'not yet recorded: `none.jsonl`' "$dir/README.md" || { echo 'means of nothing'; failed=1; }
 book
+marker='<!-- ratios: results=layers kernels=11,11:small against=slow,fast timing=burst -->'
+printf '%s\n<!-- end -->\n' "$marker" >>"$dir/README.md"
+"$check" --write "$dir" >/dev/null
+grep -qF 'there is no `docs/results/layers.jsonl`' "$dir/README.md" || { echo 'ratios'; failed=1; }
+{
+    echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run layers"}'
+    for m in 64 128; do
+        row="\"chapter\": \"11_x\", \"m\": $m, \"n\": 8, \"k\": 8, \"dtype\": \"e4m3\""
+        rivals='{"name": "slow", "burst": {"tflops": 50}}, {"name": "fast", "burst": {"tflops": 100}}'
+        echo "{$row, \"variant\": null, \"burst\": {\"tflops\": $((12800 / m))}, \"baselines\": []}"
+        echo "{$row, \"variant\": \"small\", \"burst\": {\"tflops\": 25}, \"baselines\": [$rivals]}"
+    done
+} >"$dir/docs/results/layers.jsonl"
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+grep -qF '| 64×8×8 | 200 | 25 | 50 | 100 | 2.00 |' "$dir/README.md" || { echo 'no ratio'; failed=1; }
+grep -qF 'mean of 2; the lowest is 1.00* | | | | | 1.414 |' "$dir/README.md" ||
+    { echo 'no mean of the ratios'; failed=1; }
+sed -i 's/{"tflops": 100}}\]/null}]/; s/{"tflops": 50}/null/' "$dir/docs/results/layers.jsonl"
+expect 1 'a shape has no burst of a kernel or a rival'
+book
 sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
 {
     echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run both"}'

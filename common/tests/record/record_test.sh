@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 27 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 31 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -65,6 +65,21 @@ for differs in 0 1; do
         results/h200-arithmetic.txt)"
 done
 
+# The section error keeps what the GPU prints, and fails if the simulator's sums are others.
+printf '#!/bin/sh\necho "all sums"\n' >build/gpu/arithmetic
+# shellcheck disable=SC2016
+printf '#!/bin/sh\n[ "$1" = error ] && [ "$(sed -n 2p "$2")" = "all sums" ] && exit "$DIFFERS"\n' \
+    >build/sim/arithmetic
+for differs in 0 1; do
+    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" error >log 2>&1
+    expect "exit code of error, $differs" $differs $?
+    expect 'the errors' '"command": "build/gpu/arithmetic error"' \
+        "$(grep -o '"command": "[^"]*"' results/h200-error.txt)"
+done
+# Every layer of fp8_layers is a shape: name, n x k, numbers of tokens.
+"$tools/record.sh" --dry fp8_layers >commands
+expect 'layers' 20 "$(grep -oE '[0-9]+x[0-9]+x[0-9]+' commands | sort -u | wc -l | tr -d ' ')"
+
 # The section order prints how much a kernel differs between its two places, and fails if that is
 # too much. This kernel is slower in the second place by $SLOWER %.
 cat >build/gpu/compare <<'END'
@@ -81,7 +96,7 @@ for SLOWER in 1 3; do
     expect "exit code of $SLOWER % between places" $((SLOWER > 2)) $?
     expect "differences printed for $SLOWER %" 2 "$(grep -c "at the other 1.0${SLOWER}00 ms" log)"
 done
-expect 'the record of the order' 'h200-arithmetic.txt order.jsonl sweep.txt' "$(cd results && echo *)"
+expect 'the record of the order' 'h200-arithmetic.txt h200-error.txt order.jsonl sweep.txt' "$(cd results && echo *)"
 
 # Another GPU's files have names of their own.
 printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi

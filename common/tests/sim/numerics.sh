@@ -1,10 +1,14 @@
 #!/bin/sh
 # numerics.sh PAGE PROGRAMS [--rewrite]: every block of the page that begins with "$ build/sim/..." is
-# what the program in the folder PROGRAMS prints.
+# what the program in the folder PROGRAMS prints, and its figure is what the program draws. The
+# figure has the measured errors, too, as soon as they are recorded; then they have to be the
+# simulated ones, bit by bit.
 page=$1
 programs=$2
-made=$(mktemp) || exit 1
-trap 'rm -f "$made"' EXIT
+docs=$(dirname "$page")
+figure=$docs/figures/error-of-long-sums.svg
+made=$(mktemp) && drawn=$(mktemp) || exit 1
+trap 'rm -f "$made" "$drawn"' EXIT
 block=
 while IFS= read -r line; do
     case $line in
@@ -22,8 +26,11 @@ while IFS= read -r line; do
     esac
 done <"$page" >"$made"
 [ "$(grep -c '^\$ build/sim/' "$made")" -ge 4 ] || { echo "$page: its commands are missing"; exit 1; }
+"$programs/arithmetic" figure "$docs/results/h200-error.txt" "$drawn" || exit 1
+grep -qF "${figure##*/}" "$page" || { echo "$page: ${figure##*/} is missing"; exit 1; }
 if [ "${3-}" = --rewrite ]; then
     cat "$made" >"$page"
+    cat "$drawn" >"$figure"
 else
-    diff "$page" "$made"
+    diff "$page" "$made" && diff "$figure" "$drawn"
 fi

@@ -1,25 +1,29 @@
 /*
- * error.c: sums of k products, as the simulator's Tensor Core adds them.
- *
- * Only the error of adding is counted: the exact sum is that of the elements as they are.
+ * error.c: how the error of a sum grows with the number of its products.
  */
 #include "tools/arithmetic/error.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "sim/models/tensor_core.h"
 #include "splitmix64.h"
-#include "tools/arithmetic/tiles.h"
 
-enum { COLUMNS = 32, SUMS = WGMMA_M * COLUMNS, PROMOTED = 128 };
+enum { COLUMNS = 32, SUMS = TILE_M * COLUMNS, KINDS = 3, E4M3_KIND = 2, PROMOTED = 128 };
 
-static const struct {
-    enum tensor_type type;
-    int format; /* of arithmetic_types */
-} kinds[] = {{TENSOR_BF16, 1}, {TENSOR_FP16, 0}, {TENSOR_E4M3, 2}};
-enum { KINDS = 3 };
+const int error_lengths[ERROR_LENGTHS] = {256, 1024, 4096, 16384, 65536};
+const char *const error_sums[ERROR_SUMS] = {"bf16", "fp16", "e4m3", "e4m3, promoted"};
+const char *const error_inputs[ERROR_INPUTS] = {"normal", "uniform in [0, 1)"};
+static const int formats[KINDS] = {1, 0, 2}; /* of arithmetic_types */
+
+/* Sums in one type. Elements are collected until they fill a tile. */
+struct long_sum {
+    struct tile tile; /* c: the sums so far */
+    int step;         /* instructions that its elements are there for */
+    double exact[SUMS];
+};
+
+static struct long_sum sums[KINDS];
+static float promoted[SUMS];
 
 /* In [0, 1). */
 static double uniform(uint64_t *state) { return (double)(splitmix64(state) >> 11) * 0x1p-53; }
@@ -32,82 +36,146 @@ static double draw(uint64_t *state, bool positive) {
     return sum;
 }
 
-static void fill(struct wgmma_operand *operand, const struct element_format *f, int k, int extent,
+/* The elements of one instruction. */
+static void fill(uint8_t *rows, int count, const struct arithmetic_type *type, int step,
                  bool positive, uint64_t *state) {
-    for (int at = 0; at < k; ++at)
-        for (int i = 0; i < extent; ++i)
-            operand->bits[at][i] = encode_value(f, draw(state, positive));
+    for (int at = 0; at < step_k(type); ++at)
+        for (int i = 0; i < count; ++i)
+            put_element(rows + i * STEP_BYTES * MOST_STEPS, step * step_k(type) + at, type->a.bytes,
+                        encode_value(&type->a, draw(state, positive)));
 }
 
-static void add_exact(double *sums, const struct wgmma_operand *a, const struct wgmma_operand *b,
-                      enum tensor_type type) {
-    for (int k = 0; k < tensor_k(type); ++k) {
+static void add_exact(struct long_sum *sum, const struct arithmetic_type *type) {
+    for (int k = 0; k < step_k(type) * MOST_STEPS; ++k) {
         double right[COLUMNS];
         for (int j = 0; j < COLUMNS; ++j)
-            right[j] = tensor_element(type, b->bits[k][j]).value;
-        for (int i = 0; i < WGMMA_M; ++i) {
-            const double left = tensor_element(type, a->bits[k][i]).value;
+            right[j] = decode_value(
+                &type->b, get_element(sum->tile.b + j * STEP_BYTES * MOST_STEPS, k, type->b.bytes));
+        for (int i = 0; i < TILE_M; ++i) {
+            const double left = decode_value(
+                &type->a, get_element(sum->tile.a + i * STEP_BYTES * MOST_STEPS, k, type->a.bytes));
             for (int j = 0; j < COLUMNS; ++j)
-                sums[i * COLUMNS + j] += left * right[j];
+                sum->exact[i * COLUMNS + j] += left * right[j];
         }
     }
 }
 
-/* In per cent of the exact sums' root mean square: that of the errors, and the mean of the errors
- * toward zero. */
-static void put_error(const float *got, const double *exact) {
+/* The 128 products of a whole tile, from zero, added to the promoted sums in fp32. */
+static bool promote(int which, const struct tile *tile, tile_multiply *multiply) {
+    static struct tile alone;
+    static uint32_t part[SUMS];
+    alone = *tile;
+    memset(alone.c, 0, sizeof alone.c);
+    if (!multiply(which, &alone, part)) return false;
+    for (int i = 0; i < SUMS; ++i) {
+        float value;
+        memcpy(&value, &part[i], sizeof value);
+        promoted[i] += value;
+    }
+    return true;
+}
+
+/* Adds the products of another instruction. */
+static bool extend(struct long_sum *sum, int kind, bool positive, uint64_t *state,
+                   tile_multiply *multiply) {
+    const int which = formats[kind];
+    const struct arithmetic_type *const type = &arithmetic_types[which];
+    fill(sum->tile.a, TILE_M, type, sum->step, positive, state);
+    fill(sum->tile.b, COLUMNS, type, sum->step, positive, state);
+    if (++sum->step < MOST_STEPS) return true;
+    sum->step = 0;
+    add_exact(sum, type);
+    if (kind == E4M3_KIND && !promote(which, &sum->tile, multiply)) return false;
+    static uint32_t results[SUMS];
+    if (!multiply(which, &sum->tile, results)) return false;
+    memcpy(sum->tile.c, results, sizeof results);
+    return true;
+}
+
+static struct sum_error error_of(const uint32_t *got, const double *exact) {
     double power = 0, error = 0, short_by = 0;
     for (int i = 0; i < SUMS; ++i) {
-        const double difference = got[i] - exact[i];
+        float value;
+        memcpy(&value, &got[i], sizeof value);
+        const double difference = value - exact[i];
         power += exact[i] * exact[i];
         error += difference * difference;
         short_by -= exact[i] < 0 ? -difference : difference;
     }
     const double size = sqrt(power / SUMS);
-    printf(" %10.2g %10.2g", 100 * sqrt(error / SUMS) / size, 100 * short_by / SUMS / size);
+    return (struct sum_error){100 * sqrt(error / SUMS) / size, 100 * short_by / SUMS / size};
 }
 
-static void print_table(bool positive) {
-    static struct wgmma_operand a[KINDS], b[KINDS];
-    static float sums[KINDS + 1][SUMS], part[SUMS];
-    static double exact[KINDS][SUMS];
-    uint64_t state = 1;
-    memset(sums, 0, sizeof sums);
-    memset(exact, 0, sizeof exact);
-    printf("%s\n%7s %21s %21s %21s %21s\n%7s", positive ? "uniform in [0, 1)" : "normal", "k",
-           "bf16", "fp16", "e4m3", "e4m3, promoted", "");
-    for (int i = 0; i <= KINDS; ++i)
-        printf(" %10s %10s", "rms %", "short %");
-    putchar('\n');
-    for (int k = 32, next = 256; k <= 65536; k += 32) {
-        for (int i = 0; i < KINDS; ++i) {
-            const enum tensor_type type = kinds[i].type;
-            const struct element_format *const f = &arithmetic_types[kinds[i].format].a;
-            const struct tensor_shape shape = {WGMMA_M, COLUMNS, type, type, true};
-            for (int step = 0; step < 32; step += tensor_k(type)) {
-                fill(&a[i], f, tensor_k(type), WGMMA_M, positive, &state);
-                fill(&b[i], f, tensor_k(type), COLUMNS, positive, &state);
-                add_exact(exact[i], &a[i], &b[i], type);
-                tensor_core_multiply(sums[i], &a[i], &b[i], shape);
-                if (type == TENSOR_E4M3) tensor_core_multiply(part, &a[i], &b[i], shape);
-            }
-        }
-        if (k % PROMOTED == 0) {
-            for (int i = 0; i < SUMS; ++i)
-                sums[KINDS][i] += part[i];
-            memset(part, 0, sizeof part);
-        }
-        if (k != next) continue;
-        printf("%7d", k);
-        for (int i = 0; i <= KINDS; ++i)
-            put_error(sums[i], exact[i < KINDS ? i : KINDS - 1]);
-        putchar('\n');
-        next *= 4;
+static void evaluate(struct sum_error *errors, uint64_t *hash) {
+    for (int i = 0; i < ERROR_SUMS; ++i) {
+        static uint32_t bits[SUMS];
+        const struct long_sum *const sum = &sums[i < KINDS ? i : E4M3_KIND];
+        memcpy(bits, i < KINDS ? (const void *)sum->tile.c : promoted, sizeof bits);
+        errors[i] = error_of(bits, sum->exact);
+        *hash = hash_words(*hash, bits, SUMS);
     }
 }
 
-void print_errors(void) {
-    print_table(false);
-    putchar('\n');
-    print_table(true);
+bool measure_errors(struct error_table *table, tile_multiply *multiply) {
+    table->hash = HASH_START;
+    for (int input = 0; input < ERROR_INPUTS; ++input) {
+        uint64_t state = 1;
+        memset(sums, 0, sizeof sums);
+        memset(promoted, 0, sizeof promoted);
+        for (int i = 0; i < KINDS; ++i)
+            sums[i].tile.shape = (struct tile_shape){COLUMNS, MOST_STEPS, true};
+        for (int k = 32, length = 0; length < ERROR_LENGTHS; k += 32) {
+            for (int i = 0; i < KINDS; ++i)
+                for (int at = 0; at < 32; at += step_k(&arithmetic_types[formats[i]]))
+                    if (!extend(&sums[i], i, input == 1, &state, multiply)) return false;
+            if (k == error_lengths[length]) evaluate(table->of[input][length++], &table->hash);
+        }
+    }
+    return true;
+}
+
+/* ---- as text ---- */
+
+void print_errors(const struct error_table *table, FILE *out) {
+    for (int input = 0; input < ERROR_INPUTS; ++input) {
+        fprintf(out, "%s%s\n%7s", input ? "\n" : "", error_inputs[input], "k");
+        for (int i = 0; i < ERROR_SUMS; ++i)
+            fprintf(out, " %21s", error_sums[i]);
+        fprintf(out, "\n%7s", "");
+        for (int i = 0; i < ERROR_SUMS; ++i)
+            fprintf(out, " %10s %10s", "rms %", "short %");
+        fputc('\n', out);
+        for (int length = 0; length < ERROR_LENGTHS; ++length) {
+            fprintf(out, "%7d", error_lengths[length]);
+            for (int i = 0; i < ERROR_SUMS; ++i)
+                fprintf(out, " %10.2g %10.2g", table->of[input][length][i].rms,
+                        table->of[input][length][i].short_by);
+            fputc('\n', out);
+        }
+    }
+    fprintf(out, "\nall sums, bit by bit: %016llx\n", (unsigned long long)table->hash);
+}
+
+bool read_errors(struct error_table *table, FILE *in) {
+    char line[256];
+    int rows = 0;
+    while (fgets(line, sizeof line, in)) {
+        unsigned long long hash;
+        if (sscanf(line, "all sums, bit by bit: %llx", &hash) == 1) {
+            table->hash = hash;
+            return rows == ERROR_INPUTS * ERROR_LENGTHS;
+        }
+        int k, taken;
+        if (sscanf(line, "%d%n", &k, &taken) != 1 || rows >= ERROR_INPUTS * ERROR_LENGTHS ||
+            k != error_lengths[rows % ERROR_LENGTHS])
+            continue;
+        const char *rest = line + taken;
+        struct sum_error *const to = table->of[rows / ERROR_LENGTHS][rows % ERROR_LENGTHS];
+        ++rows;
+        for (int i = 0; i < ERROR_SUMS; ++i) {
+            if (sscanf(rest, "%lf %lf%n", &to[i].rms, &to[i].short_by, &taken) != 2) return false;
+            rest += taken;
+        }
+    }
+    return false;
 }

@@ -1,6 +1,7 @@
 /*
  * main.c: build/gpu/arithmetic FILE: multiplies the tiles of tiles.h and designed.c on the GPU and
- * writes what the Tensor Core makes of them.
+ * writes what the Tensor Core makes of them. build/gpu/arithmetic error prints how the error of a
+ * sum grows with k.
  *
  * FILE, little-endian, for every type of arithmetic_types in order: a header of 8 words of 32 bits
  * (ARITHMETIC_MAGIC, the type's index, designed cases, classes, tiles of a class, full tiles of a
@@ -22,6 +23,7 @@
 #include "element_codec.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
+#include "tools/arithmetic/error.h"
 #include "tools/arithmetic/record.h"
 #include "tools/arithmetic/tile_kernels.h"
 #include "tools/arithmetic/tiles.h"
@@ -230,9 +232,25 @@ static bool record_type(struct record *r, int which) {
     return good;
 }
 
+/* ---- long sums ---- */
+
+static bool multiply_tile(int which, const struct tile *tile, uint32_t *results) {
+    stage(tile, 0);
+    if (!multiply(cores[which], tile->shape, 1)) return false;
+    memcpy(results, memory.host_results, sizeof *results * TILE_M * (size_t)tile->shape.n);
+    return true;
+}
+
+static enum exit_code show_errors(void) {
+    static struct error_table table;
+    if (!measure_errors(&table, multiply_tile)) return EXIT_WRONG;
+    print_errors(&table, stdout);
+    return EXIT_VERIFIED;
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
-        fprintf(stderr, "usage: arithmetic FILE\n");
+        fprintf(stderr, "usage: arithmetic FILE | error\n");
         return EXIT_USAGE;
     }
     int devices = 0;
@@ -247,6 +265,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "arithmetic: not enough memory\n");
         return EXIT_NO_DEVICE;
     }
+    if (!strcmp(argv[1], "error")) return show_errors();
     struct record r = {.file = fopen(argv[1], "wb")};
     bool good = r.file != NULL;
     for (int which = 0; good && which < ARITHMETIC_TYPES; ++which)

@@ -7,6 +7,8 @@
  *   reject RECORD TYPE   adds in other ways, each of which departs in one rule: the record's
  *                        designed cases must tell each from the hardware's
  *   error                prints how the error of a sum grows with k
+ *   error RECORD         the same, and compares it with what build/gpu/arithmetic error printed
+ *   figure RECORD FILE   draws both into FILE; if there is no RECORD, the simulated errors alone
  *
  * Exit codes: 0, 1 if a tile differs or a departure does not show, 2 for wrong usage.
  */
@@ -16,6 +18,7 @@
 #include "sim/models/tensor_core.h"
 #include "tools/arithmetic/departures.h"
 #include "tools/arithmetic/error.h"
+#include "tools/arithmetic/error_figure.h"
 #include "tools/arithmetic/record.h"
 
 enum { USAGE = 2, SHOWN = 10 };
@@ -174,19 +177,67 @@ static void reject_departures(int which) {
     free(cases);
 }
 
+/* ---- long sums ---- */
+
+static bool multiply_tile(int which, const struct tile *operands_and_sums, uint32_t *d) {
+    tile = *operands_and_sums;
+    multiply(which);
+    memcpy(d, results, sizeof *d * TILE_M * (size_t)tile.shape.n);
+    return true;
+}
+
+/* The GPU's name in the first line of a record. */
+static void read_gpu(FILE *in, char *name, size_t size) {
+    char line[1024];
+    *name = 0;
+    const char *const at = fgets(line, sizeof line, in) ? strstr(line, "\"gpu\": \"") : NULL;
+    if (at) snprintf(name, size, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+}
+
+/* The GPU's errors; false if there are none. Ends the program if they are damaged. */
+static bool load_errors(const char *path, struct error_table *table, char *gpu, size_t size) {
+    FILE *const in = fopen(path, "r");
+    if (!in) return false;
+    read_gpu(in, gpu, size);
+    if (!*gpu || !read_errors(table, in)) {
+        fprintf(stderr, "arithmetic: %s: no record of errors, or a damaged one\n", path);
+        exit(1);
+    }
+    fclose(in);
+    return true;
+}
+
+/* Prints the errors, or draws them into `figure`. */
+static int show_errors(const char *record_path, const char *figure) {
+    static struct error_table simulated, measured;
+    char gpu[64];
+    measure_errors(&simulated, multiply_tile);
+    const bool recorded = record_path && load_errors(record_path, &measured, gpu, sizeof gpu);
+    if (record_path && !recorded && !figure) {
+        perror(record_path);
+        return 1;
+    }
+    if (recorded && measured.hash != simulated.hash) {
+        fprintf(stderr, "arithmetic: sums %016llx, recorded %016llx\n",
+                (unsigned long long)simulated.hash, (unsigned long long)measured.hash);
+        return 1;
+    }
+    if (figure) return !write_error_figure(figure, &simulated, recorded ? &measured : NULL, gpu);
+    print_errors(&simulated, stdout);
+    return 0;
+}
+
 /* ---- the command line ---- */
 
 static int usage(void) {
     fprintf(stderr, "usage: arithmetic compact FILE | check RECORD [TYPE] | reject RECORD TYPE | "
-                    "error\n");
+                    "error [RECORD] | figure RECORD FILE\n");
     return USAGE;
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && !strcmp(argv[1], "error")) {
-        print_errors();
-        return 0;
-    }
+    if ((argc == 2 || argc == 3) && !strcmp(argv[1], "error")) return show_errors(argv[2], NULL);
+    if (argc == 4 && !strcmp(argv[1], "figure")) return show_errors(argv[2], argv[3]);
     const bool compact = argc == 3 && !strcmp(argv[1], "compact");
     const bool reject = argc == 4 && !strcmp(argv[1], "reject");
     const char *const only = argc == 4 ? argv[3] : NULL;

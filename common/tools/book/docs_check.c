@@ -20,6 +20,7 @@
 #include "tools/book/docs_figures.h"
 #include "tools/book/docs_numbers.h"
 #include "tools/book/docs_page.h"
+#include "tools/book/docs_ratios.h"
 #include "tools/book/docs_suite.h"
 #include "tools/book/docs_tables.h"
 #include "tools/json/json.h"
@@ -340,6 +341,7 @@ int main(int argc, char **argv) {
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);
+        ratios_check(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);
         numbers += numbers_check(root, &pages[i]);
     }

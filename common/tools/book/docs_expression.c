@@ -26,6 +26,9 @@ static const struct {
     {"cycles", NULL, "cycles", 1},
     {"utilization", NULL, "tensor_core_utilization", 100},
     {"registers", NULL, "registers", 1},
+    {"quantization_error", NULL, "quantization_error", 100},
+    {"accumulation_error", NULL, "accumulation_error", 100},
+    {"rounding_error", NULL, "rounding_error", 100},
     /* Percent of the cuBLAS of the same run. */
     {"cublas", "burst", "tflops", 100},
     {"sustained_cublas", "sustained", "tflops", 100},

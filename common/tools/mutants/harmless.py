@@ -21,6 +21,9 @@ BOTH_BEFORE = ("The fence covers the reads of ldmatrix, the wait covers those of
                "barrier after them passes both on.")
 ORDER_BARRIER = ("The order barrier flips a little later, or the wait comes a little earlier; the "
                  "barrier hands over the Tensor Core, not data.")
+ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registers: the other "
+              "consumer issues a little earlier or later. A consumer that waits where it should "
+              "only arrive waits for the other to take its turn, which it does.")
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
@@ -64,12 +67,16 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^(?!.*/stream_k\.cu)", r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    (r"^(?!.*/(stream_k|per_tensor)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
+     "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
+    ("11_.*kernel", r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
+    ("11_.*kernel", r"^tma_load\(.*->b\[", "after the next", LOADS),
+    ("11_.*kernel", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"/stream_k\.cu", r"^release_stage", "after the next",
      "The last stage of a piece is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"/stream_k\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
@@ -94,12 +101,24 @@ RULES = (
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("0[89]_|10_.*kernel|11_.*per_tensor|13_", r"release_stage\(shared, &release\)",
+    ("0[89]_|10_.*kernel|11_.*(per_tensor|kernel)|13_", r"release_stage\(shared, &release\)",
      "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
+    ("11_.*kernel", r"release_stage\(shared, &release\)", "before the previous",
+     "It releases the stage of the k-tile before, whose scales have been read since."),
+    ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
+     "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
+     "but nothing is read too early."),
+    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER", "arrives without waiting",
+     "The barrier only meets the last arrival of consumer 1: nothing follows that consumer 0 would "
+     "have to wait for."),
+    ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER",
+     "(after the next|before the previous|waits, too)", ORDER_TURN),
+    ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
+    ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
     # What only costs time.
-    ("08_|10_|12_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
+    ("08_|1[012]_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",

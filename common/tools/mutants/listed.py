@@ -10,6 +10,8 @@ TWO_WARPGROUPS = "06_wgmma/two_warpgroups.cu"
 SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong/kernel.cu"
 PERSISTENT, MULTICAST = "08_persistent_pingpong/persistent.cu", "09_cluster_multicast/kernel.cu"
 GENERAL, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_reduce.cu"
+PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
+SCALED = "beyond/11_fp8_scaling/kernel.cu"
 PIPELINE, TILE_ORDER = "building_blocks/pipeline.h", "building_blocks/tile_order.h"
 EPILOGUE_STORE = "building_blocks/epilogue_store.h"
 WIDE_STORE = "building_blocks/wide_store.h"
@@ -230,6 +232,55 @@ EDITS = [
     (GENERAL, "if (PINGPONG && consumer == 1) {", "if (PINGPONG && consumer == 0) {",
      "the wrong consumer skips", ORDER),
     (GENERAL, "(PINGPONG ? CONSUMERS : 1);", "1;", "takes the other consumer's tiles, too", ORDER),
+
+    (PER_TENSOR, "load_scale(args->scales.a) * ", "", "the scale of B only", VALUE),
+    (PER_TENSOR, "step * 32 * sizeof", "step * 16 * sizeof", "wrong step along k", VALUE),
+
+    (PROMOTED, "first_row + half * 64 + row", "first_row + row", "the scales of the first half",
+     VALUE),
+    (PROMOTED, "row < args->m ?", "true ?", "the scales of rows that do not exist", VALUE),
+    (PROMOTED, "column < args->n;", "true;", "the scales of columns that do not exist", VALUE),
+    (PROMOTED, "wgmma_promote(sum[half]", "wgmma_promote(sum[0]", "one set of sums for both halves",
+     VALUE),
+
+    (SCALED, "tile.n * BN / SCALE_BLOCK,\n                     k_tile / SCALES_B * SCALES_B",
+     "tile.n * BN / SCALE_BLOCK,\n                     k_tile", "a box that begins anywhere", ORDER),
+    (SCALED, "[k_tile % SCALES_B];", "[0];", "the first of four scales of B", VALUE),
+    (SCALED, "k_tile, tile.m * BM, full", "0, tile.m * BM, full", "the scales of the first block",
+     VALUE),
+    (SCALED, "[consumer * PARTS * 64 + row];", "[row];", "both consumers read the same scales",
+     VALUE),
+    (SCALED, "&scale_a[part * 64 + 8]", "&scale_a[part * 64]", "one scale for both rows", VALUE),
+    (SCALED, "(BM + SCALES_B) * sizeof(float)", "BM * sizeof(float)",
+     "does not expect B's scales", ORDER),
+    (SCALED, "a[state.index][row * BK]", "a[state.index][0]", "both halves to the same place",
+     ORDER),
+    (SCALED, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
+    (SCALED, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
+    (SCALED, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
+    (SCALED, "release = {0, 0}", "release = {1, 0}", "releases the next stage", ORDER),
+    (SCALED, "part == 0 && (k_tile > 0 || !first)", "part == 0",
+     "releases a stage that it has not read", ORDER),
+    (SCALED, "part == 0 && (k_tile > 0 || !first)", "part == 0 && k_tile > 0",
+     "does not release the last stage of a tile", ORDER),
+    (SCALED, "if (k_tile < args->tiles_k - 1) consumer_wait", "consumer_wait",
+     "waits behind the last k-tile", ORDER),
+    (SCALED, "b = b_first + (unsigned)(state.index", "b = b_first + (unsigned)(0 * state.index",
+     "B of the first stage always", ORDER),
+    (SCALED, "if (part > 0 && k_tile == args->tiles_k - 1)", "if (part > 0 && k_tile == 0)",
+     "stores rows after their first k-tile", VALUE),
+    (SCALED, "last = tile;", "", "the last rows of every tile to the first one", VALUE),
+    (SCALED, "UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;", "",
+     "adds to the sums of the tile before", VALUE),
+    (SCALED, "epilogue_store(shared->d[consumer]", "epilogue_store(shared->d[0]",
+     "consumers share their staging", ORDER),
+    (SCALED, "sum, 1 + consumer);", "sum, 1);", "both consumers use one named barrier", ORDER),
+    (SCALED, "(consumer * PARTS + part) * 64;", "consumer * PARTS * 64;",
+     "both parts to the same rows", VALUE),
+    (SCALED, "ORDERED && consumer == 1", "ORDERED && consumer == 0", "the wrong consumer begins",
+     ORDER),
+    (SCALED, "ORDER = 1 + CONSUMERS,", "ORDER = CONSUMERS,",
+     "the order shares a barrier with the epilogue", ORDER),
 
     (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
      VALUE),

@@ -79,6 +79,8 @@ ARGUMENTS = {
     "consumer_wait": lambda a: state_changes(a, 1),
     "named_barrier_sync": lambda a: (more_less(a, 1, "count", "32") +
                                      [("barrier 1 for all", 0, "1")]),
+    "named_barrier_arrive": lambda a: (more_less(a, 1, "count", "32") +
+                                       [("the next barrier", 0, f"({a[0]}) + 1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
     "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
     "st_global_release": lambda a: narrower(a, 2),
@@ -91,7 +93,9 @@ ARGUMENTS = {
 }
 WHOLE = {
     "__syncthreads": [("only a warp's barrier", "__syncwarp()")],
-    "named_barrier_sync": [("only a warp's barrier", "__syncwarp()")],
+    "named_barrier_sync": [("only a warp's barrier", "__syncwarp()"),
+                           ("arrives without waiting", "named_barrier_arrive({0}, {1})")],
+    "named_barrier_arrive": [("waits, too", "named_barrier_sync({0}, {1})")],
     "cluster_sync": [("only the CTA's barrier", "__syncthreads()")],
     "cluster_sync_relaxed": [("only the CTA's barrier", "__syncthreads()")],
     "mbarrier_wait": [("looks once instead of waiting", "(void)mbarrier_try_wait({0}, {1})")],
@@ -119,12 +123,14 @@ WHOLE = {
 REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "producer_acquire",
             "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
             "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
-            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage"}
+            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage",
+            "named_barrier_arrive"}
 # Every one of many threads has to make these; here one does.
-BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "cluster_sync",
-          "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait", "cp_async_wait_group",
-          "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc", "wgmma_fence", "wgmma_commit_group",
-          "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc", "setmaxnreg_dec"}
+BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_barrier_arrive",
+          "cluster_sync", "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait",
+          "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
+          "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
+          "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
 COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
@@ -137,8 +143,9 @@ SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
 TOUCHING = SYNCHRONIZING - COUNTING | {
     "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
-    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3_rs", "epilogue_store_elements",
-    "epilogue_store", "cluster_sum_get", "column_sum_get", "load_weights", "unpack"}
+    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
+    "wgmma_promote", "epilogue_store_elements", "epilogue_store", "cluster_sum_get",
+    "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")

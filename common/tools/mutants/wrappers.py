@@ -21,7 +21,7 @@ PLAIN = {
     "stmatrix_x4_trans", "w4_to_e4m3", "w4_to_e4m3_by_table", "wgmma_m64nNk32_e4m3_rs",
     "wgmma_m64nNk32_e4m3", "wgmma_promote",
     "mma_m16n8k16", "wgmma_m64nNk16", "wgmma_m64nNk16_mn_major",
-    "wgmma_m64nNk16_rs"}
+    "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote"}
 # Of CUDA itself.
 BARRIERS = {"__syncthreads", "__syncwarp"}
 WRAPPER = re.compile(r"^(?:DEVICE\s[^;={]*?\b|#define )([a-z]\w*)\(", re.M)

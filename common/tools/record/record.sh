@@ -18,6 +18,11 @@
 #   suite_sustained  110 s   a third of them under sustained load
 #   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
+#   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
+#                            one for each operand; of this and the next two, BASELINES may name more
+#                            than the libraries: libraries,rivals
+#   fp8_layers        85 s   11 on 20 layers of language models
+#   fp8_sustained    110 s   the five shapes under sustained load
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
@@ -30,6 +35,7 @@
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
 #   arithmetic        10 s   how the Tensor Core adds; wants DIR/sim/arithmetic too
+#   error              5 s   how the error of a sum grows with k; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
@@ -277,6 +283,56 @@ section_suite_sustained() {
         --timing sustained
 }
 
+# Training of DeepSeek-V3, a cube, and a layer at decoding.
+fp8=4096x7168x16384,4096x4096x7168,4096x24576x1536,8192,128x7168x2048
+
+# With 11:per_tensor in it, a rotation's operands have one scale each: so there are two.
+section_fp8() {
+    begin h200-fp8.jsonl
+    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:promoted,11,11:ordered,11:small \
+        --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 3
+    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 --shapes $fp8 \
+        --baselines "${BASELINES:-libraries}" --iters 3
+}
+
+# Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.
+layers='
+    DeepSeek-V3:q_a         1536x7168    4096
+    DeepSeek-V3:q_b         24576x1536   64 8192
+    DeepSeek-V3:kv_b        32768x512    2048
+    DeepSeek-V3:o           7168x16384   128 1024
+    DeepSeek-V3:gate_up     36864x7168   256
+    DeepSeek-V3:down        7168x18432   4096
+    DeepSeek-V3:expert_up   4096x7168    512
+    DeepSeek-V3:expert_down 7168x2048    1024
+    Llama-3-8B:qkv          6144x4096    64 8192
+    Llama-3-8B:down         4096x14336   2048
+    Llama-3-70B:qkv         10240x8192   128
+    Llama-3-70B:o           8192x8192    512
+    Llama-3-70B:gate_up     57344x8192   1024
+    Llama-3-70B:down        8192x28672   256 4096
+    Qwen2.5-7B:gate_up      37888x3584   2048
+    Qwen2.5-32B:down        5120x27648   8192'
+
+# The shapes m x n x k of all layers.
+layer_shapes() {
+    awk '{ for (i = 3; i <= NF; ++i) { printf "%s%sx%s", comma, $i, $2; comma = "," } }' \
+        <<<"$layers"
+}
+
+section_fp8_layers() {
+    begin h200-fp8-layers.jsonl
+    rows h200-fp8-layers.jsonl "$gpu/compare" --dtype e4m3 --kernels 11,11:small \
+        --shapes "$(layer_shapes)" --baselines "${BASELINES:-libraries}" --iters 2
+}
+
+# Scales change no speed, so that one rotation has both.
+section_fp8_sustained() {
+    begin h200-fp8-sustained.jsonl
+    rows h200-fp8-sustained.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 \
+        --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
+}
+
 # Median milliseconds of a chapter in the rows on stdin.
 median_ms() {
     sed -n "s/.*\"chapter\": \"$1\".*\"burst\": {\"ms\": \([0-9.e-]*\).*\"sustained\".*\"baselines\".*/\1/p"
@@ -414,6 +470,19 @@ section_arithmetic() {
     "$gpu/arithmetic" "$raw" && "$build/sim/arithmetic" compact "$raw" >>"$file" &&
         "$build/sim/arithmetic" check "$file"
     note $? "$gpu/arithmetic $raw"
+}
+
+# The GPU's long sums, which have to be the simulator's.
+section_error() {
+    local file
+    file=$(place h200-error.txt)
+    begin h200-error.txt
+    echo "+ $gpu/arithmetic error"
+    echo "+ $build/sim/arithmetic error $file"
+    [ -n "$dry" ] && return
+    header build/gpu/arithmetic error >>"$file"
+    "$gpu/arithmetic" error >>"$file" && "$build/sim/arithmetic" error "$file" >/dev/null
+    note $? "$gpu/arithmetic error"
 }
 
 # Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.

@@ -1,0 +1,15 @@
+/*
+ * error_figure.h: the error of long sums as a figure.
+ */
+#ifndef TOOLS_ARITHMETIC_ERROR_FIGURE_H
+#define TOOLS_ARITHMETIC_ERROR_FIGURE_H
+
+#include "tools/arithmetic/error.h"
+
+/* Writes an SVG: root mean square errors against k, both on logarithmic axes, a panel for each
+ * input. Lines are simulated; circles are measured, by the GPU of that name. `measured` may be
+ * NULL. False, with a line on stderr, if the file could not be written. */
+bool write_error_figure(const char *path, const struct error_table *simulated,
+                        const struct error_table *measured, const char *gpu);
+
+#endif
