@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/book/docs_drawn.h"
 #include "tools/book/docs_figures.h"
 #include "tools/book/docs_numbers.h"
 #include "tools/book/docs_page.h"
@@ -340,6 +341,7 @@ int main(int argc, char **argv) {
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);
+        drawn_check(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);
         numbers += numbers_check(root, &pages[i]);
     }
