@@ -63,6 +63,51 @@ expect 1 'the table is stale'
 grep -qF '| bf16, burst | 1 | 0.500 | 0.250 | 1 | 0.500 | 0.250 | 0.50, 64³ |' "$dir/README.md" ||
     { echo 'no row of the means'; failed=1; }
 grep -qF 'not yet recorded: `none.jsonl`' "$dir/README.md" || { echo 'means of nothing'; failed=1; }
+# Shapes that a seed drew: 14393x35x228, 46x24x16120 and 1024x4352x192 are the first of seed 11.
+book
+mkdir "$dir/docs/figures"
+figure=$dir/docs/figures/ten.svg
+record=$dir/docs/results/ten.jsonl
+printf '<!-- drawn: results=ten figure=ten lowest=1 -->\n<!-- end -->\n' >>"$dir/README.md"
+"$check" --write "$dir" >/dev/null
+grep -qF 'there is no `docs/results/ten.jsonl`' "$dir/README.md" || { echo 'drawn'; failed=1; }
+{
+    echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run --drawn 11"}'
+    algo='{"tile_m": 24, "tile_n": 64, "cluster_m": 4, "cluster_n": 2, "splits": 9}'
+    for row in '14393 35 228 40' '46 24 16120 5' '1024 4352 192 8'; do
+        read -r m n k speed <<<"$row"
+        best="{\"name\": \"cublaslt-best\", \"burst\": {\"tflops\": 10}, \"algo\": $algo}"
+        echo "{\"chapter\": \"10_x\", \"selected\": \"own\", \"m\": $m, \"n\": $n, \"k\": $k," \
+            "\"dtype\": \"bf16\", \"burst\": {\"tflops\": $speed}, \"baselines\": [$best]}"
+    done
+} >"$record"
+expect 1 'the block is stale'
+expect 1 'docs/figures/ten.svg is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+grep -qF "of the seed's 120 shapes the first 3 |" "$dir/README.md" || { echo 'not 3'; failed=1; }
+for row in 'n and k multiples of 8 | 2 | 0.632 | 0.50 | 0.50, 46×24×16120 |' \
+    'n or k not a multiple of 8 | 1 | 4.000 | 4.00 | 4.00, 14393×35×228 |' \
+    'all | 3 | 1.170 | 0.50 | 0.50, 46×24×16120 |' \
+    '46×24×16120 | 0.50 | `own` | 24×64 | 4×2 | 9 |'; do
+    grep -qF "| $row" "$dir/README.md" || { echo "no row of drawn shapes: $row"; failed=1; }
+done
+[ "$(grep -c '<circle' "$figure")" -eq 2 ] || { echo 'not a circle a shape'; failed=1; }
+grep -qF '<title>14393×35×228: 4.00</title></path>' "$figure" || { echo 'no triangle'; failed=1; }
+sed -i 's/4.00</4.01</' "$figure"
+expect 1 'docs/figures/ten.svg is stale'
+rm "$figure"
+expect 1 'docs/figures/ten.svg is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+sed -i 's/"tflops": 8}/"tflops": 8.3}/' "$record"
+expect 1 'the block is stale'
+sed -i 's/"tflops": 8.3}/"tflops": 0}/' "$record"
+expect 1 'ten.jsonl has a row without burst of the kernel or cublaslt-best'
+sed -i '3d' "$record"
+expect 1 "ten.jsonl has a row that is not the seed's next shape"
+sed -i 's/ lowest=1//' "$dir/README.md"
+expect 1 'drawn shapes need results=, figure= and lowest='
 book
 marker='<!-- ratios: results=layers kernels=11,11:small against=slow,fast timing=burst -->'
 printf '%s\n<!-- end -->\n' "$marker" >>"$dir/README.md"
