@@ -1,7 +1,8 @@
 /*
  * docs_ratios.h: some kernels against some rivals on many shapes, a row for each shape.
  *
- *   <!-- ratios: results=h200-fp8-layers kernels=11,11:small against=cublaslt-blocks timing=burst -->
+ *   <!-- ratios: results=h200-fp8-layers kernels=11,11:small against=cublaslt-blocks
+ *        timing=burst -->     (in one line)
  *   ...
  *   <!-- end -->
  *
