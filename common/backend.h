@@ -27,6 +27,7 @@ enum exit_code {
 struct backend_options {
     enum gemm_type type; /* of the operands: for the baselines */
     bool trace;          /* record a timeline */
+    int gpus;            /* that kernels for several GPUs get; 0 or 1: there are none of these */
 };
 
 /* An option of the command line that only this backend has; the harness reads its value before
@@ -50,7 +51,8 @@ const char *backend_lacks(const char *option);
 struct backend_info {
     const char *backend; /* "cuda" or "sim" */
     char name[128];
-    int gpus;                     /* GPUs that kernels may use together */
+    int gpus;      /* GPUs that kernels may use together: those that reach each other's memory */
+    int gpus_open; /* of these, the ones that kernels for several GPUs use: options.gpus, or 1 */
     char driver[32], toolkit[32]; /* empty: not known */
     int sm_count;
     size_t memory_bytes;  /* free memory */
@@ -75,6 +77,9 @@ void backend_close(void);
  * nothing). `label` names the allocation in the simulator's reports ("A", "D", ...) and lives
  * as long as the program. `writable`: kernels may write to it. */
 void *backend_alloc(size_t bytes, const char *label, bool writable);
+/* The same in the memory of one of the GPUs that kernels use together, 0 to options.gpus - 1. GPU 0
+ * is the one of backend_alloc(). */
+void *backend_alloc_on(int gpu, size_t bytes, const char *label, bool writable);
 void backend_free(void *memory);
 bool backend_copy_in(void *device, const void *host, size_t bytes);
 bool backend_copy_out(void *host, const void *device, size_t bytes);
@@ -151,6 +156,7 @@ enum { CHECK_SETTINGS = 4, MOST_CHECK_RUNS = 128 };
 struct check_run {
     int m, n, k;
     uint64_t seed;                    /* of the input, which is whole numbers */
+    int gpus;                         /* that the kernel gets; 0: it is not for several */
     uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
 };
 

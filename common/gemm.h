@@ -11,7 +11,8 @@
  * neither be used nor written.
  *
  * Of e4m3 problems, A and B hold 8-bit elements with scales (struct gemm_scales, below), lda and
- * ldb are multiples of 16, and D is bf16.
+ * ldb are multiples of 16, and D is bf16. Of w4a8 problems the same holds for A; B holds 4-bit
+ * weights and their scales in blocks (w4_block.h).
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
  * against the simulator, once for each type that it is for: fp16 and bf16 unless it says otherwise.
@@ -50,9 +51,40 @@ struct tensor_map {
 
 enum { GEMM_COUNTERS = 1024 };
 
+/* ---- one problem on several devices ---- */
+
+enum { GEMM_DEVICES = 8 }; /* the most */
+
+/* Which part of a problem lies on which device. Every device has room for A, B and D with the
+ * shapes of gemm_problem. What is not in its part holds NaN (A, B) or must not be written (D). */
+enum gemm_layout {
+    LAYOUT_ONE_DEVICE = 0,
+    /* A slice of k on each device: its columns of A and B. D is scattered: its rows are split over
+     * the devices. A reduce-scatter has to follow the multiplication. */
+    LAYOUT_SLICES_OF_K,
+    /* A slice of A's rows, and a slice of n on each device: its rows of B, its columns of D. An
+     * all-gather of A has to come before the multiplication. */
+    LAYOUT_SLICES_OF_ROWS,
+    GEMM_LAYOUTS
+};
+
+/* Slices are whole numbers of these, and the last of them what is left. A slice may be empty. */
+enum { SLICE_M = 128, SLICE_N = 256, SLICE_K = 64 };
+
+/* What one device holds, all pointers in its own memory, which the other devices can reach. */
+struct gemm_share {
+    const element_t *a; /* [m][lda] */
+    const element_t *b; /* [n][ldb] */
+    element_t *d;       /* [m][ldd] */
+    void *workspace;    /* >= gemm_kernel.workspace_bytes(), contents undefined */
+    uint32_t *flags;    /* gemm_kernel.flags() words, zero before the first launch; each launch
+                         * leaves them so */
+};
+
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
  * block of columns and of k. Scales are stored so that those which a tile needs for one block of k
- * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. */
+ * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. Of w4a8, a row of A has
+ * one scale, whatever the block: a is [1][pitch_a], and b is NULL. */
 enum { SCALE_BLOCK = 128 }; /* elements of k, and of n */
 struct gemm_scales {
     const float *a;       /* [ceil(k / SCALE_BLOCK)][pitch_a], of m rows each */
@@ -64,15 +96,18 @@ struct gemm_scales {
 struct gemm_problem {
     int m, n, k;
     int64_t lda, ldb, ldd; /* elements, multiples of 8 */
-    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type */
-    const element_t *b;    /* [n][ldb] */
+    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type, or of w4a8 */
+    const element_t *b;    /* [n][ldb]; of w4a8, blocks, and ldb is not used */
     element_t *d;          /* [m][ldd] */
     /* Launches that may overlap on the device share none of these three: D, workspace, counters. */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
-    struct gemm_scales scales;  /* all zero, if the problem is not of e4m3 */
+    struct gemm_scales scales;  /* all zero, if the problem is of a 16-bit type */
+    /* Of a kernel for several devices, which uses these instead of a, b, d and workspace. */
+    int devices; /* 0 or 1: a single one */
+    struct gemm_share share[GEMM_DEVICES];
 };
 
 /* The one parameter of every kernel. */
@@ -91,6 +126,18 @@ struct gemm_args {
     struct trace_record *trace;
     struct gemm_scales scales;
     struct tensor_map map_scale_a, map_scale_b;
+};
+
+/* The one parameter of a kernel that runs on several devices at once; each device has its own. */
+struct gemm_device_args {
+    struct gemm_args gemm; /* what a kernel for one device has, in this device's memory */
+    int device, devices;   /* this one's number, and how many there are */
+    int first_k_tile;      /* of this device's slice of k; gemm.tiles_k counts it */
+    int first_item;        /* of this launch; gemm.items is the end */
+    /* Where slices begin, in tiles: device i has [i] to [i + 1] - 1. */
+    int first_m_tile[GEMM_DEVICES + 1], first_n_tile[GEMM_DEVICES + 1];
+    uint32_t *flags[GEMM_DEVICES];            /* each device's */
+    struct tensor_map map_peer[GEMM_DEVICES]; /* matrices of the same kind, each on one device */
 };
 
 /* How a kernel is launched. */
@@ -133,6 +180,12 @@ struct gemm_kernel {
     /* Of e4m3: it takes the first scale of A and the first of B for all of them, so problems must
      * have no others. */
     bool tensor_scales;
+    /* How problems are laid out for it. With LAYOUT_ONE_DEVICE it runs on one device. */
+    enum gemm_layout layout;
+    /* Words of gemm_share.flags that launch() uses for this problem; NULL: none. */
+    size_t (*flags)(const struct gemm_problem *problem);
+    /* Each device rounds its partial sum to the type of D before the sums are added up. */
+    bool rounds_parts;
     /* launch() uses tile_counter; otherwise that may be NULL. */
     bool counters;
 };
@@ -151,6 +204,29 @@ extern const struct gemm_kernel GEMM_KERNEL;
 /* Enqueues one kernel. */
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch, const struct gemm_args *args);
 
+/* Enqueues one kernel on each of `devices` devices, args[i] for device i. All of them start after
+ * what the stream holds, run at the same time, and may wait for each other. What is enqueued later
+ * on the stream starts after the last of them. The stream is device 0's. */
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices);
+
+/* A copy of `bytes` bytes by a copy engine, usually from one device's memory to another's. */
+struct gemm_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    int device; /* whose copy engine it is */
+};
+/* Enqueues copies that all start after what the stream holds and run at the same time, those of one
+ * device one after the other. What is enqueued later starts after the last of them. */
+enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream);
+
+/* Both at the same time: the kernels and the copies start after what the stream holds, and what is
+ * enqueued later starts after the last of them. */
+enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
+                                           const struct gemm_device_args *args, int devices,
+                                           const struct gemm_copy *copies, int count);
+
 /* Enqueues the zeroing of `bytes` bytes of global memory. */
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream);
 
@@ -162,17 +238,22 @@ int gemm_sm_count(void);
 int gemm_resident_clusters(const struct gemm_launch *launch);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
-/* Operands are of the first three. */
-enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_FP32 = 3 };
+/* Operands are of the first three, or of the fourth: A is e4m3, and B holds 4-bit weights. */
+enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_W4A8 = 3, GEMM_FP32 = 4 };
+
+/* Do operands of this type have scales? */
+static inline bool gemm_type_is_scaled(enum gemm_type type) {
+    return type == GEMM_E4M3 || type == GEMM_W4A8;
+}
 
 /* The elements of D, if the operands are of this type. */
 static inline enum gemm_type gemm_output_type(enum gemm_type type) {
-    return type == GEMM_E4M3 ? GEMM_BF16 : type;
+    return gemm_type_is_scaled(type) ? GEMM_BF16 : type;
 }
 
-/* Bytes of an element. */
+/* Bytes of an element; 0 for GEMM_W4A8, which is no type of an element. */
 static inline int gemm_type_bytes(enum gemm_type type) {
-    return type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
+    return type == GEMM_W4A8 ? 0 : type == GEMM_E4M3 ? 1 : type == GEMM_FP32 ? 4 : 2;
 }
 
 /* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,
@@ -186,6 +267,12 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                                  enum gemm_swizzle swizzle);
 
 static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+
+/* Where the slice of device `device` of `devices` begins, of `count` tiles; device + 1: where it
+ * ends. Slices differ by at most one tile. */
+static inline int gemm_slice(int count, int device, int devices) {
+    return (int)((int64_t)count * device / devices);
+}
 
 /* The kernel parameter for a problem cut into tiles of this size; the chapter adds the tensor
  * maps. */
@@ -211,6 +298,37 @@ static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int ti
     args.trace = p->trace;
     args.scales = p->scales;
     return args;
+}
+
+/* The parameter for device `device` of the problem's; the chapter adds the tensor maps. */
+static inline struct gemm_device_args gemm_device_args_of(const struct gemm_problem *p, int device,
+                                                          int tile_m, int tile_n, int tile_k) {
+    struct gemm_device_args args;
+    struct gemm_problem own = *p;
+    memset(&args, 0, sizeof args);
+    own.a = p->share[device].a;
+    own.b = p->share[device].b;
+    own.d = p->share[device].d;
+    own.workspace = p->share[device].workspace;
+    if (device > 0) own.trace = NULL; /* the recorder's buffer is device 0's */
+    args.gemm = gemm_args_of(&own, tile_m, tile_n, tile_k);
+    args.device = device;
+    args.devices = p->devices;
+    for (int i = 0; i <= p->devices; ++i) {
+        args.first_m_tile[i] = gemm_slice(args.gemm.tiles_m, i, p->devices);
+        args.first_n_tile[i] = gemm_slice(args.gemm.tiles_n, i, p->devices);
+        if (i < p->devices) args.flags[i] = p->share[i].flags;
+    }
+    return args;
+}
+
+/* Where k is sliced: this device's part of the k-tiles. A device whose slice is empty multiplies
+ * zeros, which the TMA reads beyond k. */
+static inline void gemm_slice_k(struct gemm_device_args *args) {
+    const int tiles = args->gemm.tiles_k, first = gemm_slice(tiles, args->device, args->devices);
+    const int end = gemm_slice(tiles, args->device + 1, args->devices);
+    args->first_k_tile = end > first ? first : tiles;
+    args->gemm.tiles_k = end > first ? end - first : 1;
 }
 
 /* A launch of a chapter's kernel on `grid` CTAs; its record has the rest. Host thread. */

@@ -20,7 +20,8 @@
  *             tile_m * tile_n * 64 * 2 / 4096; the rest is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
  *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
- *             persistent: it is for problems whose tiles are all resident at once.
+ *             persistent: it is for problems whose tiles are all resident at once. CTAs that are
+ *             on the same SM share its Tensor Core and what the L2 delivers to it.
  *   deep      all resident clusters share the tiles, and the problem needs a workspace.
  *   balanced  for few rows: the tiles' width is chosen so that every CTA has the same work.
  *
@@ -32,15 +33,18 @@
         f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1280, 3300)                         \
             f(pp192, 0, 0, 0, 778, 700) f(pp192_cluster, 0, 0, 0, 778, 900)                        \
                 f(pp128, 0, 0, 0, 549, 700) f(split1_64x64, 1, 0, 0, 278, 570)                     \
-                    f(split1_64x128, 1, 0, 0, 311, 2000) f(rows_64x128, 1, 0, 1, 311, 200)         \
-                        f(split2_128x64, 2, 0, 0, 422, 2400) f(split8_64x64, 8, 0, 0, 278, 5300)   \
-                            f(deep_64x128, 1, 1, 0, 311, 9000)                                     \
-                                f(deep_128x128, 1, 1, 0, 560, 13000)
+                    f(split1_64x32, 1, 0, 0, 278, 500) f(split1_64x128, 1, 0, 0, 311, 2000)        \
+                        f(rows_64x128, 1, 0, 1, 311, 200) f(split2_128x64, 2, 0, 0, 422, 2400)     \
+                            f(split4_64x64, 4, 0, 0, 278, 3500)                                    \
+                                f(split8_64x64, 8, 0, 0, 278, 5300)                                \
+                                    f(deep_64x128, 1, 1, 0, 311, 9000)                             \
+                                        f(deep_128x128, 1, 1, 0, 560, 13000)
 
 /* Bytes per cycle. L2_BYTES: of an SM from the L2, if rows begin at multiples of LINE_BYTES, so
  * that a row of a box is one line of the cache. L2_BYTES_UNALIGNED: if they do not, and it is two
  * lines. MEMORY_BYTES: of all SMs from memory. LAYER: cycles for adding up a layer of sums. */
 enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
+enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
@@ -72,6 +76,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
     const double work = (double)(split ? tiles_m : ceil_div(tiles_m, kernel->cluster)) * tiles_n;
     double waves = ceil(work / resident);
+    double share = 1; /* CTAs of an SM that run at the same time */
     int layers = 0;
     if (split) {
         if (c->deep) layers = (int)(kernel->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
@@ -81,8 +86,10 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
             return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
         const bool few_rows = p->m <= kernel->tile_m && c->splits == 1 && !c->deep;
-        if (work * c->splits > gemm_sm_count() && !few_rows) return INFINITY;
-        waves = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
+        if (work > resident && !few_rows) return INFINITY;
+        waves = 1;
+        share = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
+        if (!c->balanced) share = ceil(share); /* the SM with the most CTAs is the last */
     } else if (p->m <= 64) {
         return INFINITY;
     }
@@ -93,7 +100,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int rows = split && p->m < kernel->tile_m ? p->m : kernel->tile_m;
     const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
         kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
-    const double k_tile = most(c->k_tile, fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
+    const double flops = 2.0 * kernel->tile_m * kernel->tile_n * kernel->tile_k;
+    const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE),
+                               share * fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     return most(waves * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + waves * c->overhead +
            layers * LAYER;

@@ -9,13 +9,13 @@
 # which they are read: names of variants, and `kernel` for the chapter's own (default: that one).
 # The first of them builds on the step before it, or on FROM, such as 08_persistent_pingpong:persistent.
 # Steps can record a timeline, and so can the variants in TRACED. TYPES are the element types that
-# its kernels are compiled for (default: fp16 bf16; with e4m3, D is bf16), GPUS the
+# its kernels are compiled for (default: fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the
 # number of GPUs that they need (default: 1). The directories common/sim and common/gpu then each
 # call add_chapters(); they are different directories because there the same .cu files are of
 # different languages, and CMake keeps a source's language per directory.
 
 # The element types, in the order of enum gemm_type.
-set(HOPPER_TYPES fp16 bf16 e4m3)
+set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 
 # The chapters' directories; the names of their programs, which are the last part of these; and
 # every kernel to be compiled, as directory|label|file|macros. The label is the variant's name, empty
@@ -213,8 +213,9 @@ endfunction()
 
 # A chapter as a static library: its objects, its LIBRARY file, and the services that they call. For
 # the GPU they become one object file in which only the names of the public header are global, those
-# that begin with hopper_gemm: a program may have a gemm_launch_kernel or a cuda_ok of its own. The
-# simulator's library is for programs that call the simulator, too, so all its names stay.
+# that begin with hopper_gemm or w4a8_gemm: a program may have a gemm_launch_kernel or a cuda_ok of
+# its own. The simulator's library is for programs that call the simulator, too, so all its names
+# stay.
 function(add_chapter_library target language directory file objects services)
   add_library(${target}_object OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
   target_include_directories(${target}_object PRIVATE ${PROJECT_SOURCE_DIR}/common)
@@ -225,7 +226,8 @@ function(add_chapter_library target language directory file objects services)
     set(closed ${CMAKE_CURRENT_BINARY_DIR}/${target}.o)
     add_custom_command(OUTPUT ${closed}
       COMMAND ${CMAKE_LINKER} -r --whole-archive -o ${closed} $<TARGET_FILE:${target}_open>
-      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=hopper_gemm* ${closed}
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=hopper_gemm*
+        --keep-global-symbol=w4a8_gemm* ${closed}
       DEPENDS ${target}_open VERBATIM COMMENT "Linking ${target}.o")
     add_library(${target} STATIC ${closed})
     get_target_property(needs ${services} LINK_LIBRARIES) # the CUDA runtime, and the system's

@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "gpu/baselines.h"
 #include "gpu/checksum.h"
+#include "gpu/devices.h"
 #include "gpu/nvml.h"
 
 struct gpu_state gpu_state;
@@ -87,23 +88,6 @@ void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, stru
     (void)kernel, (void)random, (void)run;
 }
 
-/* Devices of compute capability 9.0 that can map this one's memory, itself included. */
-static int count_peers(int ordinal) {
-    int count = 0, peers = 1;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) return 1;
-    for (int i = 0; i < count; ++i) {
-        struct cudaDeviceProp properties;
-        int there = 0, back = 0;
-        if (i == ordinal || cudaGetDeviceProperties(&properties, i) != cudaSuccess ||
-            properties.major != 9 || properties.minor != 0)
-            continue;
-        if (cudaDeviceCanAccessPeer(&there, ordinal, i) == cudaSuccess && there &&
-            cudaDeviceCanAccessPeer(&back, i, ordinal) == cudaSuccess && back)
-            ++peers;
-    }
-    return peers;
-}
-
 enum exit_code backend_open(const struct backend_options *options, struct backend_info *info) {
     struct cudaDeviceProp properties;
     memset(info, 0, sizeof *info);
@@ -118,7 +102,10 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     gpu_state.type = options->type;
 
     info->backend = "cuda";
-    info->gpus = count_peers(gpu_state.ordinal);
+    int ordinals[GEMM_DEVICES];
+    info->gpus = devices_find(gpu_state.ordinal, ordinals);
+    info->gpus_open = options->gpus > 1 && options->gpus <= info->gpus ? options->gpus : 1;
+    if (!devices_open(ordinals, info->gpus_open)) return EXIT_NO_DEVICE;
     snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
     info->sm_count = properties.multiProcessorCount;
     info->memory_bytes = free_bytes;
@@ -142,6 +129,7 @@ void backend_close(void) {
 #endif
     timer_close();
     nvml_close();
+    devices_close();
     if (gpu_state.stream) cudaStreamDestroy(gpu_state.stream);
     gpu_state.stream = NULL;
 }
@@ -154,11 +142,18 @@ void *backend_alloc(size_t bytes, const char *label, bool writable) {
     return NULL;
 }
 
+void *backend_alloc_on(int gpu, size_t bytes, const char *label, bool writable) {
+    void *memory = devices_select(gpu) ? backend_alloc(bytes, label, writable) : NULL;
+    return devices_back() ? memory : NULL;
+}
+
 void backend_free(void *memory) { cuda_ok(cudaFree(memory), "freeing device memory"); }
 
 bool backend_copy_in(void *device, const void *host, size_t bytes) {
-    return cuda_ok(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice),
-                   "copying to the device");
+    return devices_select_home(device) &&
+           cuda_ok(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice),
+                   "copying to the device") &&
+           devices_back();
 }
 
 bool backend_copy_out(void *host, const void *device, size_t bytes) {
@@ -177,7 +172,9 @@ bool backend_fill(void *device, uint16_t pattern, size_t elements) {
     static fill_function *fill;
     if (!fill) fill = (fill_function *)cuda_driver_function("cuMemsetD16", 12000);
     if (!fill) return false;
+    if (!devices_select_home(device)) return false;
     const CUresult status = elements ? fill((CUdeviceptr)device, pattern, elements) : CUDA_SUCCESS;
+    if (!devices_back()) return false;
     if (status == CUDA_SUCCESS) return true;
     fprintf(stderr, "CUDA: filling %zu elements of device memory: error %d\n", elements,
             (int)status);

@@ -20,7 +20,7 @@
 #define cutlass_pingpong_contender NULL
 #endif
 
-enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3 };
+enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
 static const struct {
     struct baseline_name name;
     int types; /* of the operands */
@@ -38,6 +38,7 @@ static const struct {
     {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
     {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
+    {{"read-only", "ceilings", NULL}, W4A8, read_contender},
 };
 enum { BASELINES = sizeof baselines / sizeof *baselines };
 

@@ -24,6 +24,9 @@ make_contender cublaslt_contender, cublaslt_reduced_contender;
  * accumulation. */
 make_contender cublaslt_blocks_contender, cublaslt_tensor_contender, cublaslt_fast_contender;
 make_contender wgmma_contender, mma_contender;
+/* Of w4a8: reads B as the problem has it; its FLOPS are the problem's, in the time of the reading.
+ */
+make_contender read_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;

@@ -1,5 +1,6 @@
 /*
- * ceiling.c: the two ceilings as contenders: as many FLOPs as the problem has, and nothing else.
+ * ceiling.c: the ceilings as contenders: as many FLOPs as the problem has, and nothing else; or the
+ * reading of 4-bit weights, and nothing else.
  */
 #include "gpu/ceiling.h"
 
@@ -9,6 +10,8 @@
 #include "gpu/baselines.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
+#include "gpu/read_only.h"
+#include "w4_block.h"
 
 static float *operands; /* in global memory: normal(0, 1), followed by what the kernels write */
 
@@ -85,6 +88,22 @@ bool wgmma_contender(const struct gemm_problem *problems, int count, struct cont
 bool mma_contender(const struct gemm_problem *problems, int count, struct contender *out) {
     (void)count;
     return contender(problems, false, out);
+}
+
+static enum gemm_status enqueue_read(const struct contender *self, const struct gemm_problem *p,
+                                     void *stream) {
+    const cudaError_t status =
+        read_only(p->b, w4_bytes(p->n, p->k), p->d, gpu_state.sm_count, (cudaStream_t)stream);
+    return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+bool read_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
+    *out = (struct contender){.name = "read-only",
+                              .result = RESULT_NONE,
+                              .enqueue = enqueue_read,
+                              .flops = 2.0 * problems->m * problems->n * problems->k};
+    return true;
 }
 
 void ceiling_close(void) {

@@ -36,7 +36,7 @@ static bool bind_context(void) {
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int rows, int columns, int64_t ld, int box_rows, int box_columns,
                                  enum gemm_swizzle swizzle) {
-    if ((unsigned)type > GEMM_FP32)
+    if ((unsigned)type > GEMM_FP32 || type == GEMM_W4A8)
         return refuse("type", type, "must be GEMM_FP16, GEMM_BF16, GEMM_E4M3 or GEMM_FP32");
     if (swizzle < SWIZZLE_NONE || swizzle > SWIZZLE_128B)
         return refuse("swizzle", swizzle, "is none of enum gemm_swizzle");

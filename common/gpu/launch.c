@@ -10,6 +10,7 @@
 #include "gemm.h"
 #include "gemm_plan.h"
 #include "gpu/cuda_call.h"
+#include "gpu/launch.h"
 
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
@@ -119,27 +120,33 @@ static bool ready(const struct gemm_launch *launch, bool again) {
     return prepared;
 }
 
-enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
-                                    const struct gemm_args *args) {
+bool launch_prepare(const struct gemm_launch *launch) {
     if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
         launch->grid % launch->cluster != 0) {
         fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n",
                 launch->name, launch->grid, launch->cluster);
-        return GEMM_LAUNCH_FAILED;
+        return false;
     }
-    if (!ready(launch, false)) return GEMM_LAUNCH_FAILED;
-    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
+    return ready(launch, false);
+}
+
+bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config = config_of(launch, &attribute);
-    void *parameters[] = {(void *)args};
-    if (cudaLaunchKernelExC(&config, launch->kernel, parameters) == cudaSuccess) return GEMM_OK;
+    void *parameters[] = {(void *)parameter};
+    if (cudaLaunchKernelExC(&config, launch->kernel, parameters) == cudaSuccess) return true;
     /* Attributes are the context's. After cudaDeviceReset(), or in another context of the same
      * device, they are not set although `known` says so: once more, and this time set them. */
     cudaGetLastError();
-    if (!ready(launch, true) ||
-        !cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name))
-        return GEMM_LAUNCH_FAILED;
-    return GEMM_OK;
+    return ready(launch, true) &&
+           cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name);
+}
+
+enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
+                                    const struct gemm_args *args) {
+    if (!launch_prepare(launch)) return GEMM_LAUNCH_FAILED;
+    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
+    return launch_enqueue(launch, args) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {

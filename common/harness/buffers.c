@@ -18,30 +18,29 @@ static int64_t slab_total(int64_t elements, int sets, int64_t guard, int64_t *st
 }
 
 int buffers_sets(const struct operands *o, const struct backend_info *device, int outputs) {
-    const double operand_bytes =
-        gemm_type_bytes(o->type) * ((double)o->m * o->lda + (double)o->n * o->ldb);
+    const double operands = (double)operand_bytes(o, 'A') + (double)operand_bytes(o, 'B');
     const double output_bytes = 2.0 * (double)o->m * o->ldd;
     if (device->l2_bytes == 0) return 1;
-    int sets = (int)(2.0 * device->l2_bytes / (operand_bytes + output_bytes)) + 1;
+    int sets = (int)(2.0 * device->l2_bytes / (operands + output_bytes)) + 1;
     /* All contenders' outputs together should leave memory for others. */
-    const double room = device->memory_bytes / 2.0 / (operand_bytes + outputs * output_bytes);
+    const double room = device->memory_bytes / 2.0 / (operands + outputs * output_bytes);
     if (sets > room) sets = (int)room;
     if (sets > MAX_SETS) sets = MAX_SETS;
     return sets < 1 ? 1 : sets;
 }
 
-static bool slab_alloc(struct slab *slab, const struct buffers *buffers, int64_t elements,
-                       const char *label, bool writable) {
+bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64_t elements,
+                const char *label, bool writable) {
     slab->elements = elements;
     slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
-    slab->memory = backend_alloc((size_t)slab->total * sizeof(uint16_t), label, writable);
+    slab->memory = backend_alloc_on(gpu, (size_t)slab->total * sizeof(uint16_t), label, writable);
     if (slab->memory) return true;
     complain("no memory for %s: %d x %.1f MB on the device; choose a smaller problem", label,
              buffers->sets, (double)elements * 2e-6);
     return false;
 }
 
-static uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
+uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
     return slab->memory + buffers->guard + slab->stride * set;
 }
 
@@ -58,21 +57,23 @@ static bool slab_fill(const struct buffers *buffers, const struct slab *slab, co
     return true;
 }
 
-/* Scales of e4m3 operands, rows of `pitch` for every block of `extent`. */
-static bool open_scales(struct buffers *buffers, struct slab *slab, const float *host, int extent,
+/* Scales, `rows` of `pitch`. */
+static bool open_scales(struct buffers *buffers, struct slab *slab, const float *host, int rows,
                         int pitch, const char *label) {
-    const int64_t floats = (int64_t)ceil_div(extent, SCALE_BLOCK) * pitch;
-    return slab_alloc(slab, buffers, floats * 2, label, false) &&
+    const int64_t floats = (int64_t)rows * pitch;
+    return slab_alloc(slab, buffers, 0, floats * 2, label, false) &&
            slab_fill(buffers, slab, (const uint16_t *)(const void *)host, OPERAND_PADDING);
 }
 
 static struct gemm_scales scales_of(const struct buffers *buffers, const struct operands *o,
                                     int set) {
-    if (o->type != GEMM_E4M3) return (struct gemm_scales){0};
+    if (!gemm_type_is_scaled(o->type)) return (struct gemm_scales){0};
+    const float *const a =
+        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_a, set);
+    if (o->type == GEMM_W4A8) return (struct gemm_scales){.a = a, .pitch_a = o->scale_a_pitch};
     return (struct gemm_scales){
-        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_a, set),
-        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_b, set), o->scale_a_pitch,
-        o->scale_b_pitch};
+        a, (const float *)(const void *)slab_matrix(buffers, &buffers->scale_b, set),
+        o->scale_a_pitch, o->scale_b_pitch};
 }
 
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
@@ -85,10 +86,9 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->problems = calloc((size_t)sets, sizeof *buffers->problems);
     if (!buffers->problems) abort();
 
-    const int bytes = gemm_type_bytes(o->type);
-    const uint16_t padding = o->type == GEMM_E4M3 ? E4M3_PADDING : OPERAND_PADDING;
-    if (!slab_alloc(&buffers->a, buffers, o->m * o->lda * bytes / 2, "A", false) ||
-        !slab_alloc(&buffers->b, buffers, o->n * o->ldb * bytes / 2, "B", false) ||
+    const uint16_t padding = gemm_type_is_scaled(o->type) ? E4M3_PADDING : OPERAND_PADDING;
+    if (!slab_alloc(&buffers->a, buffers, 0, operand_bytes(o, 'A') / 2, "A", false) ||
+        !slab_alloc(&buffers->b, buffers, 0, operand_bytes(o, 'B') / 2, "B", false) ||
         buffers_add_output(buffers) < 0)
         return EXIT_NO_DEVICE;
     const size_t counter_bytes = (size_t)sets * GEMM_COUNTERS * sizeof(uint32_t);
@@ -103,10 +103,13 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     if (!slab_fill(buffers, &buffers->a, o->a, padding) ||
         !slab_fill(buffers, &buffers->b, o->b, padding))
         return EXIT_NO_DEVICE; /* the backend has said why */
-    if (o->type == GEMM_E4M3 && (!open_scales(buffers, &buffers->scale_a, o->scale_a, o->k,
-                                              o->scale_a_pitch, "scales of A") ||
-                                 !open_scales(buffers, &buffers->scale_b, o->scale_b, o->n,
-                                              o->scale_b_pitch, "scales of B")))
+    const int k_blocks = o->type == GEMM_W4A8 ? 1 : ceil_div(o->k, SCALE_BLOCK);
+    if (gemm_type_is_scaled(o->type) && !open_scales(buffers, &buffers->scale_a, o->scale_a,
+                                                     k_blocks, o->scale_a_pitch, "scales of A"))
+        return EXIT_NO_DEVICE;
+    if (o->type == GEMM_E4M3 &&
+        !open_scales(buffers, &buffers->scale_b, o->scale_b, ceil_div(o->n, SCALE_BLOCK),
+                     o->scale_b_pitch, "scales of B"))
         return EXIT_NO_DEVICE;
     for (int set = 0; set < sets; ++set)
         buffers->problems[set] = (struct gemm_problem){
@@ -145,7 +148,8 @@ int buffers_add_output(struct buffers *buffers) {
         return -1;
     }
     struct slab *slab = &buffers->outputs[buffers->output_count];
-    if (!slab_alloc(slab, buffers, buffers->rows * buffers->columns_padded, "D", true)) return -1;
+    if (!slab_alloc(slab, buffers, 0, buffers->rows * buffers->columns_padded, "D", true))
+        return -1;
     return buffers->output_count++;
 }
 

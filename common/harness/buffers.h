@@ -38,6 +38,13 @@ struct buffers {
     struct gemm_problem *problems; /* [sets]; d is that of output 0 */
 };
 
+/* Memory for a slab with the sets and guards of `buffers`, on one of the GPUs. False after a
+ * complaint. */
+bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64_t elements,
+                const char *label, bool writable);
+/* Its matrix of a set. */
+uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set);
+
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
 int buffers_sets(const struct operands *operands, const struct backend_info *device, int outputs);
 

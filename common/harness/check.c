@@ -47,7 +47,9 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     struct kernel_result result;
     for (int i = 0; i < backend_setting_count; ++i)
         backend_settings[i].value = run->setting[i];
-    enum exit_code code = backend_open(options, &device);
+    struct backend_options of_run = *options;
+    of_run.gpus = run->gpus;
+    enum exit_code code = backend_open(&of_run, &device);
     if (code != EXIT_VERIFIED) return code;
     const struct problem_size size = {run->m, run->n, run->k};
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
@@ -251,6 +253,7 @@ static void make_command(const struct check *check, const struct check_run *run,
             add_number(command, setting->option, run->setting[i]);
         }
     }
+    if (run->gpus) add_number(command, "--gpus", (uint64_t)run->gpus);
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);

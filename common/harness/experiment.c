@@ -61,7 +61,8 @@ static bool memory_suffices(struct problem_size size, const struct backend_info 
     if (reference_is_complete(size.m, size.n, size.k))
         host += (double)sizeof(struct sample) * size.m * size.n + sizeof(float) * lda * size.n;
     const bool simulated = !backend_can_time();
-    if (simulated) host += matrices; /* simulated memory is the host's */
+    /* Simulated memory is the host's. */
+    if (simulated) host += matrices * (device->gpus_open > 1 ? 1 + device->gpus_open : 1);
     const double available = host_memory_available();
     if (available > 0 && host > available) {
         complain("%d x %d x %d needs %.1f GB of host memory, and %.1f GB are free; choose smaller "
@@ -84,6 +85,7 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
         .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
+        if (kernels[i]->layout != LAYOUT_ONE_DEVICE) continue; /* shares_open() */
         const size_t bytes =
             kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
         if (bytes > most) most = bytes;
@@ -102,13 +104,24 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
     bool tensor_scales = false; /* if one of the kernels knows no others */
     for (int i = 0; i < count; ++i)
         tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
-    if (!operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales)) {
+    bool rounds_parts = false;
+    for (int i = 0; i < count; ++i)
+        rounds_parts |= kernels[i]->rounds_parts;
+    const bool made =
+        rounds_parts
+            ? operands_make_limited(&e->operands, size.m, size.n, size.k, type, kind, seed,
+                                    input_integer_limit_of_parts(size.k, type))
+            : operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales);
+    if (!made) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
     const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
-    const enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
+    enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
+    if (code == EXIT_VERIFIED)
+        code =
+            shares_open(&e->shares, &e->buffers, &e->operands, kernels, count, device->gpus_open);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
     e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);
@@ -120,6 +133,7 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
 }
 
 void experiment_close(struct experiment *e) {
+    shares_close(&e->shares);
     buffers_close(&e->buffers);
     reference_free(&e->reference);
     operands_free(&e->operands);
@@ -128,14 +142,43 @@ void experiment_close(struct experiment *e) {
     e->view = e->library = NULL;
 }
 
+/* Is it a kernel for several devices? */
+static bool on_several(const struct gemm_kernel *kernel) {
+    return kernel && kernel->layout != LAYOUT_ONE_DEVICE;
+}
+
+struct gemm_problem experiment_problem(const struct experiment *e, const struct gemm_kernel *kernel,
+                                       int output, int set) {
+    struct gemm_problem problem = e->buffers.problems[set];
+    problem.d = buffers_output(&e->buffers, output, set);
+    if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
+    return problem;
+}
+
+bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, int output) {
+    if (!buffers_poison(&e->buffers, output)) return false;
+    return !on_several(kernel) || (shares_add_output(&e->shares, &e->buffers, output) &&
+                                   shares_poison(&e->shares, output));
+}
+
 bool experiment_check_output(struct experiment *e, const char *what,
                              const struct contender *contender, int output, int set,
                              struct verdict *verdict) {
-    if (!buffers_read(&e->buffers, output, set, e->view)) return false;
-    const struct output_view view = {what, contender->kernel, e->view, e->buffers.guard,
-                                     contender->result == RESULT_ROUNDED};
+    const struct gemm_kernel *const kernel = contender->kernel;
+    bool clean = true;
+    const bool read = on_several(kernel) ? shares_read(&e->shares, &e->buffers, &e->operands,
+                                                       kernel, output, set, what, e->view, &clean)
+                                         : buffers_read(&e->buffers, output, set, e->view);
+    if (!read) return false;
+    const struct output_view view = {
+        .what = what,
+        .kernel = kernel,
+        .memory = e->view,
+        .guard = e->buffers.guard,
+        .rounded_sums = contender->result == RESULT_ROUNDED,
+        .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
     *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
-    if (!buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
+    if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
 
@@ -208,10 +251,11 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     const struct contender contender = contender_of_kernel(kernel);
     *result = (struct kernel_result){.kernel = kernel, .code = EXIT_WRONG, .cycles = -1};
     kernel_label(kernel, label, sizeof label);
-    if (!buffers_poison(&e->buffers, 0)) return;
+    if (!experiment_poison(e, kernel, 0)) return;
     backend_range_begin(label);
     double cycles = -1;
-    const enum run_status status = backend_run(&contender, e->buffers.problems, &cycles);
+    const struct gemm_problem problem = experiment_problem(e, kernel, 0, 0);
+    const enum run_status status = backend_run(&contender, &problem, &cycles);
     backend_range_end();
     result->info = backend_kernel_info(kernel);
     if (status == RUN_FAILED) complain("%s: the launch failed, there is no result", label);
@@ -221,6 +265,26 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     result->compared = true;
     if (experiment_check_output(e, label, &contender, 0, 0, &result->verdict))
         result->code = EXIT_VERIFIED;
+}
+
+enum run_status experiment_run_again(struct experiment *e, const struct gemm_kernel *kernel,
+                                     uint64_t *sum) {
+    const struct contender contender = contender_of_kernel(kernel);
+    const struct gemm_problem problem = experiment_problem(e, kernel, 0, 0);
+    double cycles;
+    if (!experiment_poison(e, kernel, 0)) return RUN_FAILED;
+    const enum run_status status = backend_run(&contender, &problem, &cycles);
+    if (status != RUN_OK) return status;
+    const size_t elements = (size_t)(e->buffers.rows * e->buffers.columns_padded);
+    if (!on_several(kernel))
+        return backend_checksum(problem.d, elements, sum) ? RUN_OK : RUN_FAILED;
+    *sum = 0;
+    for (int device = 0; device < problem.devices; ++device) {
+        uint64_t part;
+        if (!backend_checksum(problem.share[device].d, elements, &part)) return RUN_FAILED;
+        *sum = *sum * 3 + part; /* which device has which part matters */
+    }
+    return RUN_OK;
 }
 
 /* ---- the recorder ---- */
@@ -235,7 +299,7 @@ struct trace_record *experiment_trace_buffer(void **memory) {
 bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const size_t bytes = trace_buffer_bytes();
     const struct contender contender = contender_of_kernel(traced);
-    struct gemm_problem problem = e->buffers.problems[0];
+    struct gemm_problem problem = experiment_problem(e, traced, 0, 0);
     double cycles;
     void *memory, *host = malloc(bytes);
     struct trace_record *buffer = experiment_trace_buffer(&memory);
@@ -245,7 +309,7 @@ bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? buffer : NULL;
         good =
-            buffers_poison(&e->buffers, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
+            experiment_poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
     good = good && backend_copy_out(host, buffer, bytes) &&
            timeline_add_device_records(traced, &problem, host, bytes, 0);

@@ -5,6 +5,7 @@
 #define HARNESS_EXPERIMENT_H
 
 #include "harness/buffers.h"
+#include "harness/shares.h"
 #include "harness/timing.h"
 #include "harness/verify.h"
 
@@ -44,6 +45,7 @@ struct experiment {
     struct operands operands;
     struct reference reference;
     struct buffers buffers;
+    struct shares shares;
     uint16_t *view;    /* an output on the host: guard, D, guard */
     uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
     struct baseline_result baselines[MAX_BASELINES];
@@ -70,6 +72,17 @@ enum exit_code experiment_baselines_code(const struct experiment *experiment);
 /* Runs a kernel once and verifies the result; fills in all of `result` but its timing. */
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
+
+/* The problem of a set as a kernel gets it, with an output; kernel NULL: a library. */
+struct gemm_problem experiment_problem(const struct experiment *experiment,
+                                       const struct gemm_kernel *kernel, int output, int set);
+/* Before a run: fills the output and the workspaces with NaN, zeroes counters and flags. Makes the
+ * output on further devices if the kernel needs it. */
+bool experiment_poison(struct experiment *experiment, const struct gemm_kernel *kernel, int output);
+
+/* Runs a kernel once more into a poisoned output; a checksum of the result, of all devices. */
+enum run_status experiment_run_again(struct experiment *experiment,
+                                     const struct gemm_kernel *kernel, uint64_t *sum);
 
 /* Verifies one output of a contender; false after complaints. */
 bool experiment_check_output(struct experiment *experiment, const char *what,

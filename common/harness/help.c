@@ -13,8 +13,8 @@
  * the technique. */
 static void print_needs(const struct kernel_entry *entry, int width) {
     char types[32];
-    const bool usual =
-        entry->of_type[GEMM_FP16] && entry->of_type[GEMM_BF16] && !entry->of_type[GEMM_E4M3];
+    const bool usual = entry->of_type[GEMM_FP16] && entry->of_type[GEMM_BF16] &&
+                       !entry->of_type[GEMM_E4M3] && !entry->of_type[GEMM_W4A8];
     if (usual && entry->gpus == 1) return;
     printf("%*s", width + 3, "");
     if (!usual) printf("%s only%s", type_list(entry->of_type, types), entry->gpus > 1 ? "; " : "");
@@ -74,8 +74,15 @@ static void print_problem_options(void) {
         "  --dtype TYPE          %s; sums are fp32\n"
         "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
         "                        numbers so small that D must be exact\n"
-        "  --seed SEED           of the input (default 1)\n\n",
+        "  --seed SEED           of the input (default 1)\n",
         m, n, k, types_there_are());
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        if (kernel_registry[i].gpus == 1) continue;
+        printf("  --gpus N              that work together (default %d)\n",
+               kernel_registry[i].gpus);
+        break;
+    }
+    putchar('\n');
 }
 
 /* The backend's own options; further lines of a text begin under its first. */

@@ -28,6 +28,8 @@ enum { E4M3_EXACT_SUM = 1 << 14, MOST_INTEGER_SCALE = 4 };
  * Tensor Core makes, of a block of k or with `tensor_scales` of all k, is at most E4M3_EXACT_SUM. 0
  * if k is too large for any. */
 int input_integer_limit(int k, enum gemm_type type, bool tensor_scales);
+/* The same where sums over some of the products must be numbers of the type, fp16 or bf16. */
+int input_integer_limit_of_parts(int k, enum gemm_type type);
 
 /* What one kind of input draws from: 65536 equally likely elements. */
 struct input_source {

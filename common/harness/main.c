@@ -48,7 +48,7 @@ static struct selection select_kernels(const struct options *options) {
 /* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, with
  * a line for each. EXIT_NO_DEVICE if none is left. */
 static enum exit_code leave_out(struct selection *s, const struct backend_info *device,
-                                enum gemm_type type) {
+                                enum gemm_type type, int gpus) {
     int count = 0;
     for (int i = 0; i < s->count; ++i) {
         const struct kernel_entry *entry = s->entries[i];
@@ -56,11 +56,14 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
         kernel_label(kernel_of_any_type(entry), name, sizeof name);
         if (!s->kernels[i]) {
             complain("%s is left out: it is not compiled for %s", name, type_names[type]);
-        } else if (entry->gpus > device->gpus) {
-            complain("%s%sneeds %d GPUs that reach each other's memory, and there %s %d here",
+        } else if (entry->gpus > 1 && gpus > device->gpus) {
+            complain("%s%sneeds %d GPUs that reach each other's memory, and there %s %d here%s",
                      program_is_tour ? name : "this kernel ",
-                     program_is_tour ? " is left out: it " : "", entry->gpus,
-                     device->gpus == 1 ? "is" : "are", device->gpus);
+                     program_is_tour ? " is left out: it " : "", gpus,
+                     device->gpus == 1 ? "is" : "are", device->gpus,
+                     strcmp(device->backend, "sim") == 0
+                         ? ""
+                         : "; the program of the same name under sim/ simulates them");
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];
@@ -294,7 +297,7 @@ int main(int argc, char **argv) {
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;
-    if (open) code = leave_out(&selection, &device, options.backend.type);
+    if (open) code = leave_out(&selection, &device, options.backend.type, options.backend.gpus);
     if (code == EXIT_VERIFIED && options.check) {
         backend_close();
         open = false;

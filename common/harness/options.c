@@ -12,7 +12,7 @@
 #include "harness/registry.h"
 #include "harness/timing.h"
 
-const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3"};
+const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
 /* Leaves room for rounding up to a tile in int arithmetic. */
@@ -200,6 +200,7 @@ static bool apply(struct options *options, const char *name, const char *value) 
         return true;
     }
     if (!strcmp(name, "--iters")) return read_int(name, value, MOST_ROUNDS, &options->iterations);
+    if (!strcmp(name, "--gpus")) return read_int(name, value, GEMM_DEVICES, &options->backend.gpus);
     if (!strcmp(name, "--seed")) return read_whole(name, value, 0, UINT64_MAX, &options->seed);
     if (!strcmp(name, "--chapters")) return read_chapters(value, &options->chapters);
     if (!strcmp(name, "--variant")) return options->variant = value, true;
@@ -271,18 +272,36 @@ static bool check_type(const struct options *options) {
     return true;
 }
 
-/* Has one of the kernels that the options select one scale for each operand? */
-static bool selects_tensor_scales(const struct options *o) {
+static bool has_tensor_scales(const struct gemm_kernel *kernel) { return kernel->tensor_scales; }
+static bool rounds_parts(const struct gemm_kernel *kernel) { return kernel->rounds_parts; }
+
+/* Has one of the kernels that the options select this property? */
+static bool selects(const struct options *o, bool (*property)(const struct gemm_kernel *kernel)) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], o->backend.type);
-        if (!kernel || !kernel->tensor_scales ||
-            !(o->chapters >> chapter_of_kernel(kernel) % 32 & 1))
+        if (!kernel || !property(kernel) || !(o->chapters >> chapter_of_kernel(kernel) % 32 & 1))
             continue;
         if (program_is_tour ? kernel_registry[i].step
             : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
                             : !kernel->variant)
             return true;
     }
+    return false;
+}
+
+/* How many GPUs the kernels get: as --gpus says, or as many as they are for. One is the same kernel
+ * without peers, to compare with. */
+static bool check_gpus(struct options *o) {
+    int needed = 1;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (o->chapters >> chapter_of_kernel(kernel) % 32 & 1 &&
+            gpus_of_entry(&kernel_registry[i]) > needed)
+            needed = gpus_of_entry(&kernel_registry[i]);
+    }
+    if (!o->backend.gpus) o->backend.gpus = needed;
+    if (o->backend.gpus == 1 || needed > 1) return true;
+    complain("--gpus: no kernel here is for several GPUs; leave it out");
     return false;
 }
 
@@ -296,13 +315,21 @@ static bool check_size(const struct options *o) {
                  o->m, o->n, o->k, bytes);
         return false;
     }
-    const bool tensor_scales = selects_tensor_scales(o);
+    const bool tensor_scales = selects(o, has_tensor_scales);
+    if (o->input == INPUT_INTEGER && selects(o, rounds_parts) &&
+        input_integer_limit_of_parts(o->k, o->backend.type) == 0) {
+        complain(
+            "--input: integer needs a smaller --k for a kernel that rounds its parts to %s, or "
+            "they would not be exact",
+            type_names[o->backend.type]);
+        return false;
+    }
     if (o->input == INPUT_INTEGER &&
         input_integer_limit(o->k, o->backend.type, tensor_scales) == 0) {
         complain("--input: integer needs --k %d or less, or sums would not be exact",
-                 o->backend.type != GEMM_E4M3 ? 1 << 24
-                 : tensor_scales              ? E4M3_EXACT_SUM
-                                              : (1 << 24) / MOST_INTEGER_SCALE);
+                 !gemm_type_is_scaled(o->backend.type) ? 1 << 24
+                 : tensor_scales                       ? E4M3_EXACT_SUM
+                                                       : (1 << 24) / MOST_INTEGER_SCALE);
         return false;
     }
     return true;
@@ -341,6 +368,7 @@ void default_extents(int *m, int *n, int *k) {
 enum gemm_type default_type(void) {
     return registry_has_type(GEMM_BF16)   ? GEMM_BF16
            : registry_has_type(GEMM_E4M3) ? GEMM_E4M3
+           : registry_has_type(GEMM_W4A8) ? GEMM_W4A8
                                           : GEMM_FP16;
 }
 
@@ -351,10 +379,10 @@ static bool means_nothing_to_check(const char *name) {
 }
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
-    static const char *const with_value[] = {"--m",        "--n",       "--k",      "--size",
-                                             "--input",    "--seed",    "--timing", "--iters",
-                                             "--dtype",    "--variant", "--trace",  "--csv",
-                                             "--chapters", "--report",  "--explain"};
+    static const char *const with_value[] = {"--m",        "--n",       "--k",       "--size",
+                                             "--input",    "--seed",    "--timing",  "--iters",
+                                             "--dtype",    "--variant", "--trace",   "--csv",
+                                             "--chapters", "--report",  "--explain", "--gpus"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
@@ -389,8 +417,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         if (!apply(options, name, equals ? equals + 1 : argv[++i])) return OPTIONS_BAD;
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
-    return check_variant(options) && check_type(options) && check_size(options) &&
-                   check_check(options) && check_outputs(options)
+    return check_variant(options) && check_type(options) && check_gpus(options) &&
+                   check_size(options) && check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;
 }

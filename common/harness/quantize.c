@@ -6,6 +6,7 @@
 
 #include "element_codec.h"
 #include "harness/parallel.h"
+#include "w4_block.h"
 
 static bool is_whole(const struct operands *o) {
     return o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
@@ -13,8 +14,19 @@ static bool is_whole(const struct operands *o) {
 
 static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }
 
-/* Rows of a matrix that share their scales: one of A, a block of B. */
-static int rows_of_group(char matrix) { return matrix == 'A' ? 1 : SCALE_BLOCK; }
+/* Rows of a matrix that share their scales: one of A, a block of B; of w4a8 always one. */
+static int rows_of_group(const struct operands *o, char matrix) {
+    return matrix == 'A' || o->type == GEMM_W4A8 ? 1 : SCALE_BLOCK;
+}
+
+static bool is_weights(const struct operands *o, char matrix) {
+    return o->type == GEMM_W4A8 && matrix == 'B';
+}
+
+/* Elements of k that share their scale. */
+static int columns_of_group(const struct operands *o, char matrix) {
+    return o->type == GEMM_W4A8 && matrix == 'A' ? o->k : SCALE_BLOCK;
+}
 
 static int rows_of(const struct operands *o, char matrix) { return matrix == 'A' ? o->m : o->n; }
 
@@ -24,7 +36,8 @@ static float *place_of_scale(const struct operands *o, char matrix, int group, i
 }
 
 float scale_of(const struct operands *o, char matrix, int row, int block) {
-    return *place_of_scale(o, matrix, row / rows_of_group(matrix), block);
+    return *place_of_scale(o, matrix, row / rows_of_group(o, matrix),
+                           block * SCALE_BLOCK / columns_of_group(o, matrix));
 }
 
 static uint64_t block_hash(const struct operands *o, char matrix, int group, int block) {
@@ -39,10 +52,12 @@ void real_row(const struct operands *o, char matrix, int row, float *values) {
     float size = 1;
     for (int i = 0; i < o->k; ++i) {
         if (i % SCALE_BLOCK == 0 && !is_whole(o)) {
-            const int group = row / rows_of_group(matrix);
+            const int group = row / rows_of_group(o, matrix);
             size = ldexpf(1, (int)(block_hash(o, matrix, group, i / SCALE_BLOCK) % 5) - 2);
         }
         values[i] = size * bf16_to_float(elements[i]);
+        if (is_weights(o, matrix) && is_whole(o))
+            values[i] = fmaxf(-W4_GREATEST, fminf(W4_GREATEST, values[i]));
     }
     free(elements);
 }
@@ -82,6 +97,7 @@ static float choose_scale(const struct quantizing *q, int group, int block, cons
     if (is_whole(o) && o->tensor_scales) return q->matrix == 'A' ? 2 : 0.5f;
     if (is_whole(o)) return (float)(1 + (block_hash(o, q->matrix, group, block) >> 32) % 2);
     float greatest = q->greatest;
+    if (is_weights(o, q->matrix)) return bf16_to_float(w4_scale(values, columns));
     for (int row = 0; row < rows && !o->tensor_scales; ++row)
         greatest = greatest_of(values + (int64_t)row * o->k, columns, greatest);
     return greatest > 0 ? greatest / E4M3_GREATEST : 1;
@@ -90,7 +106,8 @@ static float choose_scale(const struct quantizing *q, int group, int block, cons
 static void quantize_groups(void *context, int64_t begin, int64_t end) {
     const struct quantizing *q = context;
     const struct operands *o = q->operands;
-    const int most = rows_of_group(q->matrix), all = rows_of(o, q->matrix);
+    const int most = rows_of_group(o, q->matrix), all = rows_of(o, q->matrix);
+    const int wide = columns_of_group(o, q->matrix);
     const int64_t ld = q->matrix == 'A' ? o->lda : o->ldb;
     uint8_t *const elements = (uint8_t *)(q->matrix == 'A' ? o->a : o->b);
     float *values = malloc((size_t)most * (size_t)o->k * sizeof *values);
@@ -99,9 +116,9 @@ static void quantize_groups(void *context, int64_t begin, int64_t end) {
         const int first = group * most, rows = all - first < most ? all - first : most;
         for (int row = 0; row < rows; ++row)
             real_row(o, q->matrix, first + row, values + (int64_t)row * o->k);
-        for (int block = 0; block < blocks_of(o->k); ++block) {
-            const int k0 = block * SCALE_BLOCK;
-            const int columns = o->k - k0 < SCALE_BLOCK ? o->k - k0 : SCALE_BLOCK;
+        for (int block = 0; block < ceil_div(o->k, wide); ++block) {
+            const int k0 = block * wide;
+            const int columns = o->k - k0 < wide ? o->k - k0 : wide;
             const float scale = choose_scale(q, group, block, values + k0, rows, columns);
             *place_of_scale(o, q->matrix, group, block) = scale;
             for (int row = 0; row < rows; ++row)
@@ -118,12 +135,41 @@ static void quantize_groups(void *context, int64_t begin, int64_t end) {
     free(values);
 }
 
+/* The blocks of 128 channels each, from begin to end. */
+static void quantize_blocks(void *context, int64_t begin, int64_t end) {
+    const struct quantizing *q = context;
+    const struct operands *o = q->operands;
+    const int last = (int)end * W4_BLOCK < o->n ? (int)end * W4_BLOCK : o->n;
+    float *values = malloc((size_t)o->k * sizeof *values);
+    if (!values) abort();
+    for (int channel = (int)begin * W4_BLOCK; channel < last; ++channel) {
+        real_row(o, 'B', channel, values);
+        for (int block = 0; block < blocks_of(o->k); ++block) {
+            const int k0 = block * W4_BLOCK;
+            const int columns = o->k - k0 < W4_BLOCK ? o->k - k0 : W4_BLOCK;
+            uint8_t *const to = w4_block_of((uint8_t *)o->b, blocks_of(o->k), channel, block);
+            const float scale = choose_scale(q, channel, block, values + k0, 1, columns);
+            *place_of_scale(o, 'B', channel, block) = scale;
+            w4_put_scale(to, channel, float_to_bf16(scale));
+            for (int i = k0; i < k0 + columns; ++i) {
+                const int weight = w4_weight(values[i], is_whole(o) ? 1 : scale);
+                o->weights[(int64_t)channel * o->k + i] = (int8_t)weight;
+                w4_put(to, channel, i, weight);
+            }
+        }
+    }
+    free(values);
+}
+
 static void quantize(const struct operands *o, char matrix) {
     struct quantizing q = {o, matrix, 0, PTHREAD_MUTEX_INITIALIZER};
-    const int rows = rows_of(o, matrix), groups = ceil_div(rows, rows_of_group(matrix));
+    const int rows = rows_of(o, matrix), groups = ceil_div(rows, rows_of_group(o, matrix));
     const double work = 4.0 * rows * o->k;
     if (o->tensor_scales) parallel_ranges(rows, work, find_greatest, &q);
-    parallel_ranges(groups, work, quantize_groups, &q);
+    if (is_weights(o, matrix))
+        parallel_ranges(blocks_of(rows), work, quantize_blocks, &q);
+    else
+        parallel_ranges(groups, work, quantize_groups, &q);
 }
 
 static float *make_scales(int rows, int pitch) {
@@ -137,11 +183,13 @@ static float *make_scales(int rows, int pitch) {
 bool quantize_operands(struct operands *o) {
     o->scale_a_pitch = (o->m + 3) / 4 * 4;
     o->scale_b_pitch = (blocks_of(o->k) + 3) / 4 * 4;
-    o->a = malloc((size_t)o->m * (size_t)o->lda);
-    o->b = malloc((size_t)o->n * (size_t)o->ldb);
-    o->scale_a = make_scales(blocks_of(o->k), o->scale_a_pitch);
-    o->scale_b = make_scales(blocks_of(o->n), o->scale_b_pitch);
-    if (!o->a || !o->b || !o->scale_a || !o->scale_b) return false;
+    const bool w4a8 = o->type == GEMM_W4A8;
+    o->a = malloc((size_t)operand_bytes(o, 'A'));
+    o->b = calloc((size_t)operand_bytes(o, 'B'), 1);
+    o->scale_a = make_scales(w4a8 ? 1 : blocks_of(o->k), o->scale_a_pitch);
+    o->scale_b = make_scales(w4a8 ? o->n : blocks_of(o->n), o->scale_b_pitch);
+    if (w4a8) o->weights = malloc((size_t)o->n * (size_t)o->k);
+    if (!o->a || !o->b || !o->scale_a || !o->scale_b || (w4a8 && !o->weights)) return false;
     quantize(o, 'A');
     quantize(o, 'B');
     return true;

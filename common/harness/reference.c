@@ -6,6 +6,7 @@
 #include "element_codec.h"
 #include "harness/parallel.h"
 #include "harness/quantize.h"
+#include "w4_block.h"
 
 /* Multiplications and additions that a complete reference may take, and about what a sampled one
  * takes. */
@@ -14,7 +15,13 @@ static const double complete_limit = 0x1p28;
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
 
 int64_t operand_leading_dimension(int columns, enum gemm_type type) {
-    return type == GEMM_E4M3 ? ((int64_t)columns + 15) / 16 * 16 : leading_dimension(columns);
+    return gemm_type_is_scaled(type) ? ((int64_t)columns + 15) / 16 * 16
+                                     : leading_dimension(columns);
+}
+
+int64_t operand_bytes(const struct operands *o, char matrix) {
+    if (o->type == GEMM_W4A8) return matrix == 'A' ? o->m * o->lda : (int64_t)w4_bytes(o->n, o->k);
+    return (matrix == 'A' ? o->m * o->lda : o->n * o->ldb) * gemm_type_bytes(o->type);
 }
 
 /* A matrix that is being filled. */
@@ -45,9 +52,25 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
     return matrix;
 }
 
+bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
+                           enum input_kind kind, uint64_t seed, int limit) {
+    static struct input_source source; /* 128 KB, too large for a stack */
+    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    operands->lda = operands->ldb = operand_leading_dimension(k, type);
+    operands->ldd = leading_dimension(n);
+    input_prepare(&source, kind, type, limit, seed);
+    operands->a = make_matrix(&source, 'A', m, k);
+    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
+    if (operands->b) return true;
+    operands_free(operands);
+    return false;
+}
+
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales) {
-    static struct input_source source; /* 128 KB, too large for a stack */
+    const int limit = input_integer_limit(k, type, tensor_scales);
+    if (!gemm_type_is_scaled(type))
+        return operands_make_limited(operands, m, n, k, type, kind, seed, limit);
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
@@ -57,20 +80,11 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
                                   .tensor_scales = tensor_scales};
     operands->lda = operands->ldb = operand_leading_dimension(k, type);
     operands->ldd = leading_dimension(n);
-    const int limit = input_integer_limit(k, type, tensor_scales);
-    if (type == GEMM_E4M3) {
-        operands->source = malloc(sizeof *operands->source);
-        if (operands->source) {
-            input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
-            if (quantize_operands(operands)) return true;
-        }
-        operands_free(operands);
-        return false;
+    operands->source = malloc(sizeof *operands->source);
+    if (operands->source) {
+        input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
+        if (quantize_operands(operands)) return true;
     }
-    input_prepare(&source, kind, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
-    if (operands->b) return true;
     operands_free(operands);
     return false;
 }
@@ -80,9 +94,11 @@ void operands_free(struct operands *operands) {
     free(operands->b);
     free(operands->scale_a);
     free(operands->scale_b);
+    free(operands->weights);
     free(operands->source);
     operands->a = operands->b = NULL;
     operands->scale_a = operands->scale_b = NULL;
+    operands->weights = NULL;
     operands->source = NULL;
 }
 
@@ -99,7 +115,10 @@ double half_ulp(double magnitude, enum gemm_type type) {
 static void decode_row(const struct operands *o, char matrix, int64_t row, float *values) {
     const int64_t first = row * (matrix == 'A' ? o->lda : o->ldb);
     const uint16_t *const all = matrix == 'A' ? o->a : o->b, *const elements = all + first;
-    if (o->type == GEMM_E4M3)
+    if (o->type == GEMM_W4A8 && matrix == 'B')
+        for (int i = 0; i < o->k; ++i)
+            values[i] = o->weights[row * o->k + i];
+    else if (gemm_type_is_scaled(o->type))
         for (int i = 0; i < o->k; ++i)
             values[i] = e4m3_to_float(((const uint8_t *)all)[first + i]);
     else if (o->type == GEMM_BF16)
@@ -123,10 +142,10 @@ static double dot(const float *a, const float *b, int count) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
-/* A row of A times a row of B. Of e4m3 the products of two scales are exact, too. */
+/* A row of A times a row of B. The products of two scales are exact, too. */
 static double scaled_dot(const struct operands *o, int row, int column, const float *a,
                          const float *b) {
-    if (o->type != GEMM_E4M3) return dot(a, b, o->k);
+    if (!gemm_type_is_scaled(o->type)) return dot(a, b, o->k);
     double sum = 0;
     for (int i = 0; i < o->k; i += SCALE_BLOCK)
         sum += (double)scale_of(o, 'A', row, i / SCALE_BLOCK) *
@@ -156,6 +175,8 @@ static void norm_rows(void *context, int64_t begin, int64_t end) {
     float *values = row_buffer(o->k);
     for (int64_t row = begin; row < end; ++row) {
         decode_row(o, n->matrix, row, values);
+        for (int i = 0; o->type == GEMM_W4A8 && n->matrix == 'B' && i < o->k; ++i)
+            if (values[i] != 0) values[i] = W4_GREATEST + 1;
         for (int c = 0; c < n->chains; ++c) {
             const int last = (c + 1 < n->chains ? (c + 1) * n->chain : o->k);
             double sum[4] = {0};
@@ -164,7 +185,7 @@ static void norm_rows(void *context, int64_t begin, int64_t end) {
                 sum[i & 3] += square * square;
             }
             double norm = n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
-            if (o->type == GEMM_E4M3) /* with one chain, one scale */
+            if (gemm_type_is_scaled(o->type)) /* with one chain, one scale */
                 norm *= scale_of(o, n->matrix, (int)row, c * n->chain / SCALE_BLOCK);
             n->norms[row * n->chains + c] = (float)norm;
         }
@@ -303,7 +324,7 @@ static void make_samples(struct reference *reference, const struct operands *o) 
     add_samples(reference, &making, (int64_t)ceil(blocks / stride), block_samples);
 }
 
-/* ---- e4m3: the product of the real data ---- */
+/* ---- operands with scales: the product of the real data ---- */
 
 struct real_products {
     const struct operands *operands;
@@ -374,11 +395,11 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     bool good = reference->samples;
     if (good) {
-        const bool e4m3 = o->type == GEMM_E4M3;
-        reference->chains = e4m3 && !o->tensor_scales ? ceil_div(o->k, SCALE_BLOCK) : 1;
+        const bool scaled = gemm_type_is_scaled(o->type);
+        reference->chains = scaled && !o->tensor_scales ? ceil_div(o->k, SCALE_BLOCK) : 1;
         reference->addition_errors = addition_errors;
         reference->row_norm =
-            fourth_norms(o, 'A', reference->chains, e4m3 ? 1 : addition_errors * partial);
+            fourth_norms(o, 'A', reference->chains, scaled ? 1 : addition_errors * partial);
         reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
         good = reference->row_norm && reference->column_norm;
     }
@@ -386,7 +407,7 @@ bool reference_make(struct reference *reference, const struct operands *o) {
         good = make_complete(reference, o);
     else if (good)
         make_samples(reference, o);
-    if (good && o->type == GEMM_E4M3) {
+    if (good && gemm_type_is_scaled(o->type)) {
         find_errors(reference, o);
         good = make_real(reference, o);
     }

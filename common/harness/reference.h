@@ -42,6 +42,14 @@
  *
  * and of each chain (scale * q)^2 is bounded by |.|_4 as above, of elements times scales.
  *
+ * Kernels for several devices add up parts, sums over a slice of k each, which may have been
+ * rounded to 16 bits before (gemm_kernel.rounds_parts). By the same argument as above a part is at
+ * most P = min(8, sqrt(k)) |a_i|_4 |b_j|_4, so each of them adds half_ulp(P) to the bound.
+ *
+ * w4a8: the same, promoted always. A weight may be a subnormal e4m3, and of that the Tensor Core
+ * takes the least normal exponent: that of weight 8. So M may be greater than any product, and
+ * for the bound each weight counts as 8, but for 0, whose products have no exponent.
+ *
  * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
  * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
  * rounded to nearest even, bit for bit. The signs of zeros are not compared.
@@ -58,12 +66,14 @@ struct operands {
     enum gemm_type type;
     enum input_kind kind;
     uint64_t seed;
-    uint16_t *a; /* [m][lda]; of e4m3, bytes */
-    uint16_t *b; /* [n][ldb] */
-    /* Of e4m3 (quantize.h); struct gemm_scales of gemm.h says what lies where. */
+    uint16_t *a; /* [m][lda]; of e4m3 and w4a8, bytes */
+    uint16_t *b; /* [n][ldb]; of w4a8, blocks */
+    /* Of e4m3 and w4a8 (quantize.h); struct gemm_scales of gemm.h says what lies where. */
     bool tensor_scales; /* one for all of A, and one for all of B */
     float *scale_a, *scale_b;
     int scale_a_pitch, scale_b_pitch;
+    /* Of w4a8, what the blocks were made from: scale_b is [n][scale_b_pitch], and the weights: */
+    int8_t *weights;             /* [n][k] */
     struct input_source *source; /* of the real data */
 };
 
@@ -78,11 +88,12 @@ struct reference {
     struct sample *samples; /* row by row if complete */
     int64_t count;
     /* [m][chains], [n][chains]: of 16 bits their product is accumulation(i, j), and chains is 1; of
-     * e4m3 they are |.|_4 of the chains, scaled. */
+     * e4m3 and w4a8 they are |.|_4 of the chains, scaled. */
     float *row_norm, *column_norm;
     int chains;
     double addition_errors; /* of 16 bits: steps(k) * 2^-23 */
-    /* Of e4m3: each sample for the real data, and what G and the root of Q are multiplied by. */
+    /* Of e4m3 and w4a8: each sample for the real data, and what G and the root of Q are multiplied
+     * by. */
     double *real;
     double chain_errors, promotion_errors;
 };
@@ -93,12 +104,15 @@ enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
 /* The multiple of 8 that a matrix of this many columns is padded to. */
 int64_t leading_dimension(int columns);
-/* The same of an operand: of e4m3, a multiple of 16. */
+/* The same of an operand: of e4m3 and w4a8, a multiple of 16. */
 int64_t operand_leading_dimension(int columns, enum gemm_type type);
 
 /* Makes the operands. `tensor_scales`: of e4m3, see there. False if there is no memory for them. */
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales);
+/* The same of 16-bit types, with whole numbers from -limit to limit if they are integers. */
+bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
+                           enum input_kind kind, uint64_t seed, int limit);
 void operands_free(struct operands *operands);
 
 /* Is the problem so small that the reference has all elements? */
@@ -109,6 +123,9 @@ void reference_free(struct reference *reference);
 
 /* accumulation(i, j) */
 double reference_accumulation(const struct reference *reference, int row, int column);
+
+/* Bytes of 'A' or 'B' with its padding. */
+int64_t operand_bytes(const struct operands *operands, char matrix);
 
 /* Of operands of 16 bits: |partial sum| is at most this. */
 double reference_partial_sum(const struct reference *reference, int row, int column);

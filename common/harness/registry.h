@@ -6,7 +6,7 @@
 
 #include "gemm.h"
 
-enum { ELEMENT_TYPES = 3 }; /* GEMM_FP16, GEMM_BF16, GEMM_E4M3 */
+enum { ELEMENT_TYPES = 4 }; /* GEMM_FP16, GEMM_BF16, GEMM_E4M3, GEMM_W4A8 */
 
 /* A chapter's own kernel, or one of its variants, as its chapter(...) in CMakeLists.txt declares
  * it. */
@@ -36,7 +36,14 @@ static inline const struct gemm_kernel *kernel_of_type(const struct kernel_entry
 static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_entry *entry) {
     return entry->of_type[GEMM_BF16]   ? entry->of_type[GEMM_BF16]
            : entry->of_type[GEMM_FP16] ? entry->of_type[GEMM_FP16]
-                                       : entry->of_type[GEMM_E4M3];
+           : entry->of_type[GEMM_E4M3] ? entry->of_type[GEMM_E4M3]
+                                       : entry->of_type[GEMM_W4A8];
+}
+
+/* GPUs that it gets unless --gpus says otherwise: one, unless it is for several. */
+static inline int gpus_of_entry(const struct kernel_entry *entry) {
+    const bool several = kernel_of_any_type(entry)->layout != LAYOUT_ONE_DEVICE;
+    return several && entry->gpus < 2 ? 2 : entry->gpus;
 }
 
 /* Is any of the program's kernels compiled for the type? */

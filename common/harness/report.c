@@ -6,7 +6,9 @@
 #include "harness/options.h"
 
 /* Dense FLOPs per cycle of the four Tensor Cores of an SM. */
-static double flops_per_cycle(enum gemm_type type) { return type == GEMM_E4M3 ? 8192 : 4096; }
+static double flops_per_cycle(enum gemm_type type) {
+    return gemm_type_is_scaled(type) ? 8192 : 4096;
+}
 
 double result_cycles(const struct kernel_result *result) {
     if (result->cycles > 0) return result->cycles;
@@ -14,10 +16,16 @@ double result_cycles(const struct kernel_result *result) {
     return result->timing.sustained.cycles;
 }
 
-double tensor_core_utilization(const struct report *r, double cycles) {
+int report_gpus(const struct report *r, const struct gemm_kernel *kernel) {
+    return kernel && kernel->layout != LAYOUT_ONE_DEVICE ? r->device->gpus_open : 1;
+}
+
+double tensor_core_utilization(const struct report *r, const struct gemm_kernel *kernel,
+                               double cycles) {
     if (!(cycles > 0)) return 0;
     const double flops = 2.0 * r->size.m * r->size.n * r->size.k;
-    return flops / (r->device->sm_count * flops_per_cycle(r->type) * cycles);
+    const int sms = report_gpus(r, kernel) * r->device->sm_count;
+    return flops / (sms * flops_per_cycle(r->type) * cycles);
 }
 
 static bool is_simulated(const struct report *r) { return strcmp(r->device->backend, "sim") == 0; }
@@ -31,8 +39,8 @@ static const struct timing *cublas_timing(const struct report *r) {
 /* ---- the table ---- */
 
 /* One mode's columns; dashes if it was not measured. */
-static void print_speed(FILE *out, const struct report *r, const struct speed *speed,
-                        const struct speed *cublas, bool sustained) {
+static void print_speed(FILE *out, const struct report *r, const struct gemm_kernel *kernel,
+                        const struct speed *speed, const struct speed *cublas, bool sustained) {
     if (speed->samples == 0) {
         fprintf(out, " | %9s %6s %6s %5s %5s %5s", "-", "-", "-", "-", "-", "-");
         if (sustained) fprintf(out, " %5s", "-");
@@ -43,7 +51,7 @@ static void print_speed(FILE *out, const struct report *r, const struct speed *s
         fprintf(out, " %5.1f%%", 100 * speed->tflops / cublas->tflops);
     else
         fprintf(out, " %6s", "-");
-    const double used = tensor_core_utilization(r, speed->cycles);
+    const double used = tensor_core_utilization(r, kernel, speed->cycles);
     if (used > 0)
         fprintf(out, " %4.1f%% %5.0f", 100 * used, speed->clock_mhz);
     else
@@ -55,12 +63,13 @@ static void print_speed(FILE *out, const struct report *r, const struct speed *s
         fprintf(out, " %5s", "-");
 }
 
-static void print_timing(FILE *out, const struct report *r, const struct timing *timing) {
+static void print_timing(FILE *out, const struct report *r, const struct gemm_kernel *kernel,
+                         const struct timing *timing) {
     const struct timing *cublas = cublas_timing(r);
     if (r->timing & TIMING_BURST)
-        print_speed(out, r, &timing->burst, cublas ? &cublas->burst : NULL, false);
+        print_speed(out, r, kernel, &timing->burst, cublas ? &cublas->burst : NULL, false);
     if (r->timing & TIMING_SUSTAINED)
-        print_speed(out, r, &timing->sustained, cublas ? &cublas->sustained : NULL, true);
+        print_speed(out, r, kernel, &timing->sustained, cublas ? &cublas->sustained : NULL, true);
 }
 
 /* How much faster than the step it builds on: by the speed of a burst if there is one. */
@@ -126,7 +135,7 @@ static const char *baseline_word(const struct baseline_result *result) {
     return result->compared ? "WRONG" : "FAILED";
 }
 
-/* Where the errors of e4m3 come from. */
+/* Where the errors of operands with scales come from. */
 static void print_parts(FILE *out, const struct report *r) {
     char label[96];
     bool headed = false;
@@ -157,10 +166,10 @@ void report_table(const struct report *r, FILE *out) {
         const struct kernel_result *result = &r->results[i];
         fprintf(out, "%-*s %8s", width, kernel_label(result->kernel, label, sizeof label),
                 verdict_word(result));
-        print_timing(out, r, &result->timing);
+        print_timing(out, r, result->kernel, &result->timing);
         if (is_simulated(r) && result->cycles > 0)
             fprintf(out, " | %16.0f %14.1f%%", result->cycles,
-                    100 * tensor_core_utilization(r, result->cycles));
+                    100 * tensor_core_utilization(r, result->kernel, result->cycles));
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
         if (gains) print_gain(out, gain(r, result));
@@ -170,7 +179,7 @@ void report_table(const struct report *r, FILE *out) {
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         fprintf(out, "%-*s %8s", width, r->baselines[i].contender.name,
                 baseline_word(&r->baselines[i]));
-        print_timing(out, r, &r->baselines[i].timing);
+        print_timing(out, r, NULL, &r->baselines[i].timing);
         if (gains) print_gain(out, 0);
         fputs(" |\n", out);
     }
@@ -211,18 +220,18 @@ int report_rows(const struct report *r, struct report_row *rows) {
             .technique = result->kernel->technique,
             .verified = result->code == EXIT_VERIFIED,
             .cycles = cycles > 0 ? cycles : 0,
-            .utilization = tensor_core_utilization(r, cycles),
+            .utilization = tensor_core_utilization(r, result->kernel, cycles),
             .registers = result->info.registers > 0 ? result->info.registers : 0,
             .smem_bytes = result->kernel->smem_bytes};
         fill_timing(&rows[count++], &result->timing);
     }
     for (int i = 0; i < r->baseline_count && r->timing; ++i) {
         const struct timing *timing = &r->baselines[i].timing;
-        rows[count] =
-            (struct report_row){.name = r->baselines[i].contender.name,
-                                .baseline = true,
-                                .cycles = timing->burst.cycles,
-                                .utilization = tensor_core_utilization(r, timing->burst.cycles)};
+        rows[count] = (struct report_row){
+            .name = r->baselines[i].contender.name,
+            .baseline = true,
+            .cycles = timing->burst.cycles,
+            .utilization = tensor_core_utilization(r, NULL, timing->burst.cycles)};
         fill_timing(&rows[count++], timing);
     }
     return count;

@@ -32,7 +32,10 @@ int report_rows(const struct report *report, struct report_row *rows);
 
 /* Cycles of one multiplication: simulated, or as measured; <= 0: not known. */
 double result_cycles(const struct kernel_result *result);
+/* GPUs that a kernel uses; NULL: a library. */
+int report_gpus(const struct report *report, const struct gemm_kernel *kernel);
 /* FLOPs / (SMs * 4096 * cycles), of e4m3 8192, without padding; 0: not known. */
-double tensor_core_utilization(const struct report *report, double cycles);
+double tensor_core_utilization(const struct report *report, const struct gemm_kernel *kernel,
+                               double cycles);
 
 #endif

@@ -58,7 +58,10 @@ static void json_timing(FILE *out, const struct timing *timing) {
 
 /* What e4m3 has besides. */
 static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
-    fprintf(out, "\"scales\": \"%s\", ", r->tensor_scales ? "tensor" : "block");
+    fprintf(out, "\"scales\": \"%s\", ",
+            r->type == GEMM_W4A8 ? "group"
+            : r->tensor_scales   ? "tensor"
+                                 : "block");
     json_number(out, "quantization_error", v->quantization, v->has_parts);
     fputs(", ", out);
     json_number(out, "accumulation_error", v->accumulation, v->has_parts);
@@ -132,7 +135,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
-    if (r->type == GEMM_E4M3) json_parts(out, r, &result->verdict);
+    if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
     if (kernel->stages > 0)
@@ -141,7 +144,9 @@ static void json_result(const struct report *r, const struct kernel_result *resu
         fputs("null, ", out);
     json_number(out, "cycles", cycles, cycles > 0);
     fputs(", ", out);
-    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, cycles), cycles > 0);
+    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, kernel, cycles),
+                cycles > 0);
+    if (kernel->layout != LAYOUT_ONE_DEVICE) fprintf(out, ", \"gpus\": %d", report_gpus(r, kernel));
     fputs(", ", out);
     json_timing(out, &result->timing);
     fputs(", \"baselines\": [", out);

@@ -20,7 +20,7 @@ static const char *contender_label(const struct contender *contender, char *text
  * filled in of its result. */
 struct timed_contender {
     const struct contender *inner;
-    const struct buffers *buffers;
+    const struct experiment *experiment;
     int output;
     bool *launched; /* [sets] */
     enum exit_code *code;
@@ -32,10 +32,10 @@ static enum gemm_status enqueue_timed(const struct contender *self,
                                       const struct gemm_problem *problem, void *stream) {
     const struct timed_contender *timed = self->state;
     int set = 0;
-    while (timed->buffers->problems[set].a != problem->a)
+    while (timed->experiment->buffers.problems[set].a != problem->a)
         ++set;
-    struct gemm_problem own = *problem;
-    own.d = buffers_output(timed->buffers, timed->output, set);
+    const struct gemm_problem own =
+        experiment_problem(timed->experiment, timed->inner->kernel, timed->output, set);
     timed->launched[set] = true;
     return timed->inner->enqueue(timed->inner, &own, stream);
 }
@@ -101,14 +101,14 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
     bool good = true;
     for (int c = 0; c < contenders && good; ++c) {
         timed[c].inner = &inner[c];
-        timed[c].buffers = &e->buffers;
+        timed[c].experiment = e;
         timed[c].output = c;
         timed[c].launched = launched + c * e->buffers.sets;
         outer[c] = inner[c];
         outer[c].enqueue = enqueue_timed;
         outer[c].state = &timed[c];
         good = (c < e->buffers.output_count || buffers_add_output(&e->buffers) == c) &&
-               buffers_poison(&e->buffers, c);
+               experiment_poison(e, inner[c].kernel, c);
     }
     if (good && contenders)
         good = timing_run(options, outer, contenders, e->buffers.problems, e->buffers.sets, timings,

@@ -60,10 +60,14 @@ static void note(struct check *check, struct mismatch mismatch) {
  * were rounded once at the greatest magnitude that its sum can have. No library splits k more
  * often; one that is known to round is not held to fp32's bound. */
 enum { SPLITS_MOST = 32 };
+static double rounding_of_parts(const struct check *check, int parts, int row, int column) {
+    if (!parts) return 0;
+    return parts * half_ulp(reference_partial_sum(check->reference, row, column),
+                            gemm_output_type(check->operands->type));
+}
 static double rounding_of_sums(const struct check *check, int row, int column) {
-    if (!check->output->rounded_sums) return 0;
-    return SPLITS_MOST * half_ulp(reference_partial_sum(check->reference, row, column),
-                                  gemm_output_type(check->operands->type));
+    const int parts = check->output->rounded_sums ? SPLITS_MOST : check->output->rounded_parts;
+    return rounding_of_parts(check, parts, row, column);
 }
 
 /* Integers and zeros, unless partial sums are rounded. */
@@ -102,7 +106,8 @@ static bool agrees_with_library(const struct check *check, int row, int column, 
     *bound = 0;
     if (value == other) return true;
     if (is_exact(check)) return false;
-    const double accumulation = reference_accumulation(check->reference, row, column);
+    const double accumulation = reference_accumulation(check->reference, row, column) +
+                                rounding_of_parts(check, check->output->rounded_parts, row, column);
     /* Each of the two was rounded once. What was rounded is no larger than the library's result,
      * its own rounding undone, and both errors of accumulation. */
     const double largest = fabs(other) * (1 + 0x1p-7) + 2 * accumulation;

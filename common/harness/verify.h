@@ -35,6 +35,7 @@ struct output_view {
     const uint16_t *memory;           /* guard, [m][ldd], guard */
     int64_t guard;                    /* elements */
     bool rounded_sums; /* partial sums may have been rounded to D's type: a wider bound */
+    int rounded_parts; /* sums that were rounded to D's type before they were added up */
 };
 
 /* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed

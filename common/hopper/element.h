@@ -59,6 +59,13 @@ DEVICE element_t first_of_pair(uint32_t pair) {
     return e;
 }
 
+/* The upper of two packed elements. Any thread. */
+DEVICE element_t second_of_pair(uint32_t pair) {
+    element_t e;
+    e.bits = (uint16_t)(pair >> 16);
+    return e;
+}
+
 #else
 #include "sim/hopper/element.h"
 #endif

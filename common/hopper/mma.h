@@ -30,7 +30,15 @@ DEVICE void stmatrix_x4(void *row, const uint32_t r[4]) {
                  : "memory");
 }
 
-/* The same with two matrices: lanes 0 to 15 give the addresses. The whole warp calls. sm_90. */
+/* The same, each matrix transposed: a lane's two elements, neighbours in a row of the matrix, go to
+ * two neighbouring rows in memory. The whole warp calls. sm_90. PTX ISA: stmatrix (.trans). */
+DEVICE void stmatrix_x4_trans(void *row, const uint32_t r[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+}
+
+/* stmatrix_x4 with two matrices: lanes 0 to 15 give the addresses. The whole warp calls. sm_90. */
 DEVICE void stmatrix_x2(void *row, const uint32_t r[2]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(
                      shared_address(row)),

@@ -12,6 +12,10 @@
 
 #include "gemm.h"
 
+/* The type of the kernel's parameter. A chapter for several devices redefines it as struct
+ * gemm_device_args. */
+#define KERNEL_PARAMETER struct gemm_args
+
 /* 16 bytes, the most that one thread moves in one instruction. */
 struct b128 {
     uint32_t word[4];
@@ -26,8 +30,10 @@ struct b128 {
  * needs. With `threads` alone it can do so only if the code uses all of them; otherwise it ignores
  * setmaxnreg (note C7508). */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
+/* One that leaves no timeline, beside the chapter's own. */
+#define KERNEL_ASIDE(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
-#define KERNEL_ARGS const __grid_constant__ struct gemm_args
+#define KERNEL_ARGS const __grid_constant__ KERNEL_PARAMETER
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 /* The CTA's dynamic shared memory, laid out as `type`; 1024-byte aligned, as a 128 B swizzle

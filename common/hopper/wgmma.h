@@ -177,8 +177,8 @@ DEVICE void wgmma_promote(float *sum, float *acc, const float scale[2], int coun
     }
 WGMMA_SHAPES(WGMMA_DEFINE)
 
-/* SS for e4m3, 64 x n x 32. Both operands are K-major: PTX has no bits here that say otherwise,
- * because only 16-bit elements are transposed on the way from shared memory. */
+/* SS and RS for e4m3, 64 x n x 32. Operands in shared memory are K-major: PTX has no bits here that
+ * say otherwise, because only 16-bit elements are transposed on the way from shared memory. */
 #define WGMMA_DEFINE_E4M3(n, r, o0, o1, o2, o3, o4, o5)                                            \
     DEVICE void wgmma_e4m3_##n(float *acc, uint64_t a, uint64_t b, int accumulate) {               \
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #o2 ", 0;\n\t"                             \
@@ -187,6 +187,14 @@ WGMMA_SHAPES(WGMMA_DEFINE)
                      ", p, 1, 1; }"                                                                \
                      : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
                      : "l"(a), "l"(b), "r"(accumulate));                                           \
+    }                                                                                              \
+    DEVICE void wgmma_rs_e4m3_##n(float *acc, const uint32_t a[4], uint64_t b, int accumulate) {   \
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #o5 ", 0;\n\t"                             \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {"                  \
+                     ACC_##r(WGMMA_FIRST_NAME, WGMMA_NEXT_NAME) "}, {%" #o0 ", %" #o1 ", %" #o2    \
+                     ", %" #o3 "}, %" #o4 ", p, 1, 1; }"                                           \
+                     : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));       \
     }
 WGMMA_SHAPES(WGMMA_DEFINE_E4M3)
 
@@ -212,6 +220,12 @@ WGMMA_SHAPES(WGMMA_DEFINE_E4M3)
  * 64 x n x 16 product of 16-bit elements, and take as many cycles. Accumulators and callers are the
  * same, too. */
 #define wgmma_m64nNk32_e4m3(n, acc, a, b, accumulate) WGMMA_CALL(e4m3, n)(acc, a, b, accumulate)
+
+/* The same with A in registers. With w the warp in the warpgroup, g = lane / 4 and t = lane % 4,
+ * a[i] of a thread holds row 16 * w + g + 8 * (i % 2), columns 16 * (i / 2) + 4 * t and the three
+ * that follow, the first in the lowest byte. These registers must not change before the wait. */
+#define wgmma_m64nNk32_e4m3_rs(n, acc, a, b, accumulate)                                           \
+    WGMMA_CALL(rs_e4m3, n)(acc, a, b, accumulate)
 
 #else
 #include "sim/hopper/wgmma.h"

@@ -56,8 +56,7 @@ void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
 static struct backend_options options;
 static uint64_t seed; /* of SCHEDULE_RANDOM, in the first run */
 static int run_number;
-static bool abandoned; /* the current run */
-static bool running;   /* there is one */
+struct sim_run_state sim_run_state;
 
 enum exit_code backend_open(const struct backend_options *chosen, struct backend_info *info) {
     options = *chosen;
@@ -67,14 +66,18 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
         fprintf(stderr, "--sms %d: the simulator has 1 to %d SMs\n", sim.sms, MAX_SMS);
         return EXIT_USAGE;
     }
+    sim.gpus = options.gpus > 1 ? options.gpus : 1;
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;
     run_number = 0;
     memset(info, 0, sizeof *info);
     info->backend = "sim";
-    snprintf(info->name, sizeof info->name, "Hopper simulator, %d SM%s", sim.sms,
+    char gpus[24] = "";
+    if (sim.gpus > 1) snprintf(gpus, sizeof gpus, "%d GPUs of ", sim.gpus);
+    snprintf(info->name, sizeof info->name, "Hopper simulator, %s%d SM%s", gpus, sim.sms,
              sim.sms == 1 ? "" : "s");
-    info->gpus = 1;
+    info->gpus = GEMM_DEVICES;
+    info->gpus_open = sim.gpus;
     info->sm_count = sim.sms;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     info->checks_bounds = true;
@@ -94,7 +97,11 @@ void backend_close(void) {
 /* ---- memory ---- */
 
 void *backend_alloc(size_t bytes, const char *label, bool writable) {
-    return global_alloc(bytes, label, writable);
+    return global_alloc(0, bytes, label, writable);
+}
+
+void *backend_alloc_on(int device, size_t bytes, const char *label, bool writable) {
+    return global_alloc(device, bytes, label, writable);
 }
 
 void backend_free(void *memory) { global_free(memory); }
@@ -142,7 +149,7 @@ void gemm_plan_begin(struct gemm_plan *plan) {
 void gemm_plan_end(void) { plan_in_the_making = NULL; }
 
 uint32_t *gemm_counters_make(void) {
-    uint32_t *counters = global_alloc(GEMM_COUNTERS * sizeof *counters, "tile counter", true);
+    uint32_t *counters = global_alloc(0, GEMM_COUNTERS * sizeof *counters, "tile counter", true);
     if (counters)
         memset(counters, 0, GEMM_COUNTERS * sizeof *counters);
     else
@@ -157,20 +164,20 @@ void gemm_counters_free(uint32_t *counters) {
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
     if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
-    if (!running) {
+    if (!sim_run_state.running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
                 launch->name);
         return GEMM_LAUNCH_FAILED;
     }
-    if (abandoned) return GEMM_OK;
-    return grid_run(launch, args, &abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+    if (sim_run_state.abandoned) return GEMM_OK;
+    return grid_run(launch, args, &sim_run_state.abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     (void)stream;
     if (plan_in_the_making) return GEMM_UNSUPPORTED;
-    if (abandoned) return GEMM_OK;
+    if (sim_run_state.abandoned) return GEMM_OK;
     if (!sim_global_check(memory, bytes, SIM_WRITE)) return GEMM_LAUNCH_FAILED;
     memset(memory, 0, bytes);
     return GEMM_OK;
@@ -213,16 +220,16 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
                             double *cycles) {
     sim.cycles = 0;
     sim.steps = 0;
-    abandoned = false;
+    sim_run_state.abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
-    timing_begin(sim.sms);
+    timing_begin(sim.gpus, sim.sms);
     hazards_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->kernel;
     if (record) sim_recording_begin(contender->kernel, problem);
-    running = true;
+    sim_run_state.running = true;
     const enum gemm_status status = contender->enqueue(contender, problem, NULL);
-    running = false;
+    sim_run_state.running = false;
     const double simulated = sim_timed() ? (double)sim.cycles : -1;
     if (record) sim_recording_end(simulated);
     hazards_end();

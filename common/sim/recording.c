@@ -58,7 +58,8 @@ static void record(const struct sim_event *event) {
                       (uint32_t)event->argument);
         break;
     case SIM_EVENT_TMA_LOAD:
-        timeline_busy(recorded, cta, sm, UNIT_COPY, warp, event->begin, event->end);
+        timeline_busy(recorded, cta, sm, event->link ? UNIT_LINK : UNIT_COPY, warp, event->begin,
+                      event->end);
         break;
     case SIM_EVENT_WGMMA:
         timeline_busy(recorded, cta, sm, UNIT_WGMMA, warp, event->begin, event->end);
@@ -66,8 +67,10 @@ static void record(const struct sim_event *event) {
     case SIM_EVENT_MMA:
         timeline_busy(recorded, cta, sm, UNIT_MMA, warp, event->begin, event->end);
         break;
-    case SIM_EVENT_TMA_STORE:
-        break; /* the store's mark is enough */
+    case SIM_EVENT_TMA_STORE: /* of others the store's mark is enough */
+        if (event->link)
+            timeline_busy(recorded, cta, sm, UNIT_LINK, warp, event->begin, event->end);
+        break;
     default:
         timeline_barrier(recorded, &(struct barrier_event){
                                        .cycle = event->begin,
@@ -104,6 +107,7 @@ void sim_trace(int role, int event, int argument) {
 
 void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_problem *problem) {
     recorded = timeline_begin(kernel, problem);
+    if (kernel->layout != LAYOUT_ONE_DEVICE) timeline_gpus(recorded, sim.gpus, sim.sms);
     sim_event_hook = record;
 }
 

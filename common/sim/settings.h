@@ -1,5 +1,6 @@
 /*
- * settings.h: the simulator's options of the command line, as backend.h declares them, by name.
+ * settings.h: the simulator's options of the command line, as backend.h declares them, by name; and
+ * the state of its backend.
  */
 #ifndef SIM_SETTINGS_H
 #define SIM_SETTINGS_H
@@ -8,5 +9,12 @@
 
 /* Indices into backend_settings. */
 enum { SETTING_SMS, SETTING_SCHEDULE, SETTING_SEED, SETTING_STEPS, SETTINGS };
+
+/* What the launches of a run share. */
+struct sim_run_state {
+    bool running;   /* there is one */
+    bool abandoned; /* after a fatal hazard */
+};
+extern struct sim_run_state sim_run_state;
 
 #endif

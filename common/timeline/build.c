@@ -26,6 +26,8 @@ struct track *timeline_new_track(struct timeline *timeline, const struct cta_rec
                                                  : "";
     if (kind == TRACK_TENSOR_CORE)
         strcpy(track->name, "Tensor Core");
+    else if (kind == TRACK_LINK)
+        strcpy(track->name, "link");
     else if (role >= 0)
         snprintf(track->name, sizeof track->name, "%s%s", timeline_role_name(role), suffix);
     return track;
@@ -133,6 +135,20 @@ static void build_fragments(struct timeline *timeline, const struct cta_record *
     if (track) timeline_finish_track(timeline, track);
 }
 
+/* What the CTA has on the link, whichever of its threads gave it. */
+static void build_link(struct timeline *timeline, const struct cta_record *cta) {
+    const struct intervals *busy = &cta->busy[UNIT_LINK];
+    struct track *track = timeline_new_track(timeline, cta, TRACK_LINK, -1);
+    for (int i = 0; i < busy->count; ++i)
+        timeline_add_span(track, (struct span){.begin = busy->at[i].begin,
+                                               .end = busy->at[i].end,
+                                               .kind = SPAN_LINK,
+                                               .role = -1,
+                                               .k_tile = -1,
+                                               .tile = -1});
+    timeline_finish_track(timeline, track);
+}
+
 static void build_cta(struct timeline *timeline, struct cta_record *cta) {
     timeline_marks_of_cues(timeline, cta);
     timeline_build_slots(timeline, cta);
@@ -162,6 +178,7 @@ static void build_cta(struct timeline *timeline, struct cta_record *cta) {
     timeline_tensor_core(cta, &work, track, timeline_add_span);
     timeline_finish_track(timeline, track);
     free(work.at);
+    if (timeline->gpus > 1) build_link(timeline, cta);
 }
 
 static int by_cta(const void *a, const void *b) {

@@ -65,9 +65,13 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
         const struct track *track = &timeline->track[i];
         if (!timeline_shows(timeline, track->sm, SHOWN_SMS)) continue;
         if (track->cta != last_cta) {
-            char name[256];
-            snprintf(name, sizeof name, "%s%s%s, SM %d, CTA %d%s", timeline->name,
-                     timeline->variant[0] ? " " : "", timeline->variant, track->sm, track->cta,
+            char name[256], place[64];
+            if (timeline->gpus > 1)
+                timeline_place(timeline, track->cta, track->sm, place, sizeof place);
+            else
+                snprintf(place, sizeof place, "SM %d, CTA %d", track->sm, track->cta);
+            snprintf(name, sizeof name, "%s%s%s, %s%s", timeline->name,
+                     timeline->variant[0] ? " " : "", timeline->variant, place,
                      !timeline->simulated ? ""
                      : timeline->timed    ? " (simulated)"
                                           : " (simulated, in steps)");

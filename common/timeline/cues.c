@@ -21,6 +21,14 @@ static bool begins_epilogue(const struct marks *cues, int wait, int commits, int
     return true;
 }
 
+/* The next tile, or the wait for the stores at the end. A wait right after the last multiplication,
+ * with more to come, is for the stores of the tile before. */
+static bool ends_epilogue(const struct marks *cues, int i) {
+    if (cues->at[i].event == TRACE_CUE_TILE) return true;
+    const bool first = cues->at[i - 1].event == TRACE_CUE_DRAIN, last = i == cues->count - 1;
+    return cues->at[i].event == TRACE_CUE_STORED && (last || !first);
+}
+
 /* `produces`: what it waits for is a free stage, not data. */
 static void convert(const struct marks *cues, struct marks *marks, int tiles_k, bool produces) {
     int tile = -1, loads = 0, commits = 0;
@@ -33,7 +41,7 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
     marks->close = cues->close;
     for (int i = 0; i < cues->count; ++i) {
         const struct mark cue = cues->at[i];
-        if (epilogue && (cue.event == TRACE_CUE_TILE || cue.event == TRACE_CUE_STORED)) {
+        if (epilogue && ends_epilogue(cues, i)) {
             timeline_add_mark(marks, cue.time, TRACE_EPILOGUE_END, tile);
             epilogue = false;
         }
@@ -75,6 +83,15 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
     }
 }
 
+/* K-tiles of a tile on the CTA's GPU; one, of zeros, if its slice is empty. */
+static int tiles_of(const struct timeline *timeline, const struct cta_record *cta) {
+    if (!timeline->slices_of_k || timeline->gpus < 2) return timeline->tiles_k;
+    const int gpu = timeline_gpu(timeline, cta->sm);
+    const int tiles = gemm_slice(timeline->tiles_k, gpu + 1, timeline->gpus) -
+                      gemm_slice(timeline->tiles_k, gpu, timeline->gpus);
+    return tiles > 0 ? tiles : 1;
+}
+
 void timeline_marks_of_cues(const struct timeline *timeline, struct cta_record *cta) {
     int warpgroups = 0, consumers = 0;
     for (int i = 0; i < TRACE_ROLES; ++i) {
@@ -90,6 +107,6 @@ void timeline_marks_of_cues(const struct timeline *timeline, struct cta_record *
                          : produces      ? TRACE_PRODUCER
                                          : TRACE_CONSUMER_0 + consumers++;
         if (role <= TRACE_CONSUMER_1 || warpgroups == 1)
-            convert(cues, &cta->role[role], timeline->tiles_k, produces);
+            convert(cues, &cta->role[role], tiles_of(timeline, cta), produces);
     }
 }

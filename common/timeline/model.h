@@ -56,6 +56,7 @@ enum span_kind {
     SPAN_EPILOGUE,
     SPAN_STORE,
     SPAN_OTHER, /* the Tensor Core works for another CTA of the SM */
+    SPAN_LINK,  /* bytes of the CTA cross the link between two GPUs */
     SPAN_KINDS
 };
 
@@ -65,6 +66,7 @@ enum track_kind {
     TRACK_FRAGMENTS,   /* fragment loads of a role */
     TRACK_MMA,         /* multiplications of a role */
     TRACK_TENSOR_CORE, /* the SM's Tensor Core: for this CTA, and for others (SPAN_OTHER) */
+    TRACK_LINK,        /* what the CTA has on the link between GPUs */
 };
 
 struct span {
@@ -91,6 +93,8 @@ struct timeline {
     bool simulated;
     bool timed; /* false: the times are only an order */
     int tile_m, tile_n, tile_k, stages, cluster;
+    int gpus, sms_per_gpu; /* 0: one */
+    bool slices_of_k;      /* each GPU has one, of tiles_k in all */
     int m, n, k, tiles_k;
     double clock_mhz; /* 0: not known */
     double cycles;    /* of the run; < 0: not known */
@@ -122,7 +126,17 @@ const char *timeline_span_name(int kind);
 /* Makes room for one more element of an array; ends the program if there is no memory. */
 void timeline_grow(void **array, int count, int *capacity, size_t size);
 
-/* The CTAs that the writers show: those on the first `sms` SMs, in the order of their CTAs. */
+/* The GPU of an SM. */
+static inline int timeline_gpu(const struct timeline *timeline, int sm) {
+    return timeline->sms_per_gpu ? sm / timeline->sms_per_gpu : 0;
+}
+
+/* "CTA 4, SM 0", or "GPU 1, CTA 0, SM 0" if there are several. Returns text. */
+const char *timeline_place(const struct timeline *timeline, int cta, int sm, char *text,
+                           size_t size);
+
+/* The CTAs that the writers show: those on the first `sms` SMs, in the order of their CTAs; of each
+ * of several GPUs. */
 bool timeline_shows(const struct timeline *timeline, int sm, int sms);
 
 /* Parts of the Tensor Core's track in [begin, end): cycles. */

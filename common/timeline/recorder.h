@@ -49,13 +49,17 @@ DEVICE void recorder_close(void) {
 
 #undef KERNEL
 #undef KERNEL_ARGS
-#define KERNEL_ARGS const struct gemm_args &
+#define KERNEL_ARGS const KERNEL_PARAMETER &
+DEVICE struct trace_record *recorder_buffer(const struct gemm_args &args) { return args.trace; }
+DEVICE struct trace_record *recorder_buffer(const struct gemm_device_args &args) {
+    return args.gemm.trace;
+}
 /* The parentheses keep the name from being the macro below. */
 #define KERNEL(threads, ctas)                                                                      \
     DEVICE void recorded(KERNEL_ARGS args);                                                        \
     static __global__ void __launch_bounds__(threads, ctas)(kernel)(                               \
-        const __grid_constant__ struct gemm_args args) {                                           \
-        recorder_open(args.trace);                                                                 \
+        const __grid_constant__ KERNEL_PARAMETER args) {                                           \
+        recorder_open(recorder_buffer(args));                                                      \
         recorded(args);                                                                            \
         recorder_close();                                                                          \
     }                                                                                              \

@@ -42,9 +42,21 @@ static void full_name(const struct timeline *timeline, char *text, size_t size) 
 
 /* ---- one stage ---- */
 
+/* Those of the first cluster; of each of several GPUs. */
 static bool shown_cta(const struct timeline *timeline, int cta) {
-    const int first = timeline->ctas ? timeline->cta[0].cta : 0;
-    return cta >= first && cta < first + (timeline->cluster > 1 ? timeline->cluster : 1);
+    const int count = timeline->cluster > 1 ? timeline->cluster : 1;
+    int first = -1, last_gpu = -1;
+    for (int i = 0; i < timeline->ctas && timeline->cta[i].cta <= cta; ++i) {
+        const int gpu = timeline_gpu(timeline, timeline->cta[i].sm);
+        if (gpu != last_gpu) first = timeline->cta[i].cta;
+        last_gpu = gpu;
+    }
+    return first >= 0 && cta < first + count;
+}
+
+/* Are there several, so that each needs a heading? */
+static bool has_headings(const struct timeline *timeline) {
+    return timeline->cluster > 1 || timeline->gpus > 1;
 }
 
 /* Where the first output tile's main loop ends and its epilogue begins. -1 if it is not recorded.
@@ -111,7 +123,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
         const struct track *track = &timeline->track[i];
         if (!shown_cta(timeline, track->cta)) continue;
         note_kinds(track, panels, panel_count, &legend);
-        if (timeline->cluster > 1 && track->cta != last_cta) height += LANE;
+        if (has_headings(timeline) && track->cta != last_cta) height += LANE;
         last_cta = track->cta;
         height += LANE + GAP;
     }
@@ -123,10 +135,12 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
-    const int length =
-        snprintf(subtitle, sizeof subtitle, "%d x %d x %d, %s over time in %s", timeline->m,
-                 timeline->n, timeline->k, timeline->cluster > 1 ? "one cluster" : "one CTA",
-                 timeline_times_of(timeline));
+    const int length = snprintf(subtitle, sizeof subtitle, "%d x %d x %d, %s over time in %s",
+                                timeline->m, timeline->n, timeline->k,
+                                timeline->gpus > 1      ? "one CTA of each GPU"
+                                : timeline->cluster > 1 ? "one cluster"
+                                                        : "one CTA",
+                                timeline_times_of(timeline));
     if (figures.k_tile_period > 0)
         snprintf(subtitle + length, sizeof subtitle - (size_t)length,
                  "; mostly a k-tile every %.0f, %s %.0f %% from first to last multiplication",
@@ -139,10 +153,10 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
         if (!shown_cta(timeline, track->cta)) continue;
-        if (timeline->cluster > 1 && track->cta != last_cta) {
+        if (has_headings(timeline) && track->cta != last_cta) {
             char text[64];
-            snprintf(text, sizeof text, "CTA %d, SM %d", track->cta, track->sm);
-            svg_text(output.file, 10, y + 11, "name", "start", text);
+            svg_text(output.file, 10, y + 11, "name", "start",
+                     timeline_place(timeline, track->cta, track->sm, text, sizeof text));
             y += LANE;
         }
         last_cta = track->cta;

@@ -16,14 +16,15 @@ static const char style[] =
     "--load:#3b82c4;--multicast:#6a5acd;--held:#bcd7ef;--acquire:#c7ccd1;--wait:#d9a441;--"
     "fragments:#12939a;"
     "--issue:#8a9a2b;--mma:#3f8f3a;--mma1:#7ab648;--fma:#8d6e63;--epilogue:#a1569b;--store:#cf6a87;"
-    "--other:#b9d8b4;"
+    "--other:#b9d8b4;--link:#c96a1f;"
     "--hatch:rgba(255,255,255,.42);font-family:system-ui,-apple-system,'Segoe "
     "UI',Helvetica,Arial,sans-serif}\n"
     "@media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--line:#2c333b;"
     "--lane:#171c23;--idle:#3a1f20;--ink:#fff;--load:#3d86cc;--multicast:#7d6fe0;--held:#24435f;"
     "--acquire:#4b535c;--wait:#b98a2e;--fragments:#14878d;--issue:#7c8a2a;--mma:#3f8f3a;--mma1:#"
     "5f9433;"
-    "--fma:#8d6e63;--epilogue:#a1569b;--store:#c25c7a;--other:#2c4a2b;--hatch:rgba(13,17,23,.38)}}"
+    "--fma:#8d6e63;--epilogue:#a1569b;--store:#c25c7a;--other:#2c4a2b;--link:#d98a4a;--hatch:rgba("
+    "13,17,23,.38)}}"
     "\n"
     ".title{font-size:15px;font-weight:600;fill:var(--fg)}.note{font-size:11px;fill:var(--soft)}"
     ".name{font-size:12px;font-weight:600;fill:var(--fg)}.label{font-size:11px;fill:var(--fg)}"
@@ -36,7 +37,7 @@ static const char style[] =
     ".wait{fill:var(--wait)}.fragments{fill:var(--fragments)}.issue{fill:var(--issue)}.mma{fill:"
     "var(--mma)}"
     ".mma1{fill:var(--mma1)}.fma{fill:var(--fma)}.epilogue{fill:var(--epilogue)}.store{fill:var(--"
-    "store)}.other{fill:var(--other)}\n"
+    "store)}.other{fill:var(--other)}.link{fill:var(--link)}\n"
     "</style>\n"
     "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" "
@@ -49,6 +50,7 @@ static const char *const classes[SPAN_KINDS] = {
     [SPAN_ISSUE] = "issue", [SPAN_MMA] = "mma",
     [SPAN_FMA] = "fma",     [SPAN_EPILOGUE] = "epilogue",
     [SPAN_STORE] = "store", [SPAN_OTHER] = "other",
+    [SPAN_LINK] = "link",
 };
 
 /* Narrower than this (units of the figure), spans of one kind are drawn as one. */

@@ -59,6 +59,7 @@ struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm
     timeline->n = problem->n;
     timeline->k = problem->k;
     timeline->tiles_k = stage->tile_k > 0 ? ceil_div(problem->k, stage->tile_k) : 0;
+    timeline->slices_of_k = stage->layout == LAYOUT_SLICES_OF_K;
     timeline->cycles = -1;
 
     /* Takes the place of an earlier run of the same, otherwise the end of the list. */
@@ -212,8 +213,33 @@ const char *timeline_span_name(int kind) {
         [SPAN_EPILOGUE] = "epilogue",
         [SPAN_STORE] = "store",
         [SPAN_OTHER] = "multiply for another CTA of the SM",
+        [SPAN_LINK] = "crosses the link",
     };
     return names[kind];
+}
+
+void timeline_gpus(struct timeline *timeline, int gpus, int sms_per_gpu) {
+    if (gpus < 2) return;
+    timeline->gpus = gpus;
+    timeline->sms_per_gpu = sms_per_gpu;
+}
+
+/* The first CTA of the same GPU. */
+static int first_cta_beside(const struct timeline *timeline, int sm) {
+    for (int i = 0; i < timeline->ctas; ++i)
+        if (timeline_gpu(timeline, timeline->cta[i].sm) == timeline_gpu(timeline, sm))
+            return timeline->cta[i].cta;
+    return 0;
+}
+
+const char *timeline_place(const struct timeline *timeline, int cta, int sm, char *text,
+                           size_t size) {
+    if (timeline->gpus < 2)
+        snprintf(text, size, "CTA %d, SM %d", cta, sm);
+    else
+        snprintf(text, size, "GPU %d, CTA %d, SM %d", timeline_gpu(timeline, sm),
+                 cta - first_cta_beside(timeline, sm), sm % timeline->sms_per_gpu);
+    return text;
 }
 
 bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
@@ -222,6 +248,7 @@ bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
     /* timeline_build has sorted the CTAs. */
     for (int i = 0; i < timeline->ctas && count < sms; ++i) {
         int j = 0;
+        if (timeline_gpu(timeline, timeline->cta[i].sm) != timeline_gpu(timeline, sm)) continue;
         while (j < count && seen[j] != timeline->cta[i].sm)
             ++j;
         if (j == count) seen[count++] = timeline->cta[i].sm;

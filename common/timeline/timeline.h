@@ -53,6 +53,9 @@ struct timeline *timeline_begin(const struct gemm_kernel *stage,
 void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uint64_t cycle,
                   int event, int argument);
 
+/* The run is on several GPUs, whose SMs are numbered through. */
+void timeline_gpus(struct timeline *timeline, int gpus, int sms_per_gpu);
+
 /* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
  * role's trace. */
 void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,
@@ -63,6 +66,7 @@ enum timeline_unit {
     UNIT_WGMMA, /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call
                    per instruction */
     UNIT_COPY,  /* a load on its way to shared memory; `warp` issued it at `begin` */
+    UNIT_LINK,  /* bytes on their way to another GPU or from it */
     TIMELINE_UNITS
 };
 

@@ -24,11 +24,12 @@ static void describe(const struct sim_thread *thread, char *text, size_t size) {
 
 static void say_group(FILE *out, const struct sim_thread *first, const struct sim_thread *last,
                       int count, const char *text) {
-    const struct sim_cta *cta = first->cta;
+    char name[48];
+    sim_cta_name(first->cta, name, sizeof name);
     if (count == 1)
-        fprintf(out, "    CTA %d, thread %d", cta->index, first->index);
+        fprintf(out, "    %s, thread %d", name, first->index);
     else
-        fprintf(out, "    CTA %d, threads %d-%d%s", cta->index, first->index, last->index,
+        fprintf(out, "    %s, threads %d-%d%s", name, first->index, last->index,
                 count == last->index - first->index + 1 ? "" : " (some)");
     fprintf(out, ", %s:%d: %s\n", source_name(first->self.file), first->self.line, text);
 }
@@ -61,7 +62,8 @@ static int say_cta(FILE *out, const struct sim_cta *cta, int room) {
         strcpy(group, text);
     }
     if (ended && lines < room) {
-        fprintf(out, "    CTA %d: %d threads have ended\n", cta->index, ended);
+        fprintf(out, "    %s: %d threads have ended\n", sim_cta_name(cta, text, sizeof text),
+                ended);
         ++lines;
     }
     return lines;

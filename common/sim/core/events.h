@@ -36,6 +36,7 @@ struct sim_event {
     uint64_t begin, end;
     const struct sim_cta *cta;
     int thread; /* in the CTA; -1: an async unit */
+    bool link;  /* of a load or a store by the TMA: it crosses the link between two devices */
     int event;  /* enum trace_event, for SIM_EVENT_MARK */
     int role;   /* enum trace_role, for SIM_EVENT_MARK */
     int64_t argument;

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm.h"
 #include "sim/core/hazards.h"
 
 struct allocation {
     uintptr_t base;
     size_t bytes;
-    uint64_t device; /* its address in the simulated memory: the same in every run of the program */
+    int device;       /* whose memory it is */
+    uint64_t address; /* in the simulated memory: the same in every run of the program */
     const char *label;
     enum global_kind kind;
     void *cells; /* order/global_shadow.c */
@@ -27,11 +29,12 @@ enum { MOST_ALLOCATIONS = 1024 };
 enum { GAP = 1 << 20 };
 static struct allocation *allocations; /* ascending */
 static int allocation_count;
-static uint64_t next_device;
-static struct allocation none;                              /* of 0 bytes */
+static uint64_t next_address[GEMM_DEVICES];
+static bool several;           /* there is memory of more than one device */
+static struct allocation none; /* of 0 bytes */
 static struct allocation *hit = &none, *hit_before = &none; /* the last two */
 
-void *global_alloc(size_t bytes, const char *label, bool writable) {
+void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
     if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
     if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
         return NULL;
@@ -43,11 +46,13 @@ void *global_alloc(size_t bytes, const char *label, bool writable) {
         allocations[i] = allocations[i - 1];
     allocations[i] = (struct allocation){(uintptr_t)memory,
                                          bytes,
-                                         next_device,
+                                         device,
+                                         (uint64_t)device << DEVICE_SHIFT | next_address[device],
                                          label,
                                          writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
                                          NULL};
-    next_device += (bytes + 511) & ~(uint64_t)255;
+    next_address[device] += (bytes + 511) & ~(uint64_t)255;
+    several |= device > 0;
     hit = hit_before = &none;
     return memory;
 }
@@ -69,7 +74,8 @@ void global_free_all(void) {
         global_free((void *)allocations[0].base);
     free(allocations);
     allocations = NULL;
-    next_device = 0;
+    memset(next_address, 0, sizeof next_address);
+    several = false;
 }
 
 static struct allocation *find(uintptr_t address) {
@@ -151,12 +157,14 @@ uint64_t global_device_address(const void *pointer) {
     const struct allocation *a = inside(hit, address, 1)          ? hit
                                  : inside(hit_before, address, 1) ? hit_before
                                                                   : find(address);
-    return a ? a->device + (address - a->base) : address;
+    return a ? a->address + (address - a->base) : address;
 }
 
 const char *global_where(const void *pointer, char *text, size_t size) {
     const struct allocation *a = find((uintptr_t)pointer);
-    snprintf(text, size, "%s + %zu", a ? a->label : "?",
+    char device[32] = "";
+    if (a && several) snprintf(device, sizeof device, " of device %d", a->device);
+    snprintf(text, size, "%s%s + %zu", a ? a->label : "?", device,
              a ? (size_t)((uintptr_t)pointer - a->base) : 0);
     return text;
 }

@@ -8,11 +8,13 @@
 
 enum sim_access { SIM_READ, SIM_WRITE };
 
-void *global_alloc(size_t bytes, const char *label, bool writable);
+/* In the memory of a device, 0 to GEMM_DEVICES - 1, which all devices can reach. */
+void *global_alloc(int device, size_t bytes, const char *label, bool writable);
 void global_free(void *memory);
 void global_free_all(void);
-/* Where the byte lies in the simulated memory, for caches that must behave the same in every run.
- */
+/* Where the byte lies in the simulated memory, for caches that must behave the same in every run:
+ * each device has 8 GB of addresses. */
+enum { DEVICE_SHIFT = 33 };
 uint64_t global_device_address(const void *pointer);
 /* "D + 128". Returns text. */
 const char *global_where(const void *pointer, char *text, size_t size);

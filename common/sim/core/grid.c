@@ -2,6 +2,9 @@
  * grid.c: grids, clusters, CTAs: which of them are resident on which SM, and the life of a
  * thread.
  *
+ * A launch on several devices is a grid on each of them, of the same kernel and size. Their
+ * clusters are numbered through: those of device d follow those of device d - 1. So are their SMs.
+ *
  * An SM takes as many CTAs as its threads, shared memory and registers admit; the CTAs of a cluster
  * sit on different SMs and start together. A cluster keeps its places until the last of its threads
  * has ended.
@@ -19,6 +22,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
 #include "sim/core/jobs.h"
+#include "sim/core/launch_bounds.h"
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
 #include "sim/core/shared_memory.h"
@@ -38,12 +42,15 @@ struct sim_warp **resident_warps;
 int resident_warp_count;
 
 static struct {
-    int clusters, next; /* of the grid; next to start */
-    int *order;         /* of the clusters */
+    int clusters; /* of a device's grid */
     int ctas_per_sm;
-    int used[MAX_SMS];         /* resident CTAs of each SM */
-    uint64_t free_at[MAX_SMS]; /* when an SM last became free for another CTA */
-    struct sim_cluster *pool;  /* retired, to be used again */
+    struct {
+        int next;   /* to start */
+        int *order; /* of the clusters */
+    } on[GEMM_DEVICES];
+    int used[GEMM_DEVICES * MAX_SMS];         /* resident CTAs of each SM */
+    uint64_t free_at[GEMM_DEVICES * MAX_SMS]; /* when an SM last became free for another CTA */
+    struct sim_cluster *pool;                 /* retired, to be used again */
 } grid;
 
 /* ---- the life of a thread ---- */
@@ -70,9 +77,11 @@ static void thread_main(void *argument) {
     struct sim_thread *thread = argument;
     struct sim_cta *cta = thread->cta;
     /* The kernel is a function of one struct, by value, as gemm.h says. */
-    void (*kernel)(const struct gemm_args) =
-        (void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel;
-    kernel(*sim.args);
+    if (sim.device_args)
+        ((void (*)(const struct gemm_device_args))(uintptr_t)sim.launch->kernel)(
+            sim.device_args[cta->device]);
+    else
+        ((void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel)(*sim.args);
     make_exit_calls(&thread->at_exit);
     sim_cue(SIM_EVENT_CUE_EXIT, 0);
     sim_hooks.thread_ends(thread);
@@ -95,7 +104,7 @@ static void begin_thread(struct sim_cta *cta, int index) {
     struct sim_thread *thread = &cta->thread[index];
     memset(thread, 0, sizeof *thread);
     thread->self.thread_index.x = (unsigned)index;
-    thread->self.block_index.x = (unsigned)cta->index;
+    thread->self.block_index.x = (unsigned)(cta->index % launch->grid);
     thread->self.block_dim = (struct sim_index){(unsigned)launch->threads, 1, 1};
     thread->self.grid_dim = (struct sim_index){(unsigned)launch->grid, 1, 1};
     thread->self.cluster_rank = (unsigned)cta->rank;
@@ -116,6 +125,7 @@ static void begin_thread(struct sim_cta *cta, int index) {
 
 static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->index = index;
+    cta->device = index / sim.launch->grid;
     cta->sm = sm;
     cta->place = grid.used[sm]++;
     cta->live = cta->threads;
@@ -142,30 +152,13 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
 
 /* ---- launch bounds ---- */
 
-/* Kernels lie in one section for each number of CTAs that their launch bounds ask for
- * (hopper/thread.h), and the linker tells where it begins and ends. */
-#define FOR_EACH_CTA_COUNT(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
-#define SECTION_BOUNDS(ctas)                                                                       \
-    extern const char __start_sim_kernels_##ctas[] __attribute__((weak));                          \
-    extern const char __stop_sim_kernels_##ctas[] __attribute__((weak));
-#define IN_SECTION(ctas)                                                                           \
-    if ((uintptr_t)__start_sim_kernels_##ctas <= address &&                                        \
-        address < (uintptr_t)__stop_sim_kernels_##ctas)                                            \
-        return ctas;
+int (*grid_loaded_bounds)(const void *kernel);
 
-#ifdef __ELF__
-FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
 int grid_launch_bounds_ctas(const void *kernel) {
-    const uintptr_t address = (uintptr_t)kernel;
-    FOR_EACH_CTA_COUNT(IN_SECTION)
-    return 1;
+    int ctas = launch_bounds_here(kernel);
+    if (ctas == 0 && grid_loaded_bounds) ctas = grid_loaded_bounds(kernel);
+    return ctas ? ctas : 1;
 }
-#else
-int grid_launch_bounds_ctas(const void *kernel) {
-    (void)kernel;
-    return 1;
-}
-#endif
 
 /* ---- who is resident ---- */
 
@@ -182,12 +175,12 @@ int grid_ctas_per_sm(const struct gemm_launch *launch) {
     return ctas;
 }
 
-/* Takes the SM with the most room that the mask does not contain; -1 if there is none. */
-static int choose_sm(const bool *taken) {
+/* Takes the device's SM with the most room that the mask does not contain; -1 if there is none. */
+static int choose_sm(int device, const bool *taken) {
     int best = -1;
     int start = sim.schedule == SCHEDULE_RANDOM ? (int)(sim_random() % (unsigned)sim.sms) : 0;
     for (int i = 0; i < sim.sms; ++i) {
-        int sm = (start + i) % sim.sms;
+        int sm = device * sim.sms + (start + i) % sim.sms;
         if (taken[sm] || grid.used[sm] >= grid.ctas_per_sm) continue;
         if (best < 0 || grid.used[sm] < grid.used[best] ||
             (sim_timed() && grid.used[sm] == grid.used[best] &&
@@ -205,18 +198,18 @@ static void list_resident_warps(void) {
                 resident_warps[resident_warp_count++] = &cluster->cta[rank].warp[i];
 }
 
-static bool start_next_cluster(void) {
+static bool start_next_cluster(int device) {
     const struct gemm_launch *launch = sim.launch;
     int sm[MAX_CLUSTER];
-    bool taken[MAX_SMS] = {false};
+    bool taken[GEMM_DEVICES * MAX_SMS] = {false};
     uint64_t time = 0;
     for (int rank = 0; rank < launch->cluster; ++rank) {
-        sm[rank] = choose_sm(taken);
+        sm[rank] = choose_sm(device, taken);
         if (sm[rank] < 0) return false;
         taken[sm[rank]] = true;
         if (time < grid.free_at[sm[rank]]) time = grid.free_at[sm[rank]];
     }
-    int index = grid.order[grid.next++];
+    int index = device * grid.clusters + grid.on[device].order[grid.on[device].next++];
     struct sim_cluster *cluster = grid.pool;
     if (cluster)
         grid.pool = cluster->next;
@@ -239,8 +232,9 @@ static bool start_next_cluster(void) {
 
 bool grid_admit(void) {
     bool started = false;
-    while (grid.next < grid.clusters && start_next_cluster())
-        started = true;
+    for (int device = 0; device < sim.devices; ++device)
+        while (grid.on[device].next < grid.clusters && start_next_cluster(device))
+            started = true;
     if (started) list_resident_warps();
     return sim.clusters != NULL;
 }
@@ -291,36 +285,37 @@ bool grid_acceptable(const struct gemm_launch *launch) {
     return true;
 }
 
-static void order_clusters(void) {
-    grid.order = storage_zeroed(grid.clusters, sizeof *grid.order);
+static int *order_clusters(void) {
+    int *const order = storage_zeroed(grid.clusters, sizeof *order);
     for (int i = 0; i < grid.clusters; ++i)
-        grid.order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
-    if (sim.schedule != SCHEDULE_RANDOM) return;
+        order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
+    if (sim.schedule != SCHEDULE_RANDOM) return order;
     for (int i = grid.clusters - 1; i > 0; --i) {
         int j = (int)(sim_random() % (unsigned)(i + 1));
-        int swap = grid.order[i];
-        grid.order[i] = grid.order[j];
-        grid.order[j] = swap;
+        int swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
     }
+    return order;
 }
 
-bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
+static bool run(const struct gemm_launch *launch, bool *abandoned) {
     if (!grid_acceptable(launch)) return false;
     if (launch->grid < 1 || launch->grid % launch->cluster)
         return refuse(launch, "a grid of %ld CTAs, in clusters of %ld", launch->grid,
                       launch->cluster);
     sim.launch = launch;
-    sim.args = args;
     memset(&grid, 0, sizeof grid);
     grid.clusters = launch->grid / launch->cluster;
     grid.ctas_per_sm = grid_ctas_per_sm(launch);
     int warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
-    resident_warps =
-        storage_zeroed((size_t)sim.sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
+    const int sms = sim.devices * sim.sms;
+    resident_warps = storage_zeroed((size_t)sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
     resident_warp_count = 0;
-    for (int i = 0; i < sim.sms; ++i)
+    for (int i = 0; i < sms; ++i)
         grid.free_at[i] = sim.cycles;
-    order_clusters();
+    for (int device = 0; device < sim.devices; ++device)
+        grid.on[device].order = order_clusters();
     sim_hooks.launch_begins();
     endless_watch();
     *abandoned = !scheduler_run();
@@ -336,9 +331,27 @@ bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bo
         storage_free(grid.pool);
         grid.pool = next;
     }
-    free(grid.order);
+    for (int device = 0; device < sim.devices; ++device)
+        free(grid.on[device].order);
     free(resident_warps);
     resident_warps = NULL;
     sim.launch = NULL;
     return true;
+}
+
+bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
+    sim.args = args;
+    sim.device_args = NULL;
+    sim.devices = 1;
+    return run(launch, abandoned);
+}
+
+bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
+                      int devices, bool *abandoned) {
+    if (devices < 1 || devices > GEMM_DEVICES)
+        return refuse(launch, "%ld devices (1 to %ld)", devices, GEMM_DEVICES);
+    sim.args = &args->gemm;
+    sim.device_args = args;
+    sim.devices = devices;
+    return run(launch, abandoned);
 }

@@ -10,12 +10,17 @@
 /* Runs a grid to its end. False if it was refused (said why). *abandoned: a fatal hazard ended it.
  */
 bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
+/* The same for a grid on each of several devices, all at the same time. */
+bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
+                      int devices, bool *abandoned);
 /* Could a grid of these CTAs be launched? False after a message. */
 bool grid_acceptable(const struct gemm_launch *launch);
 /* CTAs of this launch that fit an SM. */
 int grid_ctas_per_sm(const struct gemm_launch *launch);
 /* The second number of the kernel's launch bounds, KERNEL(threads, ctas). */
 int grid_launch_bounds_ctas(const void *kernel);
+/* The same of a kernel in a shared object that was loaded at run time; it returns 0 for others. */
+extern int (*grid_loaded_bounds)(const void *kernel);
 
 /* Makes CTAs resident while there is room; false when the grid is used up and nothing is resident.
  */

@@ -41,6 +41,15 @@ void source_site_of(uint16_t site, const char **file, int *line) {
 
 /* ---- names ---- */
 
+const char *sim_cta_name(const struct sim_cta *cta, char *text, size_t size) {
+    if (sim.devices > 1 && sim.launch)
+        snprintf(text, size, "CTA %d of device %d", cta->index % sim.launch->grid,
+                 cta->index / sim.launch->grid);
+    else
+        snprintf(text, size, "CTA %d", cta->index);
+    return text;
+}
+
 const char *sim_who(const struct sim_thread *thread, char *text, size_t size) {
     if (!thread) {
         snprintf(text, size, "the host");
@@ -54,14 +63,17 @@ const char *sim_who(const struct sim_thread *thread, char *text, size_t size) {
         used +=
             snprintf(text + used, size - used, ", warpgroup %d", thread->index / WARPGROUP_SIZE);
     if (cta->threads > WARP_SIZE) used += snprintf(text + used, size - used, ")");
-    used += snprintf(text + used, size - used, " of CTA %d", cta->index);
+    char name[48];
+    used += snprintf(text + used, size - used, " of %s", sim_cta_name(cta, name, sizeof name));
     if (cta->cluster->ctas > 1) snprintf(text + used, size - used, " (rank %d)", cta->rank);
     return text;
 }
 
 const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size_t size) {
     int used = snprintf(text, size, "shared memory + %#zx", offset);
-    if (cta->cluster->ctas > 1) snprintf(text + used, size - used, " of CTA %d", cta->index);
+    char name[48];
+    if (cta->cluster->ctas > 1)
+        snprintf(text + used, size - used, " of %s", sim_cta_name(cta, name, sizeof name));
     return text;
 }
 

@@ -21,6 +21,8 @@ void sim_hazard_at(const char *kind, const char *file, int line, const struct si
 /* Reports and ends the launch; the run's status is RUN_HAZARD. From a fiber or from a job. */
 void sim_fatal(const char *kind, const struct sim_thread *thread, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
+/* "CTA 3", or "CTA 3 of device 1" if there are several. Returns text. */
+const char *sim_cta_name(const struct sim_cta *cta, char *text, size_t size);
 /* "thread 129 (warp 4, warpgroup 1) of CTA 3". Returns text. */
 const char *sim_who(const struct sim_thread *thread, char *text, size_t size);
 /* "shared memory +0x4010 (16 bytes)" of CTA so and so. Returns text. */

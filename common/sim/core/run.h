@@ -10,14 +10,16 @@
 
 struct sim_run {
     enum sim_schedule schedule;
-    int sms;
+    int gpus, sms; /* devices that a launch may have; SMs of each */
     const struct gemm_launch *launch;
-    const struct gemm_args *args;
-    struct sim_cluster *clusters; /* resident */
-    uint64_t cycles;              /* the end of the latest launch, SCHEDULE_TIME */
-    uint64_t steps;               /* scheduling steps so far */
-    uint64_t progress;            /* changes of state that a spinning thread may be waiting for */
-    unsigned hazards;             /* found since the run began */
+    const struct gemm_args *args;               /* of the first device */
+    const struct gemm_device_args *device_args; /* [devices]; NULL: a launch on one device */
+    int devices;                                /* of the launch */
+    struct sim_cluster *clusters;               /* resident */
+    uint64_t cycles;                            /* the end of the latest launch, SCHEDULE_TIME */
+    uint64_t steps;                             /* scheduling steps so far */
+    uint64_t progress; /* changes of state that a spinning thread may be waiting for */
+    unsigned hazards;  /* found since the run began */
 };
 extern struct sim_run sim;
 

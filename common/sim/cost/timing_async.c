@@ -19,11 +19,12 @@ struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes) {
     return (struct busy){begin, begin + TMA_OVERHEAD + cycles, 0};
 }
 
-void time_tma_load_row(struct busy *busy, const void *global, uint64_t bytes) {
+void time_tma_load_row(struct busy *busy, const struct sim_cta *cta, const void *global,
+                       uint64_t bytes) {
     if (!sim_timed() || !bytes) return;
     /* It asks for one row after the other. */
-    const uint64_t arrival =
-        sim_global_fetch(busy->begin + busy->asked / TMA_BYTES_PER_CYCLE, global, bytes);
+    const uint64_t arrival = sim_global_fetch(busy->begin + busy->asked / TMA_BYTES_PER_CYCLE,
+                                              cta->device, global, bytes);
     busy->asked += bytes;
     busy->end = later(busy->end, arrival + TMA_OVERHEAD);
 }
@@ -32,17 +33,22 @@ void time_tma_fill(const struct sim_cta *cta, uint64_t bytes) {
     if (sim_timed()) timing_sms[cta->sm].filled += bytes / SHARED_PORT_BYTES;
 }
 
-struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes) {
+struct busy time_tma_store(const struct sim_cta *cta, int home, uint64_t bytes) {
     if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
     const uint64_t cycles = tma_cycles(bytes, TMA_STORE_BYTES_PER_CYCLE);
     const uint64_t begin = sim_server_book(cta->sm, SERVER_TMA_STORE, sim_now(), cycles);
     const uint64_t read = sim_port_book(cta->sm, begin, bytes);
-    return (struct busy){begin, later(begin + cycles, read) + TMA_STORE_READ_CYCLES, bytes};
+    /* Little is buffered on the way: shared memory is read no faster than the link takes it. */
+    const uint64_t crossed = sim_link_book(begin, cta->device, home, bytes);
+    const uint64_t end = later(later(begin + cycles, read), crossed);
+    return (struct busy){begin, end + TMA_STORE_READ_CYCLES, bytes};
 }
 
-uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes) {
+uint64_t time_tma_store_complete(const struct sim_cta *cta, int home, uint64_t read_end,
+                                 uint64_t bytes) {
     if (!sim_timed()) return sim_now();
-    return sim_l2_book(read_end, bytes) + TMA_STORE_LATENCY;
+    return sim_l2_book(read_end, home, bytes) + TMA_STORE_LATENCY +
+           (home == cta->device ? 0 : LINK_LATENCY);
 }
 
 /* The Tensor Core takes one instruction after the other, whichever warpgroup it comes from. It is

@@ -16,14 +16,17 @@ struct busy {
  */
 struct busy time_tma_load(const struct sim_cta *cta, uint64_t bytes);
 /* One row of it, from global memory: may move the end. */
-void time_tma_load_row(struct busy *busy, const void *global, uint64_t bytes);
+void time_tma_load_row(struct busy *busy, const struct sim_cta *cta, const void *global,
+                       uint64_t bytes);
 /* The box has landed in the CTA's shared memory, where its writing takes turns with the reading of
  * wgmma's operands. In the job that lands it. */
 void time_tma_fill(const struct sim_cta *cta, uint64_t bytes);
-/* A box that it stores: `end` is when shared memory has been read. */
-struct busy time_tma_store(const struct sim_cta *cta, uint64_t bytes);
+/* A box that it stores to the memory of device `home`: `end` is when shared memory has been read.
+ */
+struct busy time_tma_store(const struct sim_cta *cta, int home, uint64_t bytes);
 /* When the bytes of such a store are in global memory. */
-uint64_t time_tma_store_complete(uint64_t read_end, uint64_t bytes);
+uint64_t time_tma_store_complete(const struct sim_cta *cta, int home, uint64_t read_end,
+                                 uint64_t bytes);
 /* One wgmma, 64 x n x 16, that the running warpgroup issues: Tensor Core busy. `ready`: not before
  * this time. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready);

@@ -23,6 +23,8 @@ enum {
     SUB_PARTITIONS = 4,     /* of an SM; warp w issues from w % 4 [sheet] */
     ISSUE_CYCLES = 1,       /* a warp instruction per cycle and sub-partition [sheet] */
     ARITHMETIC_LATENCY = 4, /* of a dependent FMA [micro] */
+    W4_CYCLES = 3,          /* for eight weights: lop3, shf, lop3 */
+    W4_TABLE_CYCLES = 9,    /* 4 prmt, 3 lop3, 2 shifts */
     SCALAR_OVERHEAD = 2,    /* address arithmetic and FMA of a scalar access [guess] */
     LOADS_IN_FLIGHT = 8,    /* of a warp, before it stalls for the registers [guess] */
     LOG_LANES_AHEAD = 64,   /* accesses that a lane may be ahead of the slowest of its warp */
@@ -55,6 +57,13 @@ enum {
     L2_BYTES_PER_CYCLE = 8448,
     DRAM_LATENCY = 650,         /* [probe] */
     DRAM_BYTES_PER_CYCLE = 2400 /* 4.2 TB/s at 1.75 GHz; 1900 through the TMA [probe] */
+};
+
+/* NVLink between two devices of one host. An SM has its share of the bandwidth. */
+enum {
+    LINK_BYTES_PER_CYCLE = 200, /* each way: 349 GB/s at 1.75 GHz, what stores of all SMs reached on
+                                 * two H200 with 18 links [measured once, not yet by the probe] */
+    LINK_LATENCY = 1000         /* besides the L2's of the device at the other end [guess] */
 };
 
 /* The Tensor Core. */

@@ -24,14 +24,15 @@
 
 struct sm *timing_sms;
 
-void timing_begin(int sm_count) {
+void timing_begin(int devices, int sms) {
     timing_end();
     if (!sim_timed()) return;
+    const int sm_count = devices * sms;
     timing_sms = calloc(sm_count, sizeof *timing_sms);
     if (!timing_sms) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
     for (int i = 0; i < sm_count; ++i)
         bandwidth_begin(&timing_sms[i].port, SHARED_PORT_BYTES);
-    memory_model_begin(sm_count);
+    memory_model_begin(sms);
 }
 
 void timing_end(void) {
@@ -64,7 +65,7 @@ static uint64_t pass_port(struct sim_warp *warp, uint64_t passes) {
 
 uint64_t timing_copy(struct sim_thread *thread, const void *global) {
     uint64_t behind = (uint64_t)thread->warp->timing->logged[thread->lane] * ISSUE_CYCLES;
-    const uint64_t arrival = memory_model_fetch(thread->warp->clock + behind,
+    const uint64_t arrival = memory_model_fetch(thread->warp->clock + behind, thread->cta->device,
                                                 global_device_address(global) / GLOBAL_SECTOR_BYTES,
                                                 1, 16, DRAM_LATENCY);
     return arrival + SHARED_LATENCY;
@@ -124,15 +125,17 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
     sim_statistics.global_sectors += (uint64_t)count;
     if (row->op == TIMING_ST_GLOBAL) {
         const uint64_t end = pass_port(warp, lines * STORE_LINE_CYCLES);
-        sim_l2_book(end, (uint64_t)count * GLOBAL_SECTOR_BYTES);
+        const uint64_t bytes = (uint64_t)count * GLOBAL_SECTOR_BYTES;
+        const int home = memory_model_home(sector[0]);
+        sim_l2_book(sim_link_book(end, warp->cta->device, home, bytes), home, bytes);
         return;
     }
     const uint64_t begin = pass_port(warp, lines);
     uint64_t arrival = begin + L1_LATENCY;
     for (int i = 0; i < count; ++i) {
         if (row->op == TIMING_LD_GLOBAL && l1_hit(sm, sector[i])) continue;
-        arrival = later(arrival,
-                        memory_model_fetch(begin, sector[i], 1, GLOBAL_SECTOR_BYTES, DRAM_LATENCY));
+        arrival = later(arrival, memory_model_fetch(begin, warp->cta->device, sector[i], 1,
+                                                    GLOBAL_SECTOR_BYTES, DRAM_LATENCY));
     }
     if (row->op == TIMING_ATOMIC)
         warp->clock = arrival; /* its result decides what comes next */

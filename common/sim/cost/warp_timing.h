@@ -7,7 +7,7 @@
 
 #include "sim/core/threads.h"
 
-void timing_begin(int sms); /* a run begins: caches are cold */
+void timing_begin(int devices, int sms); /* a run begins: caches are cold; `sms` of a device */
 void timing_end(void);
 
 /* ---- the instructions of a warp ---- */

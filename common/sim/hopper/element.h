@@ -16,6 +16,7 @@ uint16_t sim_pack_e4m3(float low, float high);
 /* ---- the wrappers ---- */
 
 DEVICE element_t first_of_pair(uint32_t pair) { return (element_t){(uint16_t)pair}; }
+DEVICE element_t second_of_pair(uint32_t pair) { return (element_t){(uint16_t)(pair >> 16)}; }
 #define element_to_float(e) sim_element_to_float(e, GEMM_BF16_ELEMENTS)
 #define float_to_element(f) SIM(sim_float_to_element(f, GEMM_BF16_ELEMENTS))
 #define pack_elements(low, high) SIM(sim_pack_elements(low, high, GEMM_BF16_ELEMENTS))

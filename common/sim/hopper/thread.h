@@ -40,7 +40,8 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #else
 #define KERNEL(threads, ctas) static void
 #endif
-#define KERNEL_ARGS const struct gemm_args
+#define KERNEL_ASIDE(threads, ctas) KERNEL(threads, ctas)
+#define KERNEL_ARGS const KERNEL_PARAMETER
 #define UNROLL
 #define NO_UNROLL
 #define SHARED_MEMORY(type)                                                                        \

@@ -11,6 +11,7 @@ void sim_wgmma_fence(void);
 void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16);
 void sim_wgmma_e4m3(int n, float *acc, uint64_t a, uint64_t b, int accumulate);
 void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int bf16);
+void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate);
 void sim_wgmma_commit_group(void);
 void sim_wgmma_wait_group(int pending);
 void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int count);
@@ -29,5 +30,7 @@ void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int c
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate)                                                \
     SIM(sim_wgmma_rs(n, acc, a, b, accumulate, GEMM_BF16_ELEMENTS))
 #define wgmma_m64nNk32_e4m3(n, acc, a, b, accumulate) SIM(sim_wgmma_e4m3(n, acc, a, b, accumulate))
+#define wgmma_m64nNk32_e4m3_rs(n, acc, a, b, accumulate)                                           \
+    SIM(sim_wgmma_rs_e4m3(n, acc, a, b, accumulate))
 
 #endif

@@ -33,7 +33,8 @@ struct cells {
 static struct global_record *pool; /* [0] is never used */
 static uint32_t pool_room, pool_used, pool_free;
 static uint32_t launch;
-static const struct cells *cells_of_d; /* where each element has one writer, unless it is read */
+/* Where each element has one writer, unless it is read: D, on each device. */
+static const struct cells *cells_of_d[GEMM_DEVICES];
 
 static struct cells *cells_at(const void *pointer, size_t *offset) {
     size_t bytes = 0;
@@ -57,7 +58,18 @@ void global_shadow_launch_begins(void) {
     ++launch;
     pool_used = 1;
     pool_free = 0;
-    cells_of_d = sim.args->d ? cells_at(sim.args->d, &offset) : NULL;
+    for (int device = 0; device < GEMM_DEVICES; ++device) {
+        const element_t *d = NULL;
+        if (device < sim.devices)
+            d = sim.device_args ? sim.device_args[device].gemm.d : sim.args->d;
+        cells_of_d[device] = d ? cells_at(d, &offset) : NULL;
+    }
+}
+
+static bool is_d(const struct cells *cells) {
+    for (int device = 0; device < sim.devices; ++device)
+        if (cells == cells_of_d[device]) return true;
+    return false;
 }
 
 static uint32_t new_record(const struct global_record *record) {
@@ -183,7 +195,7 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
     size_t offset;
     struct cells *const cells = cells_at(pointer, &offset);
     if (!cells) return;
-    const bool in_d = cells == cells_of_d;
+    const bool in_d = is_d(cells);
     const unsigned char *const base = (const unsigned char *)pointer - offset;
     now->site = source_site(thread->self.file, thread->self.line);
     now->cluster = (uint32_t)thread->cta->cluster->index;

@@ -58,11 +58,13 @@ void release_launch_begins(void) {
 
 struct sim_place sim_place_at(int cluster, int thread) {
     const struct gemm_launch *const launch = sim.launch;
-    return (struct sim_place){0, cluster, cluster * launch->cluster + thread / launch->threads};
+    return (struct sim_place){cluster * launch->cluster / launch->grid, cluster,
+                              cluster * launch->cluster + thread / launch->threads};
 }
 
 struct sim_place sim_place_of(const struct sim_thread *thread) {
-    return (struct sim_place){0, thread->cta->cluster->index, thread->cta->index};
+    const struct sim_cta *const cta = thread->cta;
+    return (struct sim_place){cta->device, cta->cluster->index, cta->index};
 }
 
 enum sim_scope sim_distance(struct sim_place a, struct sim_place b) {

@@ -19,7 +19,7 @@ enum sim_semantics { SIM_RELAXED = 0, SIM_ACQUIRE = 1, SIM_RELEASE = 2, SIM_ACQ_
 
 /* Where a thread runs, as far as scopes tell places apart. */
 struct sim_place {
-    int device, cluster, cta; /* indices; cluster and CTA in the grid */
+    int device, cluster, cta; /* indices; cluster and CTA in the grids of all devices */
 };
 struct sim_place sim_place_of(const struct sim_thread *thread);
 /* The same of a thread that may have ended: `thread` counts in the cluster. */

@@ -9,6 +9,7 @@
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/global_shadow.h"
@@ -22,6 +23,11 @@ _Static_assert((int)SCOPE_CTA == (int)SIM_SCOPE_CTA && (int)SCOPE_SYS == (int)SI
  * there. */
 static void charge_order(enum sim_semantics semantics, enum sim_scope scope) {
     if (semantics != SIM_RELAXED && scope > SIM_SCOPE_CTA) sim_advance(L2_LATENCY);
+}
+
+/* How long a write of the running thread takes to the memory of another device. */
+static uint64_t cycles_to(const uint32_t *word) {
+    return sim_timed() && sim_home_of(word) != sim_thread()->cta->device ? LINK_LATENCY : 0;
 }
 
 /* False: leave the access out. */
@@ -56,7 +62,7 @@ static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, 
     sim_global_strong(thread, word, sizeof *word, STRONG_STORE, in);
     release_write(thread, word, semantics, in, false);
     *word = value;
-    poll_written();
+    poll_written_later(cycles_to(word));
     sim_maybe_yield();
 }
 
@@ -72,7 +78,7 @@ static uint32_t add(uint32_t *word, uint32_t value, enum sim_semantics semantics
     release_write(thread, word, semantics, in, true);
     const uint32_t before = *word;
     *word = before + value;
-    if (value) poll_written();
+    if (value) poll_written_later(cycles_to(word));
     sim_maybe_yield();
     return before;
 }

@@ -57,7 +57,9 @@ void poll_ordinary(const void *pointer) {
     sim_park(&pollers, &wait_for_word, pointer);
 }
 
-void poll_written(void) {
+void poll_written(void) { poll_written_later(0); }
+
+void poll_written_later(uint64_t cycles) {
     sim_progress();
-    if (pollers.head) sim_wake_all(&pollers, sim_now());
+    if (pollers.head) sim_wake_all(&pollers, sim_now() + cycles);
 }

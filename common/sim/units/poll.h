@@ -19,5 +19,7 @@ void poll_strong(const void *word);
 void poll_ordinary(const void *pointer);
 /* Something was written to global memory. */
 void poll_written(void);
+/* The same, and threads that poll see it so many cycles from now. */
+void poll_written_later(uint64_t cycles);
 
 #endif

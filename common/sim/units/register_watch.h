@@ -3,8 +3,8 @@
  *
  * The registers of a kernel are variables of C, and most accesses to them call no wrapper. Three
  * things are known nevertheless: the values that wrappers took (packed, converted, stored), the
- * places that ldmatrix filled, and what the kernel's stack frame held at the fence, for comparison
- * with what a wgmma finds there. units/wgmma_fences.c draws the conclusions.
+ * places that ldmatrix or a conversion filled, and what the kernel's stack frame held at the fence,
+ * for comparison with what a wgmma finds there. units/wgmma_fences.c draws the conclusions.
  */
 #ifndef SIM_UNITS_REGISTER_WATCH_H
 #define SIM_UNITS_REGISTER_WATCH_H
@@ -20,7 +20,7 @@ enum { WATCHED_READS = 256, WATCHED_LOADS = 64 };
 struct register_watch {
     int reads, loads;                /* since the fence */
     uint32_t read[WATCHED_READS];    /* values, in the order in which wrappers took them */
-    const void *load[WATCHED_LOADS]; /* where ldmatrix wrote its four registers */
+    const void *load[WATCHED_LOADS]; /* where ldmatrix or a conversion wrote four registers */
     const unsigned char *begin;      /* of the frame */
     size_t bytes, room;              /* of the frame, and of its copy */
     uint64_t *copy;
@@ -46,7 +46,7 @@ static inline void register_watch_read(const struct sim_thread *thread, uint32_t
     if (watch && watch->reads < WATCHED_READS) watch->read[watch->reads++] = bits;
 }
 
-/* ldmatrix writes four registers. */
+/* ldmatrix, or a conversion, writes four registers. */
 static inline void register_watch_load(const struct sim_thread *thread, const void *registers) {
     struct register_watch *const watch = thread->registers;
     if (watch && watch->loads < WATCHED_LOADS) watch->load[watch->loads++] = registers;

@@ -7,6 +7,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/global_shadow.h"
@@ -52,6 +53,7 @@ static void report_load(const struct load *load) {
                                 .end = sim_timed() ? load->busy.end : sim_now(),
                                 .cta = load->cta,
                                 .thread = -1,
+                                .link = sim_home_of(load->map.base) != load->cta->device,
                                 .argument = tensor_map_box_bytes(&load->map),
                                 .offset = load->offset,
                                 .file = load->copy.file,
@@ -131,7 +133,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     struct busy busy = time_tma_load(thread->cta, bytes);
     for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
         const struct box_row in = tensor_map_box_row(&f, row, column, r);
-        time_tma_load_row(&busy, in.global,
+        time_tma_load_row(&busy, thread->cta, in.global,
                           (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
     }
     if (!cta_mask) sim_fatal("cta-mask", thread, "%s: the mask selects no CTA", operation);

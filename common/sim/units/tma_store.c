@@ -13,6 +13,7 @@
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
+#include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/models/element_values.h"
@@ -187,13 +188,15 @@ static void note_read(void *object, struct sim_shared_place place, size_t bytes)
                      bulk->committed + 1);
 }
 
-static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end) {
+static void report_store(const struct store *store, const struct sim_thread *thread, uint64_t end,
+                         int home) {
     if (!sim_recording()) return;
     const struct sim_event e = {.kind = SIM_EVENT_TMA_STORE,
                                 .begin = store->busy.begin,
                                 .end = end,
                                 .cta = store->cta,
                                 .thread = -1,
+                                .link = home != store->cta->device,
                                 .argument = tensor_map_box_bytes(&store->map),
                                 .offset = store->offset,
                                 .file = thread->self.file,
@@ -222,7 +225,8 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->column = column;
     store->add = add;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
-    store->busy = time_tma_store(thread->cta, bytes);
+    const int home = sim_home_of(f.base);
+    store->busy = time_tma_store(thread->cta, home, bytes);
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
     store->read.cluster = place.cta->cluster;
@@ -239,8 +243,8 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     bulk->file = thread->self.file;
     bulk->line = thread->self.line;
     sim_statistics.tma_store_bytes += bytes;
-    const uint64_t end = time_tma_store_complete(store->busy.end, bytes);
-    report_store(store, thread, end);
+    const uint64_t end = time_tma_store_complete(thread->cta, home, store->busy.end, bytes);
+    report_store(store, thread, end, home);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
     sim_advance(TMA_THREAD_CYCLES);

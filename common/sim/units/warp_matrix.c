@@ -27,6 +27,7 @@ struct rows {
     struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
     uint32_t *r;
     int matrices;
+    bool transposed;
 };
 
 /* The rows are accesses of the lanes that give their addresses. */
@@ -60,7 +61,7 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 
 void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
     require_whole_warp("ldmatrix");
-    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4};
+    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4, false};
     sim_warp_collective("ldmatrix", &o, ldmatrix);
 }
 
@@ -71,17 +72,24 @@ static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         const struct rows *o = operand[lane];
         for (int i = 0; i < o->matrices; ++i) {
             const struct rows *row = operand[i * MATRIX_ROWS + lane / 4];
-            memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
+            if (!o->transposed)
+                memcpy(row->row.host + lane % 4 * sizeof(uint32_t), &o->r[i], sizeof(uint32_t));
+            for (int half = 0; half < 2 && o->transposed; ++half) {
+                const uint16_t element = (uint16_t)(o->r[i] >> 16 * half);
+                row = operand[i * MATRIX_ROWS + lane % 4 * 2 + half];
+                memcpy(row->row.host + (size_t)(lane / 4) * sizeof element, &element,
+                       sizeof element);
+            }
         }
     }
     return true;
 }
 
-void sim_stmatrix(void *row, const uint32_t *r, int matrices) {
+void sim_stmatrix(void *row, const uint32_t *r, int matrices, bool transposed) {
     require_whole_warp("stmatrix");
     uint32_t copy[4];
     memcpy(copy, r, (size_t)matrices * sizeof *copy);
-    struct rows o = {.r = copy, .matrices = matrices};
+    struct rows o = {.r = copy, .matrices = matrices, .transposed = transposed};
     if (sim_thread()->lane < matrices * MATRIX_ROWS)
         o.row = sim_shared_at(row, ROW_BYTES, ROW_BYTES);
     for (int i = 0; i < matrices; ++i)

@@ -202,6 +202,12 @@ void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumu
     sim_maybe_yield();
 }
 
+void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate) {
+    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, false, TENSOR_E4M3};
+    sim_warpgroup_collective("wgmma", &call, issue);
+    sim_maybe_yield();
+}
+
 /* ---- fence, groups, waits ---- */
 
 /* All lanes of the warp execute the .aligned instruction `name` here. */

@@ -78,7 +78,7 @@ void wgmma_fragment_loaded(const struct sim_thread *thread, const uint32_t *regi
             registers >= fragment + A_REGISTERS || fragment >= registers + A_REGISTERS)
             continue;
         sim_hazard("fragment-in-flight", thread,
-                   "loads A registers that the wgmma at %s:%d may still read\n"
+                   "writes A registers that the wgmma at %s:%d may still read\n"
                    "    wait first, or load the next fragments into other registers",
                    source_name(op->file), op->line);
         return;

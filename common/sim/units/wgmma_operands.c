@@ -84,6 +84,15 @@ static void fetch(const struct wgmma_operation *op, const struct descriptor *d, 
                                 op->call.type);
 }
 
+static void fetch_bytes(const struct wgmma_operation *op, struct wgmma_operand *out) {
+    for (int t = 0; t < WARPGROUP_SIZE; ++t)
+        for (int i = 0; i < A_REGISTERS; ++i)
+            for (int byte = 0; byte < 4; ++byte) {
+                const struct fragment_position at = fragment_of_a8(t, i, byte);
+                out->bits[at.column][at.row] = (uint8_t)(op->a_values[t][i] >> 8 * byte);
+            }
+}
+
 static void fetch_registers(const struct wgmma_operation *op, struct wgmma_operand *out) {
     for (int t = 0; t < WARPGROUP_SIZE; ++t)
         for (int i = 0; i < A_REGISTERS; ++i)
@@ -95,7 +104,9 @@ static void fetch_registers(const struct wgmma_operation *op, struct wgmma_opera
 
 void wgmma_fetch_operands(const struct wgmma_operation *op, struct wgmma_operand *a,
                           struct wgmma_operand *b) {
-    if (op->call.a_registers)
+    if (op->call.a_registers && op->call.type == TENSOR_E4M3)
+        fetch_bytes(op, a);
+    else if (op->call.a_registers)
         fetch_registers(op, a);
     else
         fetch(op, &op->a, 'A', WGMMA_M, a);

@@ -120,7 +120,8 @@ static inline uint32_t wgmma_word(const void *memory, int i) {
 const char *wgmma_fragments_touched(const struct wgmma_warp *warp);
 /* Has one of them never got a value? */
 bool wgmma_fragments_unset(const struct wgmma_warp *warp);
-/* ldmatrix writes the thread's four registers: reports a wgmma under way that reads them. */
+/* ldmatrix, or a conversion, writes the thread's four registers: reports a wgmma under way that
+ * reads them. */
 void wgmma_fragment_loaded(const struct sim_thread *thread, const uint32_t *registers);
 /* What each lane passes to a wait: where its stack ends, and how many groups may stay under way. */
 struct wgmma_wait {

@@ -3,7 +3,7 @@
 # are cmake's.
 #
 # In a copy of the project, beyond/14_one and beyond/15_pair are chapter 01 again, the one for fp16
-# alone, the other for bf16 and two GPUs: they build, and run or are refused. 14_one has variants, and
+# alone, the other for bf16 and nine GPUs: they build, and run or are refused. 14_one has variants, and
 # STEPS puts one of them before its own kernel.
 set -u
 source=$1 work=$2
@@ -32,7 +32,7 @@ for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'LIBRARY library.c' 'STEPS k
     cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"
     grep -q 'chapter(beyond/15_pair' "$work/log" || fail "$bad: $(cat "$work/log")"
 done
-declare_pair 'TYPES bf16 GPUS 2'
+declare_pair 'TYPES bf16 GPUS 9'
 cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 cmake --build "$work/build" --parallel 2 --target sim_14_one sim_15_pair >"$work/log" 2>&1 ||
     fail "$(cat "$work/log")"
@@ -50,8 +50,8 @@ expect 0 '14_one' 14_one --size 64
 expect 0 '14_one:aside' 14_one --size 64 --variant aside
 expect 0 'fp16, the only one' 14_one --help
 expect 2 'not compiled for bf16; choose fp16' 14_one --size 64 --dtype bf16
-expect 3 'this kernel needs 2 GPUs' 15_pair --size 64
-expect 0 'bf16 only; needs 2 GPUs' 15_pair --help
+expect 3 'this kernel needs 9 GPUs' 15_pair --size 64
+expect 0 'bf16 only; needs 9 GPUs' 15_pair --help
 
 # The registry has the steps first, in their order.
 order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\), \(.*\)},$/\1 \2 \3/p' \

@@ -36,10 +36,10 @@ enum defect {
     DEFECT_LAUNCH_FAILS,
     DEFECT_HAZARD,
     DEFECT_CUT_OUTPUT,
-    /* of e4m3 alone; without scales, none */
-    DEFECT_OTHER_BLOCK,   /* A's scales of the block of k before */
+    /* of e4m3 and w4a8 alone; without scales, none */
+    DEFECT_OTHER_BLOCK,   /* A's scales of the block of k before; of w4a8, B's */
     DEFECT_OTHER_ROW,     /* A's scales of the row above */
-    DEFECT_OTHER_COLUMNS, /* B's scales of the block of columns before */
+    DEFECT_OTHER_COLUMNS, /* B's scales of the block of columns before; of w4a8, the column */
     DEFECT_UNSCALED,
     DEFECT_FIRST_SCALES,  /* of each operand, for all */
     DEFECT_TENSOR_SCALES, /* none: the same, and says so; its sums are never promoted */

@@ -48,7 +48,7 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     }
     info->backend = FAKE_GPU ? "cuda" : "sim";
     snprintf(info->name, sizeof info->name, "fake");
-    info->gpus = 1;
+    info->gpus = info->gpus_open = 1;
     info->sm_count = FAKE_GPU ? 4 : (int)backend_settings[0].value;
     info->memory_bytes = (size_t)1 << 30;
     info->l2_bytes = FAKE_GPU ? 1 << 16 : 0; /* small, so that several sets are needed */
@@ -61,6 +61,11 @@ void *backend_alloc(size_t bytes, const char *label, bool writable) {
     (void)label, (void)writable;
     if (bytes > (size_t)1 << 30) return NULL;
     return aligned_alloc(256, (bytes + 255) / 256 * 256);
+}
+
+void *backend_alloc_on(int gpu, size_t bytes, const char *label, bool writable) {
+    (void)gpu;
+    return backend_alloc(bytes, label, writable);
 }
 
 void backend_free(void *memory) { free(memory); }
@@ -156,7 +161,7 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i, 8, 1, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] = (struct check_run){8, 8 + i, 8, 1, 0, {(uint64_t)i + 1, (uint64_t)i, 1}};
     return FAKE_GPU ? 0 : 2;
 }
 

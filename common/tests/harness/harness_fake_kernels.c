@@ -9,6 +9,7 @@
 #include "element_codec.h"
 #include "harness/registry.h"
 #include "tests/harness/harness_fake.h"
+#include "w4_block.h"
 
 enum { TILE_M = 64, TILE_N = 32 };
 
@@ -62,6 +63,22 @@ static float sum_fp16(const float *a, const float *b, int k) {
     return sum;
 }
 
+static const uint8_t *block_of(const struct gemm_problem *p, int row, int k) {
+    uint8_t *const blocks = (uint8_t *)(uintptr_t)p->b;
+    return w4_block_of(blocks, ceil_div(p->k, W4_BLOCK), row, k / W4_BLOCK);
+}
+
+/* The scale of a sum of w4a8: of a row of A, and of a group of B. */
+static float group_scale(const struct gemm_problem *p, int row, int column, int k,
+                         enum defect defect) {
+    if (defect == DEFECT_OTHER_BLOCK && k >= W4_BLOCK) k -= W4_BLOCK;
+    if (defect == DEFECT_OTHER_ROW && row > 0) --row;
+    if (defect == DEFECT_OTHER_COLUMNS && column > 0) --column;
+    if (defect == DEFECT_FIRST_SCALES) row = column = k = 0;
+    if (defect == DEFECT_UNSCALED) return 1;
+    return p->scales.a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
+}
+
 static float sum_rounded(const float *a, const float *b, int k, enum gemm_type type) {
     const int part = (k + 3) / 4;
     float sum = 0;
@@ -80,6 +97,12 @@ static float scaled_sum(const struct gemm_problem *p, int row, int column, const
     float sum = 0;
     for (int i = 0; i < k; i += SCALE_BLOCK) {
         const int count = k - i < SCALE_BLOCK ? k - i : SCALE_BLOCK;
+        if (!s->b) {
+            sum += group_scale(p, row, column, i, defect) *
+                   (defect == DEFECT_TRUNCATING ? sum_truncating(a + i, b + i, count, 32, 14)
+                                                : sum_plain(a + i, b + i, count));
+            continue;
+        }
         int block = i / SCALE_BLOCK, of_row = row, of_column = column / SCALE_BLOCK;
         if (defect == DEFECT_OTHER_BLOCK && block > 0) --block;
         if (defect == DEFECT_OTHER_ROW && of_row > 0) --of_row;
@@ -100,8 +123,21 @@ static float *decode(const element_t *matrix, int64_t ld, int rows, int k, enum 
     for (int row = 0; row < rows; ++row)
         for (int i = 0; i < k; ++i)
             values[(int64_t)row * k + i] =
-                type == GEMM_E4M3 ? e4m3_to_float(((const e4m3_t *)matrix)[row * ld + i].bits)
-                                  : decode_element(matrix[row * ld + i].bits, type);
+                gemm_type_is_scaled(type)
+                    ? e4m3_to_float(((const e4m3_t *)matrix)[row * ld + i].bits)
+                    : decode_element(matrix[row * ld + i].bits, type);
+    return values;
+}
+
+/* B of w4a8, or of another type. */
+static float *decode_b(const struct gemm_problem *p, int k, enum gemm_type type) {
+    if (type != GEMM_W4A8) return decode(p->b, p->ldb, p->n, k, type);
+    float *values = malloc((size_t)p->n * (size_t)k * sizeof *values);
+    if (!values) abort();
+    for (int row = 0; row < p->n; ++row)
+        for (int i = 0; i < k; ++i)
+            values[(int64_t)row * k + i] =
+                (float)w4_get(block_of(p, row, i < p->k ? i : p->k - 1), row, i);
     return values;
 }
 
@@ -113,12 +149,12 @@ static int used_k(const struct gemm_problem *p, enum defect defect) {
 }
 
 static void compute(const struct gemm_problem *p, enum gemm_type type, enum defect defect) {
-    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE || type == GEMM_E4M3 ? type
-                                   : type == GEMM_FP16                              ? GEMM_BF16
-                                                                                    : GEMM_FP16;
+    const enum gemm_type read_as = defect != DEFECT_WRONG_TYPE || gemm_type_is_scaled(type) ? type
+                                   : type == GEMM_FP16 ? GEMM_BF16
+                                                       : GEMM_FP16;
     const enum gemm_type output = gemm_output_type(type);
     const int k = used_k(p, defect);
-    float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode(p->b, p->ldb, p->n, k, read_as);
+    float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode_b(p, k, read_as);
     /* Taking the rows for as long as the other dimension is harmless only in square problems. */
     const int64_t ldd = defect == DEFECT_ONLY_SQUARE ? ((int64_t)p->m + 7) / 8 * 8 : p->ldd;
     for (int row = 0; row < p->m; ++row)
@@ -135,7 +171,7 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
                 if (r >= p->m || c >= p->n) r = row, c = column;
             }
             const float *x = a + (int64_t)r * k, *y = b + (int64_t)c * k;
-            const float sum = type == GEMM_E4M3               ? scaled_sum(p, r, c, x, y, k, defect)
+            const float sum = gemm_type_is_scaled(type)       ? scaled_sum(p, r, c, x, y, k, defect)
                               : defect == DEFECT_TRUNCATING   ? sum_truncating(x, y, k, 16, 24)
                               : defect == DEFECT_FP16_SUM     ? sum_fp16(x, y, k)
                               : defect == DEFECT_ROUNDED_SUMS ? sum_rounded(x, y, k, type)
@@ -205,7 +241,8 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
         (void)stream;                                                                              \
         return fake_gemm(problem, GEMM_##type, (enum defect)number);                               \
     }
-#define EACH_TYPE(number) LAUNCH(FP16, number) LAUNCH(BF16, number) LAUNCH(E4M3, number)
+#define EACH_TYPE(number)                                                                          \
+    LAUNCH(FP16, number) LAUNCH(BF16, number) LAUNCH(E4M3, number) LAUNCH(W4A8, number)
 #define ALL(each)                                                                                  \
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
@@ -254,6 +291,7 @@ static const struct gemm_kernel kernels_fp16[] = {CHAPTERS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {CHAPTERS(BF16)};
 enum { CHAPTER_OF_FP16 = 7, CHAPTER_OF_TWO_GPUS = 8 };
 #define OF_E4M3(i) NULL
+#define OF_W4A8(i) NULL
 #define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8)
 #define IS_STEP(i) ((i) != 3)
 const int kernel_registry_count = 9;
@@ -298,7 +336,9 @@ const bool program_is_tour = true;
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};
 static const struct gemm_kernel kernels_e4m3[] = {VARIANTS(E4M3)};
+static const struct gemm_kernel kernels_w4a8[] = {VARIANTS(W4A8)};
 #define OF_E4M3(i) &kernels_e4m3[i]
+#define OF_W4A8(i) &kernels_w4a8[i]
 #define ENTRIES(each) ALL(each)
 #define IS_STEP(i) ((i) == 0)
 const int kernel_registry_count = DEFECTS;
@@ -307,7 +347,7 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #endif
 
 #define ENTRY(i)                                                                                   \
-    {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i], OF_E4M3(i)},             \
+    {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i], OF_E4M3(i), OF_W4A8(i)}, \
      (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1,                                                           \
      IS_STEP(i),                                                                                   \
      NULL},

@@ -20,6 +20,7 @@ struct trial {
 #define REAL "--timing none --m 130 --n 70 --k 77"
 #define WHOLE REAL " --input integer"
 #define E4M3 "--timing none --m 130 --n 270 --k 300 --dtype e4m3"
+#define W4A8 "--timing none --m 130 --n 270 --k 300 --dtype w4a8"
 
 static const struct trial trials[] = {
     /* right kernels, whatever the input, the type and the size */
@@ -118,6 +119,27 @@ static const struct trial trials[] = {
     {E4M3, "unwritten-tile", 1, "not written"},
     {"--timing none --m 1500 --n 1500 --k 120 --dtype e4m3", "hidden-element", 1,
      "library's result"},
+    {W4A8, NULL, 0, NULL},
+    {W4A8 " --input normal", NULL, 0, NULL},
+    {W4A8 " --input integer", NULL, 0, NULL},
+    {W4A8 " --input zeros", NULL, 0, NULL},
+    {"--timing none --size 1 --dtype w4a8", NULL, 0, NULL},
+    {"--timing none --m 700 --n 900 --k 600 --dtype w4a8 --input normal", NULL, 0, NULL},
+    {"--timing both --m 65 --n 33 --k 140 --dtype w4a8", NULL, 0, NULL},
+    {W4A8, "truncating", 0, NULL},
+    {"--timing none --m 40 --n 50 --k 6000 --dtype w4a8 --input normal", "truncating", 0, NULL},
+    {W4A8, "other-block", 1, "fp64 reference"},
+    {W4A8 " --input integer", "other-block", 1, "exact sum"},
+    {W4A8, "other-row", 1, "fp64 reference"},
+    {W4A8 " --input integer", "other-row", 1, "exact sum"},
+    {W4A8, "other-columns", 1, "fp64 reference"},
+    {W4A8 " --input integer", "other-columns", 1, "exact sum"},
+    {W4A8, "unscaled", 1, "fp64 reference"},
+    {W4A8 " --input integer", "first-scales", 1, "exact sum"},
+    {W4A8, "k-tail-unmasked", 1, "got nan"},
+    {W4A8, "k-tail-dropped", 1, "fp64 reference"},
+    {W4A8, "transposed", 1, "fp64 reference"},
+    {W4A8, "unwritten-tile", 1, "not written"},
     {REAL, "counter", 1, "tile counter"},
     {REAL, "launch-fails", 1, "no result"},
     {REAL, "hazard", 4, NULL},

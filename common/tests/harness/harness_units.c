@@ -196,6 +196,15 @@ int main(void) {
                input_integer_limit(1 << 24, GEMM_BF16, false) == 1 &&
                input_integer_limit((1 << 24) + 1, GEMM_BF16, false) == 0,
            "the limits of integers");
+    expect(input_integer_limit_of_parts(256, GEMM_BF16) == 2 &&
+               input_integer_limit_of_parts(2304, GEMM_BF16) == 1 &&
+               input_integer_limit_of_parts(2305, GEMM_BF16) == 0 &&
+               input_integer_limit_of_parts(2305, GEMM_FP16) == 3,
+           "the limits of integers in parts: %d %d %d %d",
+           input_integer_limit_of_parts(256, GEMM_BF16),
+           input_integer_limit_of_parts(2304, GEMM_BF16),
+           input_integer_limit_of_parts(2305, GEMM_BF16),
+           input_integer_limit_of_parts(2305, GEMM_FP16));
     check_reference(33, 65, 100, INPUT_NORMAL);
     check_reference(1, 1, 1, INPUT_UNIFORM);
     check_reference(40, 9, 5000, INPUT_UNIFORM);

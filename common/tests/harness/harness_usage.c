@@ -41,7 +41,7 @@ static const struct usage usages[] = {
     {SIM, "--input ones", 2,
      "--input: 'ones' is not known; choose uniform, normal, integer or zeros"},
     {SIM, "--input integer --m 1 --n 1 --k 16777217", 2, "--input: integer needs --k"},
-    {SIM, "--dtype fp32", 2, "--dtype: 'fp32' is not known; choose fp16, bf16 or e4m3"},
+    {SIM, "--dtype fp32", 2, "--dtype: 'fp32' is not known; choose fp16, bf16, e4m3 or w4a8"},
     {SIM, "--dtype FP16", 2, "--dtype"},
     {SIM, "--sms 1025", 2, "--sms: '1025'"},
     {SIM, "--timing burst", 2, "--timing: the simulator has cycles"},

@@ -1,7 +1,8 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
  * pipeline, the election of a thread, an arrival at a named barrier, the end of an mbarrier,
- * operands that are contiguous along m and n, conversion to e4m3, counters and flags between CTAs.
+ * operands that are contiguous along m and n, conversion to e4m3, counters and flags between CTAs;
+ * and what chapter 12 uses of 4-bit weights, in every way at once.
  * nvcc assembles a wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
@@ -9,7 +10,9 @@
 #include "hopper/atomics.h"
 #include "hopper/element.h"
 #include "hopper/thread.h"
+#include "hopper/mma.h"
 #include "hopper/tma.h"
+#include "hopper/w4.h"
 #include "hopper/wgmma.h"
 #include "tests/hopper/wrappers.h"
 
@@ -200,6 +203,61 @@ KERNEL(128, 1) narrowed(KERNEL_ARGS args) {
     }
 }
 
+/* The same product with A in registers, as 4-bit weights: they are packed here, and then made e4m3
+ * by shifts and masks for the first 32 of k, and by a table for the rest. stmatrix stores the
+ * product transposed, from a product that is transposed: A and B change places. */
+struct weights_smem {
+    uint32_t a[BOX / 4];          /* [m][k] as e4m3, 64 B swizzle */
+    element_t d[EXTENT * EXTENT]; /* [m][n] */
+};
+
+/* Eight weights of a word: of row n, and of the row eight further, four of k each. */
+DEVICE uint32_t pack_weights(const element_t *b, int row, int k) {
+    uint32_t word = 0;
+    UNROLL for (int i = 0; i < 8; ++i) {
+        const element_t *from = &b[(k + i % 4) * EXTENT + row + i / 4 * 8];
+        const int weight = (int)element_to_float(ld_global_element(from)), byte = i % 4;
+        const uint32_t magnitude = weight < 0 ? -weight : weight;
+        const int sign = i < 4 ? 8 * byte + 7 : (8 * byte + 11) % 32;
+        word |= magnitude << (8 * byte + i / 4 * 4) | (uint32_t)(weight < 0) << sign;
+    }
+    return word;
+}
+
+KERNEL(128, 1) weights(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct weights_smem);
+    const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
+    const uint32_t table[2] = W4_TABLE;
+    float acc[2][EXTENT / 2] = {{0}};
+    uint32_t words[2][2], fragments[2][4];
+    narrow(shared->a, args.a);
+    fence_proxy_async();
+    UNROLL for (int i = 0; i < 4; ++i)
+        words[i / 2][i % 2] = pack_weights(args.b, row, i * 16 + lane % 4 * 4);
+    w4_to_e4m3(fragments[0], words[0], 2);
+    w4_to_e4m3_by_table(fragments[1], words[1], table, 2);
+    __syncthreads();
+    const uint64_t a = wgmma_descriptor(shared_address(shared->a), 0, 512, SWIZZLE_64B);
+    wgmma_fence();
+    wgmma_m64nNk32_e4m3_rs(64, acc[0], fragments[0], a, 0);
+    wgmma_m64nNk32_e4m3_rs(64, acc[1], fragments[1], a + 2, 0);
+    wgmma_commit_group();
+    wgmma_wait_group(0);
+    const float unit[2] = {W4_UNIT, W4_UNIT};
+    wgmma_promote(acc[1], acc[0], unit, EXTENT / 2);
+    UNROLL for (int i = 0; i < EXTENT / 2; i += 8) {
+        const float *f = &acc[1][i];
+        const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
+                                   pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
+        const int m = i * 2 + lane / 16 * 8 + lane % 8;
+        const int n = threadIdx.x / 32 * 16 + lane / 8 % 2 * 8;
+        stmatrix_x4_trans(&shared->d[m * EXTENT + n], pairs);
+    }
+    __syncthreads();
+    UNROLL for (int i = threadIdx.x; i < BOX / 8; i += 128)
+        st_global_b128(&args.d[i * 8], ld_shared_b128(&shared->d[i * 8]));
+}
+
 /* One box of A from CTA i through the workspace. */
 DEVICE void copy_box(uint32_t *to, const uint32_t *from) {
     NO_UNROLL for (int i = threadIdx.x; i < BOX / 2; i += 64)
@@ -285,6 +343,7 @@ const struct wrapper_kernel wrapper_kernels[] = {
     {"renewed_barrier", (const void *)renewed_barrier, 64, sizeof(struct renewed_smem), 1, false},
     {"mn_major", (const void *)mn_major, 128, sizeof(struct major_smem), 1, true},
     {"narrowed", (const void *)narrowed, 128, sizeof(struct narrow_smem), 1, true},
+    {"weights", (const void *)weights, 128, sizeof(struct weights_smem), 1, true},
     {"told", (const void *)told, 64, 0, WRAPPER_BOXES, false},
     {"counted", (const void *)counted, 64, sizeof(struct counted_smem), WRAPPER_BOXES, false},
 };

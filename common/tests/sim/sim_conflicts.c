@@ -14,7 +14,8 @@ extern const struct gemm_kernel kernel_02_smem_tiled_bf16, kernel_03_cp_async_mu
     kernel_04_rf_double_buffer_bf16, kernel_05_tma_mbarrier_bf16,
     kernel_08_persistent_pingpong_persistent_bf16, kernel_08_persistent_pingpong_bf16,
     kernel_09_cluster_multicast_bf16, kernel_10_stream_k_coop224_bf16,
-    kernel_10_stream_k_coop200_four_bf16;
+    kernel_10_stream_k_coop200_four_bf16, kernel_12_w4a8_through_smem_w4a8,
+    kernel_12_w4a8_rows16_w4a8, kernel_12_w4a8_wide_w4a8;
 
 int main(void) {
     const struct gemm_kernel *const kernels[] = {
@@ -23,7 +24,9 @@ int main(void) {
         /* Epilogue tiles of 64 columns on their way to D, then of 32 and of 40. */
         &kernel_08_persistent_pingpong_persistent_bf16, &kernel_08_persistent_pingpong_bf16,
         &kernel_09_cluster_multicast_bf16, &kernel_10_stream_k_coop224_bf16,
-        &kernel_10_stream_k_coop200_four_bf16};
+        &kernel_10_stream_k_coop200_four_bf16,
+        /* Unpacked weights; sums that are transposed on their way, without stmatrix and with it. */
+        &kernel_12_w4a8_through_smem_w4a8, &kernel_12_w4a8_rows16_w4a8, &kernel_12_w4a8_wide_w4a8};
     enum { SIZE = 256, BYTES = SIZE * SIZE * 2 };
     const struct backend_options options = {.type = GEMM_BF16};
     sim_configure(4, SCHEDULE_TIME, 1);
@@ -33,7 +36,8 @@ int main(void) {
         .m = SIZE, .n = SIZE, .k = SIZE, .lda = SIZE, .ldb = SIZE, .ldd = SIZE};
     void *const a = backend_alloc(BYTES, "A", false), *const b = backend_alloc(BYTES, "B", false);
     problem.a = a;
-    problem.b = b;
+    problem.b = b; /* of w4a8 its blocks, and any numbers are scales */
+    problem.scales.a = a;
     problem.d = backend_alloc(BYTES, "D", true);
     problem.tile_counter = backend_alloc(256, "counter", true);
     backend_fill(a, 0x3f80, SIZE * SIZE);

@@ -51,7 +51,7 @@ static int draw_extent(uint64_t seed, uint64_t n, int tile, int tiles) {
 /* Not one that chooses among kernels that come on their own, nor one for more GPUs than the
  * simulator has. */
 static bool takes_part(const struct kernel_entry *entry) {
-    return !kernel_of_any_type(entry)->select && entry->gpus == 1;
+    return !kernel_of_any_type(entry)->select && entry->gpus <= GEMM_DEVICES;
 }
 
 static struct trial draw_trial(const struct soak *soak, uint64_t i) {
@@ -83,11 +83,17 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     return trial;
 }
 
+/* Of a kernel for several: two to four. */
+static int gpus_of(const struct trial *t) {
+    return t->kernel->layout == LAYOUT_ONE_DEVICE ? 1 : 2 + (int)(t->schedule_seed % 3);
+}
+
 static enum exit_code run_trial(const struct trial *t) {
     struct backend_info device = {0};
     struct experiment experiment;
     sim_configure(t->sms, t->schedule, t->schedule_seed);
-    enum exit_code code = backend_open(&(struct backend_options){.type = t->type}, &device);
+    const struct backend_options options = {.type = t->type, .gpus = gpus_of(t)};
+    enum exit_code code = backend_open(&options, &device);
     if (code != EXIT_VERIFIED) return code;
     code =
         experiment_open(&experiment, &device, t->size, t->type, t->input, 1, &t->kernel, 1, false);
@@ -104,11 +110,13 @@ static enum exit_code run_trial(const struct trial *t) {
 static void print_command(const struct trial *t) {
     const struct gemm_kernel *kernel = t->kernel;
     printf("    build/sim/%s%s%s --m %d --n %d --k %d --input %s --seed 1 --dtype %s --sms %d "
-           "--schedule %s --schedule-seed %llu\n",
+           "--schedule %s --schedule-seed %llu",
            kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed);
+    if (gpus_of(t) > 1) printf(" --gpus %d", gpus_of(t));
+    putchar('\n');
     fflush(stdout);
 }
 

@@ -47,7 +47,9 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
     set("--sms", (uint64_t)trial->sms);
     set("--schedule", (uint64_t)trial->schedule);
     set("--schedule-seed", trial->schedule_seed);
-    return backend_open(&(struct backend_options){.type = trial->type}, info);
+    const struct backend_options options = {.type = trial->type,
+                                            .gpus = trial->gpus ? trial->gpus : 2};
+    return backend_open(&options, info);
 }
 
 bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry) {
@@ -60,7 +62,7 @@ bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry) 
 
 const struct gemm_kernel *sweep_kernel(const struct sweep *sweep, const struct kernel_entry *entry,
                                        enum gemm_type type) {
-    if (!sweep_selects(sweep, entry) || entry->gpus > sweep->gpus) return NULL;
+    if (!sweep_selects(sweep, entry) || entry->gpus > sweep->gpus_there) return NULL;
     return kernel_of_type(entry, type);
 }
 
@@ -70,7 +72,7 @@ static enum exit_code look_around(struct sweep *sweep) {
     int kernels = 0, selected = 0;
     const enum exit_code code = sweep_open(&(struct trial){.sms = sweep->sms}, &info);
     if (code != EXIT_VERIFIED) return code;
-    sweep->gpus = info.gpus;
+    sweep->gpus_there = info.gpus;
     backend_close();
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct kernel_entry *entry = &kernel_registry[i];
@@ -78,7 +80,7 @@ static enum exit_code look_around(struct sweep *sweep) {
         if (!sweep_selects(sweep, entry)) continue;
         ++selected;
         kernel_label(kernel_of_any_type(entry), label, sizeof label);
-        if (entry->gpus > sweep->gpus)
+        if (entry->gpus > sweep->gpus_there)
             complain("%s is left out: it needs %d GPUs that reach each other's memory", label,
                      entry->gpus);
         else if (sweep->type != SWEEP_ALL && !kernel_of_type(entry, (enum gemm_type)sweep->type))
@@ -100,6 +102,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
            on_gpu ? "gpu" : "sim", kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], (unsigned long long)t->seed, type_names[t->type]);
+    if (kernel->layout != LAYOUT_ONE_DEVICE) printf(" --gpus %d", t->gpus ? t->gpus : 2);
     if (on_gpu)
         printf(" --timing none\n");
     else
@@ -146,6 +149,8 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
         return read_count(value, &sweep->largest) && sweep->largest <= 100000;
     else if (!strcmp(name, "--size"))
         return parse_extents(value, &sweep->size.m, &sweep->size.n, &sweep->size.k);
+    else if (!strcmp(name, "--gpus"))
+        return read_count(value, &sweep->gpus) && sweep->gpus <= GEMM_DEVICES;
     else if (!strcmp(name, "--sms"))
         return read_count(value, &sweep->sms) && sweep->sms <= 1024;
     else if (!strcmp(name, "--schedule")) {
@@ -171,13 +176,15 @@ int main(int argc, char **argv) {
             continue;
         }
         if (i + 1 == argc || !read_option(&sweep, argv[i], argv[i + 1])) {
-            complain("%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
-                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|both] [--sms N] "
-                     "[--schedule time|early|late|random|all]\n"
-                     "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
-                     "--repeat N "
-                     "[--size MxNxK] [--may-differ CHAPTER:VARIANT]]",
-                     argv[i], message_program());
+            complain(
+                "%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
+                "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|w4a8|both] [--gpus N] "
+                "[--sms N] "
+                "[--schedule time|early|late|random|all]\n"
+                "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
+                "--repeat N "
+                "[--size MxNxK] [--may-differ CHAPTER:VARIANT]]",
+                argv[i], message_program());
             return EXIT_USAGE;
         }
         ++i;

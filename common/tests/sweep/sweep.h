@@ -17,7 +17,8 @@ struct sweep {
     int triples, random, repeat; /* how many; of the three modes, the one that is not 0 */
     int schedule;                /* --schedule's value; SWEEP_ALL: each in turn */
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
-    int gpus;                    /* that the backend has */
+    int gpus_there;              /* that the backend has */
+    int gpus;                    /* of kernels for several; 0: two, in the simulator two to four */
     int sms;
     int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
@@ -31,6 +32,7 @@ struct trial {
     enum input_kind input;
     uint64_t seed;
     enum gemm_type type;
+    int gpus;          /* of a kernel for several; 0: two */
     int sms, schedule; /* the simulator's, and its seed; no meaning on a GPU */
     uint64_t schedule_seed;
 };

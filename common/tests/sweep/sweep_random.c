@@ -29,13 +29,15 @@ static struct trial draw_trial(const struct sweep *sweep, const struct trial *co
     return trial;
 }
 
-/* The kernels selected, in one type, and SMs for the largest cluster at least. */
+/* The kernels selected, in one type, and SMs for the largest cluster at least. All get the same
+ * input, and a kernel that rounds its parts needs smaller whole numbers: it takes part only where
+ * its chapter is alone. */
 static int find_kernels(const struct sweep *sweep, enum gemm_type type,
                         const struct gemm_kernel **kernels, int *sms) {
     int count = 0;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = sweep_kernel(sweep, &kernel_registry[i], type);
-        if (!kernel || count == KERNELS) continue;
+        if (!kernel || count == KERNELS || (kernel->rounds_parts && !sweep->chapter)) continue;
         if (kernel->cluster > *sms) *sms = kernel->cluster;
         kernels[count++] = kernel;
     }
@@ -89,6 +91,7 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
         const int step = sweep->type == SWEEP_ALL ? 2 : 1;
         struct trial common = {.type = (enum gemm_type)type,
+                               .gpus = sweep->gpus,
                                .sms = sweep->sms,
                                .schedule = sweep->schedule == SWEEP_ALL ? sweep_random_schedule()
                                                                         : sweep->schedule,

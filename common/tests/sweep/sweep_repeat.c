@@ -4,18 +4,6 @@
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 
-/* One more run into a poisoned output; its checksum. */
-static enum run_status run_again(struct experiment *e, const struct contender *contender,
-                                 uint64_t *sum) {
-    const struct buffers *b = &e->buffers;
-    double cycles;
-    if (!buffers_poison(b, 0)) return RUN_FAILED;
-    const enum run_status status = backend_run(contender, b->problems, &cycles);
-    if (status != RUN_OK) return status;
-    const size_t elements = (size_t)(b->rows * b->columns_padded);
-    return backend_checksum(buffers_output(b, 0, 0), elements, sum) ? RUN_OK : RUN_FAILED;
-}
-
 /* All runs of one kernel. The first is verified, the others have to have the same bits. */
 static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm_kernel *kernel,
                                     const struct backend_info *device, const struct trial *t,
@@ -34,13 +22,12 @@ static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm
     }
     experiment_verify(&e, kernel, &result);
     sweep_count(counts, kernel, t, result.code);
-    const struct contender contender = contender_of_kernel(kernel);
     uint64_t first = 0, sum = 0;
     int runs = 0, differing = 0;
     enum run_status status = result.code == EXIT_VERIFIED ? RUN_OK : RUN_FAILED;
     for (; runs < sweep->repeat && status == RUN_OK; ++runs) {
         progress("%s: run %d/%d", label, runs + 1, sweep->repeat);
-        status = run_again(&e, &contender, &sum);
+        status = experiment_run_again(&e, kernel, &sum);
         if (runs == 0) first = sum;
         differing += sum != first;
     }
@@ -66,6 +53,7 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
     struct trial trial = {.size = sweep->size.m ? sweep->size : usual,
                           .input = INPUT_NORMAL,
                           .seed = sweep->seed,
+                          .gpus = sweep->gpus,
                           .sms = sweep->sms,
                           .schedule = sweep_random_schedule(),
                           .schedule_seed = sweep->seed};

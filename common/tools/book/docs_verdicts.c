@@ -266,9 +266,11 @@ int main(int argc, char **argv) {
     write_text(registry.data, "#include \"harness/registry.h\"\n"
                               "extern const struct gemm_kernel docs_kernel;\n"
                               "const struct kernel_entry kernel_registry[] = {\n"
-                              "    {{&docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL}};\n"
+                              "    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel},\n"
+                              "     1, true, NULL}};\n"
                               "const struct kernel_entry kernel_trace_registry[] = {\n"
-                              "    {{&docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL}};\n"
+                              "    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel},\n"
+                              "     1, true, NULL}};\n"
                               "const int kernel_registry_count = 1;\n"
                               "const bool program_is_tour = false;\n");
     int count, verdicts = 0;

@@ -9,7 +9,7 @@ removed.py removes every line in every configuration.
 
 import re
 
-ALL_BUT_RS = r"^(0[6-9]|beyond/10)_\w+/(?!rs\.cu)|11_.*per_tensor"
+ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -34,11 +34,42 @@ RULES = (
     ("", r"if \((elected|threadIdx\.x % 128 == 0)\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
+    # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
+    # weights that the warp itself has written.
+    ("12_", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("12_.*/kernel", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/kernel", r"^fence_proxy_async", "before the previous",
+     "The statement before it converts; the reads of the weights precede both."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/kernel", r"^__syncwarp", "before the previous",
+     "All lanes have read the weights before either, and the wait is the whole warp's."),
+    ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
+     "The other threads have no stores, and their waits return at once."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
+     "The wait still precedes the release and the promotion."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier",
+     "The simulator has each warp read its own 16 rows of the first operand. PTX does not promise "
+     "that, so the kernel has a barrier of the warpgroup."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_fence", "before the previous",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
+     "Each warp still waits before its release, and for the reading of the rows that it writes."),
+
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     (r"^(?!.*/(stream_k|per_tensor)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
      "before the previous", LOADS),
+    ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->b\[", "after the next", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
@@ -49,7 +80,7 @@ RULES = (
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
+    (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|13_.*all_gather|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      "Before the barrier that follows, the order in which one thread initializes barriers does not "
      "matter. The TMA does not signal those that are then initialized after the fence."),
@@ -70,7 +101,7 @@ RULES = (
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
     ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
-    ("0[89]_|10_.*kernel|11_.*(per_tensor|kernel)", r"release_stage\(shared, &release\)",
+    ("0[89]_|10_.*kernel|11_.*(per_tensor|kernel)|13_", r"release_stage\(shared, &release\)",
      "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
     ("11_.*kernel", r"release_stage\(shared, &release\)", "before the previous",
@@ -91,7 +122,7 @@ RULES = (
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
     # What only costs time.
-    ("08_|1[01]_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+    ("08_|1[012]_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",
@@ -103,6 +134,8 @@ RULES = (
 
 # (configuration, file, code, reason), as above
 NOT_NEEDED = (
+    ("^13_two_gpus$", "13_.*kernel", r"bulk_wait_group_read\(0\)",
+     "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
      "With two stages wait_stage() waits for all groups, and it follows the last copy."),
     (":(two_)?wait0$", "0[67]_", r"^wgmma_wait_group\(0\)",

@@ -17,6 +17,9 @@ EPILOGUE_STORE = "building_blocks/epilogue_store.h"
 WIDE_STORE = "building_blocks/wide_store.h"
 PARTIAL_SUMS = "building_blocks/partial_sums.h"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
+COLUMN_SUM = "building_blocks/column_sum.h"
+TRANSPOSED = "building_blocks/transposed_store.h"
+W4A8, W4A8_WIDE = "beyond/12_w4a8/kernel.cu", "beyond/12_w4a8/wide.cu"
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -313,6 +316,28 @@ EDITS = [
      VALUE),
     (TILE_ORDER, "tile.n = in_group / rows", "tile.n = in_group / RASTER_GROUP",
      "columns of a full group in the last one", VALUE),
+
+    (W4A8, "if (more && AHEAD) convert(next, &w);", "if (more && AHEAD) convert(f, &w);",
+     "fragments that are being read", ORDER),
+    (W4A8, "wgmma_promote(sum, acc, f->scale,", "wgmma_promote(sum, acc, next->scale,",
+     "the next k-tile's scales", VALUE),
+    (W4A8, "item * args->splits + cluster_rank()", "item * args->splits",
+     "every CTA the first one's k-tiles", VALUE),
+    (W4A8, "scale * UNIT", "scale", "without the unit of the weights", VALUE),
+    (W4A8, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
+    (W4A8_WIDE, "first_slab + slab + 1);", "first_slab + slab);", "the same slab again", VALUE),
+    (W4A8_WIDE, "if (slab < SLABS - 1) {", "convert(&f, &w); if (slab < SLABS - 1) {",
+     "fragments that are being read", ORDER),
+    (W4A8_WIDE, "UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;", ";",
+     "sums of the tile before", VALUE),
+    (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
+    (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
+    (TRANSPOSED, "row < args->m ? ld_global_b32(&args->scales.a[row]) : 0",
+     "ld_global_b32(&args->scales.a[row])", "scales beyond m", ORDER),
+    (TRANSPOSED, "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2) ^ row % 8",
+     "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2)", "without the swizzle", VALUE),
+    (TRANSPOSED, "first_row + 8 * (j + i / 2) + lane % 4 * 2",
+     "first_row + 8 * (j + i / 2) + lane % 4", "scales of other rows", VALUE),
 ]
 
 

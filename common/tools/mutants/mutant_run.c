@@ -27,6 +27,7 @@
 #include "harness/message.h"
 #include "harness/options.h"
 #include "harness/registry.h"
+#include "sim/core/grid.h"
 
 /* Kernels come from shared objects only. */
 const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
@@ -102,6 +103,7 @@ int main(int argc, char **argv) {
         complain("%s", dlerror());
         return EXIT_USAGE;
     }
+    *(void **)&grid_loaded_bounds = dlsym(object, "mutant_launch_bounds");
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs), number = argc > 3 ? atoi(argv[3]) : 0;
     if (number < 0 || number > count) {

@@ -43,12 +43,14 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h")
+           "wide_store.h", "column_sum.h", "transposed_store.h")
+# Compiled with every kernel.
+LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED)=|(CLUSTER|SPLITS)=1$|"
-            r"STAGES=2$")
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|PARTS_FP32|AHEAD|TABLE)=|"
+            r"(CLUSTER|SPLITS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
@@ -64,9 +66,10 @@ Outcome = collections.namedtuple("Outcome", "verdict kernel run at against says 
                                  defaults=(0, "", "", "", ""))
 
 
-def configurations(kernels, e4m3=""):
-    """Of configurations of one file that differ only in sizes, the first. e4m3: the chapters whose
-    operands are of that type; of the others they are bf16."""
+def configurations(kernels, types=""):
+    """Of configurations of one file that differ only in sizes, the first. types: chapter=type, the
+    type of its operands; of other chapters they are bf16."""
+    of_chapter = dict(pair.split("=") for pair in types.split(",") if pair)
     found, seen = [], set()
     for kernel in kernels.split(","):
         chapter, label, file, macros = kernel.split("|")
@@ -77,7 +80,7 @@ def configurations(kernels, e4m3=""):
             name = os.path.basename(chapter)
             found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
                                        macros,
-                                       "e4m3" if chapter in e4m3.split(",") else "bf16"))
+                                       of_chapter.get(chapter, "bf16")))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
 
@@ -91,7 +94,8 @@ def compile_command(compiler, macros, directories, kernel, path):
     """Makes the shared object `path`, whose kernel is called kernel_mutant."""
     return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
-            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, "-o", path]
+            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
+            "-o", path]
 
 
 class Gallery:
@@ -99,7 +103,7 @@ class Gallery:
         self.options = options
         self.compiler = options.compiler.split(",")
         self.recorded = {tuple(row[:KEY]): row for row in read_table("verdicts.tsv")}
-        self.configurations = configurations(options.kernels, getattr(options, "e4m3", ""))
+        self.configurations = configurations(options.kernels, getattr(options, "types", ""))
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -345,7 +349,7 @@ def parser_of(description):
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--kernels", required=True)
-    parser.add_argument("--e4m3", default="")
+    parser.add_argument("--types", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)

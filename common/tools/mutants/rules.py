@@ -50,6 +50,13 @@ def half_double(arguments, i):
             ("twice the bytes", i, f"({arguments[i]}) * 2")]
 
 
+def narrower(arguments, i):
+    changes = [("scope of the CTA", i, "SCOPE_CTA")]
+    if arguments[i] == "SCOPE_SYS":
+        changes.append(("scope of the GPU", i, "SCOPE_GPU"))
+    return changes
+
+
 def barrier_count(arguments, i):
     changes = more_less(arguments, i, "count")
     return changes[:1] if arguments[i] == "1" else changes
@@ -76,9 +83,11 @@ ARGUMENTS = {
                                        [("the next barrier", 0, f"({a[0]}) + 1")]),
     "setmaxnreg_dec": lambda a: [("24 registers more", 0, f"({a[0]}) + 24")],
     "setmaxnreg_inc": lambda a: [("16 registers more", 0, f"({a[0]}) + 16")],
-    "st_global_release": lambda a: [("scope of the CTA", 2, "SCOPE_CTA")],
+    "st_global_release": lambda a: narrower(a, 2),
     "st_global_relaxed": lambda a: [],
-    "ld_global_acquire": lambda a: [("scope of the CTA", 1, "SCOPE_CTA")],
+    "red_add_release": lambda a: narrower(a, 2),
+    "atomic_add_acq_rel": lambda a: narrower(a, 2),
+    "ld_global_acquire": lambda a: narrower(a, 1),
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
 }
@@ -105,6 +114,9 @@ WHOLE = {
     "setmaxnreg_inc": [("dec instead of inc", "setmaxnreg_dec({0})")],
     "st_global_release": [("relaxed", "st_global_relaxed({0}, {1}, {2})")],
     "ld_global_acquire": [("relaxed", "ld_global_relaxed({0}, {1})")],
+    "red_add_release": [("relaxed", "red_add_relaxed({0}, {1}, {2})")],
+    "atomic_add_acq_rel": [("no release", "atomic_add_acquire({0}, {1}, {2})"),
+                           ("no acquire", "atomic_add_release({0}, {1}, {2})")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
@@ -120,18 +132,20 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_bar
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
           "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count.
-COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire"}
+COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
-                  "cluster_sum_put", "mbarrier_arrive_remote_release"})
+                  "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
+                  "mbarrier_arrive_remote_release"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
     "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
-    "stmatrix_x4", "stmatrix_x2", "cp_async_16", "ld_shared_cluster_b128", "wgmma_m64nNk16",
-    "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "epilogue_store_elements",
-    "epilogue_store", "cluster_sum_get"}
+    "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
+    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
+    "wgmma_promote", "epilogue_store_elements", "epilogue_store", "cluster_sum_get",
+    "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")

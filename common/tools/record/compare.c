@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
                  "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
                  "[--iters N]\n"
                  "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
-                 "fp16|bf16|e4m3] "
+                 "fp16|bf16|e4m3|w4a8] "
                  "[--input KIND] [--seed S] [--csv FILE]",
                  argv[i], message_program());
         return EXIT_USAGE;

@@ -3,6 +3,7 @@
  * at the wrong time, or a use without a value, is reported at the marked line. An access to other
  * registers, or to these at the right time, is not.
  */
+#include "hopper/w4.h"
 #include "tests/sim/units/sim_registers.h"
 
 #define RS_KERNEL(name, before, after)                                                             \
@@ -154,6 +155,30 @@ RS_IN_FLIGHT(fragments_replaced, for (int i = 0; i < 4; ++i) a[i] = next[i])
 RS_IN_FLIGHT(fragment_set_to_zero, a[3] = 0)
 RS_IN_FLIGHT(exchanged_in_flight, const uint32_t x = a[0]; a[0] = a[1]; a[1] = x)
 
+/* The same of e4m3: A's registers are four bytes each, of 32 columns. */
+#define RS_E4M3(name, before, after, meanwhile)                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        uint32_t a[4], next[4], words[2];                                                          \
+        float acc[ACC] = {0};                                                                      \
+        fill(shared, &args);                                                                       \
+        load(a, shared, 0);                                                                        \
+        load(next, shared, 1);                                                                     \
+        words[0] = next[1], words[1] = ~next[3];                                                   \
+        before;                                                                                    \
+        wgmma_fence();                                                                             \
+        after;                                                                                     \
+        MARK wgmma_m64nNk32_e4m3_rs(N, acc, a, b_of(shared), 1);                                   \
+        wgmma_commit_group();                                                                      \
+        meanwhile;                                                                                 \
+        wgmma_wait_group(0);                                                                       \
+        w4_to_e4m3(a, words, 2); /* now they are free */                                           \
+    }
+RS_E4M3(e4m3_converted, w4_to_e4m3(a, words, 2), , w4_to_e4m3(next, words, 2))
+RS_E4M3(e4m3_converted_in_flight, , , w4_to_e4m3(a, words, 2))
+RS_E4M3(e4m3_changed_in_flight, , , a[2] ^= 0x80)
+RS_E4M3(e4m3_converted_late, , w4_to_e4m3(a, words, 2), )
+
 /* ---- */
 
 int main(void) {
@@ -180,5 +205,9 @@ int main(void) {
     WRONG(fragment_set_to_zero, "fragment-in-flight");
     WRONG(exchanged_in_flight, "fragment-in-flight");
     WRONG(replaced_two_groups_ago, "fragment-in-flight");
+    CLEAN(e4m3_converted);
+    WRONG(e4m3_converted_in_flight, "fragment-in-flight");
+    WRONG(e4m3_changed_in_flight, "fragment-in-flight");
+    WRONG(e4m3_converted_late, "missing-wgmma-fence");
     return expect_result();
 }

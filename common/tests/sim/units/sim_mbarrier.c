@@ -301,7 +301,10 @@ KERNEL(THREADS, 1) box_off_the_chunks(KERNEL_ARGS args) {
     if (threadIdx.x == 0 && args.splits == 1) tma_store(&args.map_d, 0, 4, shared->box[0]);
     if (threadIdx.x == 0 && args.splits != 1) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
-        tma_load(shared->box[0], &args.map_a, 0, args.splits == 0 ? 4 : args.splits == 2 ? 8 : -8,
+        tma_load(shared->box[0], &args.map_a, 0,
+                 args.splits == 0   ? 4
+                 : args.splits == 2 ? 8
+                                    : -8,
                  &shared->full);
     }
     mbarrier_wait(&shared->full, 0);

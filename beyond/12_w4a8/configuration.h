@@ -1,0 +1,91 @@
+/*
+ * configuration.h: what the kernels of this chapter are built with, and how a problem is cut.
+ *
+ * The product is computed transposed. BM rows of A, few, are the N of wgmma; BN channels, columns
+ * of D, are its M, 64 at a time. In kernel.cu a cluster shares the k loop of a tile, so that all
+ * SMs load weights even if there are few tiles.
+ */
+#ifndef W4A8_CONFIGURATION_H
+#define W4A8_CONFIGURATION_H
+
+#include "gemm.h"
+#include "hopper/thread.h"
+#include "splits.h"
+#include "w4_block.h"
+
+#ifndef BM
+#define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */
+#endif
+#ifndef CONSUMERS
+#define CONSUMERS 2 /* warpgroups: 2 or 4 */
+#endif
+#ifndef SLABS
+#define SLABS 1 /* of 64 channels, for each of them */
+#endif
+#ifndef STAGES
+#define STAGES 10 /* depth of the ring */
+#endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 2
+#endif
+#ifndef AHEAD
+#define AHEAD 1 /* 0: weights are converted after the multiplications; fewer registers */
+#endif
+/* Registers: at launch as many for all, then the producer's for the consumers. */
+#define PRODUCER_REGISTERS 32
+#if CTAS_PER_SM == 2
+#define CONSUMER_REGISTERS 104 /* 32 + 2 * 104 <= 3 * 80 */
+#elif CONSUMERS == 4
+#define CONSUMER_REGISTERS 112 /* 32 + 4 * 112 <= 5 * 96 */
+#else
+#define CONSUMER_REGISTERS 232 /* 32 + 2 * 232 <= 3 * 168 */
+#endif
+
+enum {
+    BN = 64 * CONSUMERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
+    BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
+    THREADS = 128 * (1 + CONSUMERS),
+    /* What the TMA delivers for one k-tile. */
+    STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
+    LINE = 128, /* bytes that the TMA moves as a row of blocks */
+    BLOCK_LINES = W4_BLOCK_BYTES / LINE,
+};
+
+/* A tile of D: its number down and across. */
+struct place {
+    int m, n;
+};
+
+/* The rows of A change fastest: tiles that run at the same time share their weights. Any thread. */
+DEVICE struct place place_of(const struct gemm_args *args, int number) {
+    struct place place;
+    place.m = number % args->tiles_m;
+    place.n = number / args->tiles_m;
+    return place;
+}
+
+/* The first row of a block, as the TMA counts rows of LINE bytes. Beyond the last block the row
+ * lies beyond the matrix, which reads as zeros. Any thread. */
+DEVICE int block_row(const struct gemm_args *args, int block_n, int block_k) {
+    return (block_n * args->tiles_k + block_k) * BLOCK_LINES;
+}
+
+/* CTAs that share the k loop of a tile. Host. */
+static inline int splits_of(const struct gemm_args *args) {
+    return splits_for((int64_t)args->tiles_m * args->tiles_n, args->tiles_k, gemm_sm_count(),
+                      CTAS_PER_SM);
+}
+
+/* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */
+static inline enum gemm_status make_maps(struct gemm_args *args, const struct gemm_problem *p,
+                                         int rows) {
+    const int64_t lines = (int64_t)ceil_div(p->n, W4_BLOCK) * args->tiles_k * BLOCK_LINES;
+    const int most = 2147483647; /* 275 GB; the TMA counts rows in 32 bits, and so does a map */
+    const enum gemm_status status = gemm_tensor_map(&args->map_a, GEMM_E4M3, p->a, p->m, p->k,
+                                                    p->lda, rows, BK, SWIZZLE_128B);
+    if (status || lines > most) return status ? status : GEMM_UNSUPPORTED;
+    return gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, (int)lines, LINE, LINE, BLOCK_LINES,
+                           LINE, SWIZZLE_NONE);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * select.c: which configuration of the chapter's kernels computes a problem.
+ *
+ * Each configuration is an object file of its own, made of kernel.cu or wide.cu; the top
+ * CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
+ * prediction is taken.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "gemm.h"
+#include "splits.h"
+#include "w4_block.h"
+#include "w4a8_select.h"
+
+/*
+ * The configurations. Predicted cycles of the SM clock:
+ *
+ *   ctas      of an SM at once; 0: persistent, in clusters of two
+ *   k-tile    of all CTAs of an SM, a k-tile of each: what the Tensor Core and the waits take
+ *   overhead  a tile besides its main loop: first loads, the exchange of sums, the store
+ */
+#define CONFIGURATIONS(f)                                                                          \
+    /* name     ctas k-tile overhead */                                                            \
+    f(rows8, 2, 400, 3000) f(rows16, 2, 400, 3000) f(rows32, 2, 440, 3200)                         \
+        f(rows64x256, 1, 560, 3600) f(rows64, 2, 560, 3600) f(rows128, 1, 560, 4000)               \
+            f(wide, 0, 1090, 4500)
+
+/* Bytes per cycle of all SMs: from memory, and from the L2. */
+enum { MEMORY_BYTES = 2300, L2_BYTES = 4600 };
+
+struct configuration {
+    const struct gemm_kernel *kernel;
+    int ctas;
+    double k_tile, overhead;
+};
+
+#define DECLARE(name, ...) extern const struct gemm_kernel kernel_12_w4a8_##name##_w4a8;
+#define ENTRY(name, ...) {&kernel_12_w4a8_##name##_w4a8, __VA_ARGS__},
+CONFIGURATIONS(DECLARE)
+static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
+
+static double predicted_cycles(const struct configuration *c, const struct gemm_problem *p) {
+    const struct gemm_kernel *const kernel = c->kernel;
+    const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
+    if (sms < kernel->cluster) return INFINITY;
+    const int64_t tiles_m = ceil_div(p->m, kernel->tile_m);
+    const int64_t tiles = tiles_m * ceil_div(p->n, kernel->tile_n);
+    const int splits = c->ctas ? splits_for(tiles, tiles_k, sms, c->ctas) : 1;
+    const double room = (double)sms * (c->ctas ? c->ctas : 1);
+    const double waves = ceil((double)tiles * splits / room);
+    const double k_tiles = waves * ceil((double)tiles_k / splits);
+    /* Tiles of different rows that run at the same time fetch the weights from memory once. */
+    const double weights = (double)w4_bytes(p->n, p->k), rows = (double)kernel->tile_m * p->k;
+    const double a = rows * (double)tiles / (c->ctas ? 1 : kernel->cluster);
+    const double memory = fmax(weights / MEMORY_BYTES, (weights * (double)tiles_m + a) / L2_BYTES);
+    return fmax(k_tiles * c->k_tile, memory) + waves * c->overhead;
+}
+
+const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {
+    const struct gemm_kernel *best = NULL;
+    double best_cycles = INFINITY;
+    if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
+        const double cycles = predicted_cycles(&configurations[i], problem);
+        if (cycles >= best_cycles) continue;
+        best_cycles = cycles;
+        best = configurations[i].kernel;
+    }
+    if (!best) fprintf(stderr, "12_w4a8: no configuration fits this device\n");
+    return best;
+}
+
+static enum gemm_status launch_w4a8(const struct gemm_problem *problem, void *stream) {
+    const struct gemm_kernel *kernel = w4a8_selected_kernel(problem);
+    return kernel ? kernel->launch(problem, stream) : GEMM_UNSUPPORTED;
+}
+
+/* The chapter's own kernel. Its tile is a placeholder: tile and kernel are those of the
+ * configuration that select() returns. */
+extern const struct gemm_kernel kernel_12_w4a8_w4a8;
+const struct gemm_kernel kernel_12_w4a8_w4a8 = {
+    .name = "12_w4a8",
+    .technique = "one of several configurations, by the number of rows",
+    .tile_m = 16,
+    .tile_n = 128,
+    .tile_k = 128,
+    .stages = 10,
+    .cluster = 2,
+    .launch = launch_w4a8,
+    .select = w4a8_selected_kernel,
+};

@@ -1,0 +1,208 @@
+/*
+ * 12_w4a8, through_smem.cu: weights of 4 bits, unpacked to shared memory.
+ *
+ * The idea: with few rows of A, every byte of B is used a few times only, and memory sets the
+ * speed. So B is made of 4-bit weights, half the bytes of FP8. The Tensor Core has no such type: a
+ * warpgroup loads a k-tile's weights, converts them to e4m3 and writes them to shared memory, as
+ * the TMA would have, for wgmma to read. The product is computed transposed: wgmma's rows are B's,
+ * the channels of D, because there are never fewer than 64 of them, and its columns are rows of A.
+ * What it costs: four bits come from shared memory, eight go back and eight are read again, and two
+ * more points at which a warpgroup waits for itself.
+ */
+#include "gemm.h"
+#include "building_blocks/column_sum.h"
+#include "building_blocks/pipeline.h"
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "configuration.h"
+#include "fragments.h"
+
+struct tiles {
+    e4m3_t unpacked[CONSUMERS][64 * BK];          /* [channel][k], 128 B swizzle */
+    e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+};
+
+enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
+
+struct smem {
+    union {
+        struct tiles tiles;   /* in the main loop */
+        float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+    } memory;
+    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+};
+
+/* Writes 64 channels of a k-tile to shared memory. The exclusive or is the 128 B swizzle; it also
+ * gives each of a warp's 32 words a bank of its own. One warpgroup. */
+DEVICE void unpack(e4m3_t *unpacked, const struct fragments *f) {
+    const int lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < BK / 32 * 4; ++i) {
+        const int row = threadIdx.x % 128 / 32 * 16 + lane / 4 + i % 2 * 8, chunk = i / 2;
+        st_shared_b32(&unpacked[row * BK + (chunk ^ row % 8) * 16 + lane % 4 * 4],
+                      f->a[i / 4][i % 4]);
+    }
+}
+
+/* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. Rows are 128 bytes;
+ * eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[BM / 2], const e4m3_t *unpacked, const e4m3_t *a) {
+    const uint64_t b_tile = wgmma_descriptor(shared_address(unpacked), 0, 1024, SWIZZLE_128B);
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 32; ++step) {
+        const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
+        wgmma_m64nNk32_e4m3(BM, acc, b_tile + along_k, a_tile + along_k, step > 0);
+    }
+}
+
+/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
+ * faster together. */
+DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
+    return (args->tiles_k - (int)cluster_rank() + args->splits - 1) / args->splits;
+}
+
+/* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
+ * and k. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+                     struct pipeline_state *state, int item, int end) {
+    struct tiles *tiles = &shared->memory.tiles;
+    NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
+        const int k_tile = item * args->splits + cluster_rank();
+        mbarrier_t *full = &shared->ring[state->index].full;
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+         * .arrive.expect_tx */
+        producer_acquire(shared->ring, *state, STAGE_BYTES);
+        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
+        UNROLL for (int i = 0; i < BLOCKS; ++i)
+            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
+                     block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
+        pipeline_advance(state, STAGES);
+    }
+}
+
+/* Waits for a k-tile and loads its weights. One warpgroup. */
+DEVICE void take_weights(struct smem *shared, struct pipeline_state state, struct weights *w,
+                         int consumer) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, state);
+    load_weights(w, shared->memory.tiles.b[state.index], consumer);
+}
+
+/* Multiplies a k-tile whose weights are in `f`, loads those of the next one meanwhile, promotes the
+ * sums, and converts. One warpgroup. */
+DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
+                            struct fragments *f, bool more, int consumer) {
+    e4m3_t *unpacked = shared->memory.tiles.unpacked[consumer];
+    float acc[BM / 2];
+    struct weights w;
+    struct pipeline_state release = *state;
+    unpack(unpacked, f);
+    /* This thread's weights are written before wgmma reads them; and its reads of the packed ones
+     * come before the TMA's next write to their stage. fence.proxy.async */
+    fence_proxy_async();
+    /* For all threads of the warpgroup, whose weights one wgmma reads. bar.sync */
+    named_barrier_sync(1 + consumer, 128);
+    /* The promotion's reading of the accumulators comes before the multiplications. wgmma.fence */
+    wgmma_fence();
+    multiply(acc, unpacked, shared->memory.tiles.a[state->index]);
+    /* They are one group, for the wait to count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+    if (more) take_weights(shared, *state, &w, consumer);
+    /* The sums of 128 products are complete; A's part of the stage has been read, and so have the
+     * unpacked weights. wgmma.wait_group */
+    wgmma_wait_group(0);
+    /* By this warp. By all four, before one of them writes the next weights: bar.sync. This also
+     * orders the lanes' reads of the stage before its release. mbarrier.arrive */
+    named_barrier_sync(1 + consumer, 128);
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
+    /* Added up in fp32, times the scales of this thread's two channels. */
+    wgmma_promote(sum, acc, f->scale, BM / 2);
+    if (more) convert(f, &w);
+}
+
+/* Multiplies the CTA's k-tiles and leaves the sums in shared memory. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const int k_tiles = k_tiles_of_cta(args);
+    float sum[BM / 2] = {0};
+    struct weights w;
+    struct fragments f;
+    struct pipeline_state state = {0, 0};
+    if (k_tiles > 0) {
+        take_weights(shared, state, &w, consumer);
+        convert(&f, &w);
+    }
+    NO_UNROLL for (int i = 0; i < k_tiles; ++i)
+        multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);
+    /* All consumer warps have: nothing reads the ring any more, and no load is under way, so the
+     * sums may overwrite it. bar.sync */
+    named_barrier_sync(1 + CONSUMERS, 128 * CONSUMERS);
+    column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
+}
+
+/* Adds up this CTA's share of the tile over the cluster and stores it. All threads. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
+    enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
+    const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
+    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
+                   i += args->splits * THREADS) {
+        const int row = place.m * BM + i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
+        const uint32_t bits = ld_global_b32(&args->scales.a[row]);
+        float sum[SUM_CHUNK], scale;
+        memcpy(&scale, &bits, sizeof scale);
+        column_sum_get(&shared->memory.sums[i / CHUNKS * PITCH + chunk], args->splits, sum);
+        column_sum_store(args, row, place.n * BN + chunk, scale * UNIT, sum);
+    }
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+    const struct place place = place_of(&args, blockIdx.x / args.splits);
+    const bool loads = threadIdx.x == 0;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    if (loads) {
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+        /* The first round needs no wait, and a short main loop waits for its first bytes. */
+        producer(shared, &args, place, &state, 0, STAGES);
+    }
+    /* The barriers are initialized before others use them. bar.sync */
+    __syncthreads();
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* The sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
+    if (args.splits > 1) cluster_sync();
+    else __syncthreads();
+    store_tile(shared, &args, place);
+    /* No CTA exits while a peer may still read its memory. barrier.cluster */
+    if (args.splits > 1) cluster_sync();
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    struct gemm_launch launch;
+    if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
+    args.splits = splits_of(&args);
+    launch = gemm_launch_of(&GEMM_KERNEL, args.tiles_m * args.tiles_n * args.splits, stream);
+    launch.cluster = args.splits;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .technique = "4-bit weights, converted and written to shared memory for wgmma",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};

@@ -1,0 +1,88 @@
+/*
+ * w4a8_gemm.h: the chapter's kernels as a library: D = A * B with 4-bit weights B and 8-bit
+ * activations A, on a Hopper GPU. For C and C++.
+ *
+ *     A  m x k   e4m3 (8 bits: sign, 4 of exponent, 3 of mantissa), row-major, times a scale for
+ *                each row
+ *     B  k x n   whole numbers from -7 to 7, times a scale for every 128 of k in each column
+ *     D  m x n   bf16, row-major
+ *
+ *     D[i][j] = scale_a[i] * sum over g of (scale_b[j][g] * sum over l of A[i][l] * B[l][j])
+ *
+ * where g counts the groups of 128 of k, and l the elements of a group.
+ *
+ * Weights are prepared once, on the host: quantized or only rearranged, into blocks of 128 columns
+ * x 128 of k (w4_block.h describes them). The caller copies the blocks to the device. Inner sums
+ * have the Tensor Core's 14 bits, outer ones fp32; the result is rounded once.
+ *
+ * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h of chapter 10. Calls
+ * that may overlap on the device must not share D; they may share everything else, plans included.
+ * A graph that has captured a run holds its pointers; it does not need the plan.
+ */
+#ifndef W4A8_GEMM_H
+#define W4A8_GEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum w4a8_gemm_status {
+    W4A8_GEMM_OK = 0,
+    W4A8_GEMM_BAD_ARGUMENT = 1, /* nothing was done; stderr has which one, and why */
+    W4A8_GEMM_FAILED = 2        /* no device, not a Hopper, no memory, or the launch failed */
+};
+
+/* Bytes of the blocks of n columns of k. If n or k are wrong, a message on stderr and 0. */
+size_t w4a8_gemm_weight_bytes(int n, int k);
+
+/* ---- preparing weights; on the host, needs no device ---- */
+
+/* Quantizes real weights. `weights`: [n][ld] floats, ld >= k: a column of B is contiguous. The
+ * scale of a group is its greatest magnitude over 7, rounded to bf16, and a weight the whole number
+ * nearest to its quotient by the scale. `blocks`: w4a8_gemm_weight_bytes() bytes, overwritten.
+ * Infinities and NaNs are refused. Returns an enum w4a8_gemm_status. */
+int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blocks);
+
+/* Rearranges weights that are quantized already. `weights`: [n][ld] whole numbers from -7 to 7;
+ * others are refused. `scales`: [n][scale_ld], scale_ld >= ceil(k / 128), rounded to bf16. */
+int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const float *scales,
+                      int64_t scale_ld, void *blocks);
+
+/* ---- multiplying ---- */
+
+/* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
+ * waiting.
+ *
+ * m, n, k: any from 1 to 2000000000. lda >= k is a multiple of 16 elements, ldd >= n a multiple of
+ * 8. The padding between a row's end and its leading dimension is neither used nor written. `a`,
+ * `blocks` and `d` are in device memory, at multiples of 16 bytes; at multiples of 128 they are
+ * read faster. `scale_a`: m floats in device memory. With the same arguments on the same kind of
+ * device the result is the same to the bit.
+ *
+ * Returns an enum w4a8_gemm_status. */
+int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, const float *scale_a,
+              const void *blocks, void *d, int64_t ldd);
+
+/* The same in two parts. A plan does once what depends on the shape, so that a run costs the host
+ * little more than the launch itself. */
+struct w4a8_gemm_plan;
+
+/* Makes a plan for the current device. `*plan` is NULL unless W4A8_GEMM_OK is returned. */
+int w4a8_gemm_plan_create(struct w4a8_gemm_plan **plan, int m, int n, int k, int64_t lda,
+                          int64_t ldd);
+
+/* Enqueues D = A * B on `stream`, and returns without waiting. The pointers may differ from run to
+ * run. Returns an enum w4a8_gemm_status. */
+int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const void *a,
+                       const float *scale_a, const void *blocks, void *d);
+
+/* Frees a plan, or nothing if it is NULL. */
+void w4a8_gemm_plan_destroy(struct w4a8_gemm_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

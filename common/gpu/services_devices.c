@@ -1,0 +1,64 @@
+/*
+ * services_devices.c: the services of a chapter for several devices: one kernel on each, and copies
+ * between them.
+ */
+#include <stdio.h>
+
+#include "gpu/cuda_call.h"
+#include "gpu/devices.h"
+#include "gpu/launch.h"
+
+/* Enqueues the copies, each on the stream of its device. */
+static bool enqueue_copies(const struct gemm_copy *copies, int count,
+                           const cudaStream_t streams[GEMM_DEVICES]) {
+    bool good = true;
+    for (int i = 0; i < count && good; ++i)
+        if (copies[i].bytes)
+            good = devices_select(copies[i].device) &&
+                   cuda_ok(cudaMemcpyAsync(copies[i].to, copies[i].from, copies[i].bytes,
+                                           cudaMemcpyDefault, streams[copies[i].device]),
+                           "copying between devices");
+    return good;
+}
+
+/* The kernels wait for each other, so none may start if another one cannot. */
+static bool prepare_all(const struct gemm_launch *launch, int devices) {
+    bool good = true;
+    for (int i = 0; i < devices && devices <= devices_count() && good; ++i)
+        good = devices_select(i) && launch_prepare(launch);
+    return good;
+}
+
+enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
+                                           const struct gemm_device_args *args, int devices,
+                                           const struct gemm_copy *copies, int count) {
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    cudaStream_t streams[GEMM_DEVICES], beside[GEMM_DEVICES];
+    if (!prepare_all(launch, devices)) {
+        devices_select(0);
+        return GEMM_LAUNCH_FAILED;
+    }
+    if (!devices_fork(stream, devices, streams)) return GEMM_LAUNCH_FAILED;
+    bool good = count == 0 ||
+                (devices_fork_copies(devices, beside) && enqueue_copies(copies, count, beside));
+    for (int i = 0; i < devices && good; ++i) {
+        struct gemm_launch own = *launch;
+        own.stream = streams[i];
+        good = devices_select(i) && launch_enqueue(&own, &args[i]);
+    }
+    if (count > 0) good &= devices_join_copies(stream, devices);
+    return devices_join(stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices) {
+    return gemm_launch_beside_copies(launch, args, devices, NULL, 0);
+}
+
+enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
+    cudaStream_t streams[GEMM_DEVICES];
+    const int devices = devices_count();
+    if (!devices_fork((cudaStream_t)stream, devices, streams)) return GEMM_LAUNCH_FAILED;
+    const bool good = enqueue_copies(copies, count, streams);
+    return devices_join((cudaStream_t)stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}

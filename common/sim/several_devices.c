@@ -1,0 +1,95 @@
+/*
+ * several_devices.c: launches on several devices, and the copy engines, as a chapter's launch
+ * function sees them.
+ *
+ * A copy beside a launch is a job like those of the TMA: its destination is poisoned when it
+ * begins, and written when the schedule says. The clocks of happens-before do not know it. A kernel
+ * that reads the destination in the same launch reads the poison under some schedules.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gemm.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/grid.h"
+#include "sim/core/hazards.h"
+#include "sim/core/jobs.h"
+#include "sim/core/run.h"
+#include "sim/core/shared_memory.h"
+#include "sim/core/storage.h"
+#include "sim/cost/memory_model.h"
+#include "sim/cost/timing_model.h"
+#include "sim/settings.h"
+
+struct copy_job {
+    struct sim_job job; /* first */
+    struct gemm_copy copy;
+};
+
+static void complete_copy(struct sim_job *job) {
+    struct copy_job *const under_way = (struct copy_job *)job;
+    memcpy(under_way->copy.to, under_way->copy.from, under_way->copy.bytes);
+    if (sim_timed() && sim.cycles < job->time) sim.cycles = job->time;
+    free(under_way);
+}
+
+static void cancel_copy(struct sim_job *job) { free(job); }
+
+/* Starts the copies; false if one of them leaves its allocation. */
+static bool start_copies(const struct gemm_copy *copies, int count) {
+    const uint64_t begin = sim.cycles;
+    for (int i = 0; i < count; ++i) {
+        const struct gemm_copy *const copy = &copies[i];
+        if (!copy->bytes) continue;
+        if (!sim_global_check(copy->from, copy->bytes, SIM_READ) ||
+            !sim_global_check(copy->to, copy->bytes, SIM_WRITE))
+            return false;
+        struct copy_job *const under_way = storage_zeroed(1, sizeof *under_way);
+        under_way->job.complete = complete_copy;
+        under_way->job.cancel = cancel_copy;
+        under_way->copy = *copy;
+        sim_poison(copy->to, copy->bytes);
+        const int from = sim_home_of(copy->from), to = sim_home_of(copy->to);
+        sim_job_start(&under_way->job, sim_link_book(begin, from, to, copy->bytes) + LINK_LATENCY);
+    }
+    return true;
+}
+
+/* May the run go on? */
+static enum gemm_status check_launch(const struct gemm_launch *launch, int devices) {
+    if (!sim_run_state.running) {
+        fprintf(stderr,
+                "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
+                launch->name);
+        return GEMM_LAUNCH_FAILED;
+    }
+    if (devices <= sim.gpus) return GEMM_OK;
+    fprintf(stderr, "%s: launch refused: %d devices, and there are %d: see --gpus\n", launch->name,
+            devices, sim.gpus);
+    return GEMM_LAUNCH_FAILED;
+}
+
+enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
+                                           const struct gemm_device_args *args, int devices,
+                                           const struct gemm_copy *copies, int count) {
+    if (check_launch(launch, devices) != GEMM_OK) return GEMM_LAUNCH_FAILED;
+    if (sim_run_state.abandoned) return GEMM_OK;
+    if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
+    return grid_run_devices(launch, args, devices, &sim_run_state.abandoned) ? GEMM_OK
+                                                                             : GEMM_LAUNCH_FAILED;
+}
+
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices) {
+    return gemm_launch_beside_copies(launch, args, devices, NULL, 0);
+}
+
+enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
+    (void)stream;
+    if (sim_run_state.abandoned) return GEMM_OK;
+    if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
+    while (jobs_complete_next()) {
+    }
+    return GEMM_OK;
+}

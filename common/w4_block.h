@@ -1,0 +1,114 @@
+/*
+ * w4_block.h: 4-bit weights in the order in which a Hopper GEMM reads them, on the host.
+ *
+ * The weights are n channels (rows of B) of k. A group is 128 of k in one channel. It has a scale,
+ * a bf16, and its weights are whole numbers from -7 to 7: a sign and a magnitude. (Two's complement
+ * would also have -8, which takes more instructions to convert.)
+ *
+ * 128 channels x 128 of k are a block: 8192 bytes of weights, then 256 bytes of scales. Blocks lie
+ * one after the other, [ceil(n / 128)][ceil(k / 128)]; beyond n and k they hold zeros.
+ *
+ * The Tensor Core takes 64 channels from 128 threads, and 32 of k at a time (PTX ISA: "Register
+ * Fragments for wgmma.mma_async.m64nNk32"). A thread's registers for 64 of k are 32 weights, 16
+ * bytes; so a block's weights are [2: 64 channels][2: 64 of k][128 threads][4 words]. With lane =
+ * 4 g + t, word 2 s + j has eight weights of step s, 32 of k: four of channel 16 warp + g and four
+ * of the channel eight further, k = 32 s + 16 j + 4 t + 0, 1, 2, 3.
+ *
+ * In a word, bits 0-2, 8-10, 16-18, 24-26 are the magnitudes of the first four, and bits 7, 15, 23,
+ * 31 their signs. So four bits of every byte are an e4m3 (below). The other bits are the second
+ * four's, in the same places of the word rotated by 4 bits to the right.
+ *
+ *     e4m3 of a sign and a magnitude of 3 bits: subnormal, exponent field 0: magnitude * 2^-9
+ *
+ * The scales: the word 32 half + 8 warp + g has that of channel 64 half + 16 warp + g in its lower
+ * half, and that of the channel eight further in its upper half.
+ */
+#ifndef W4_BLOCK_H
+#define W4_BLOCK_H
+
+#include <math.h>
+
+#include "element_codec.h"
+
+enum {
+    W4_BLOCK = SCALE_BLOCK, /* channels, and elements of k */
+    W4_WEIGHT_BYTES = W4_BLOCK * W4_BLOCK / 2,
+    W4_BLOCK_BYTES = W4_WEIGHT_BYTES + W4_BLOCK * 2,
+    W4_GREATEST = 7, /* magnitude of a weight */
+};
+
+/* Bytes of the blocks of n channels of k. */
+static inline size_t w4_bytes(int n, int k) {
+    return (size_t)ceil_div(n, W4_BLOCK) * (size_t)ceil_div(k, W4_BLOCK) * W4_BLOCK_BYTES;
+}
+
+/* The block that a group belongs to; `k_blocks` is ceil(k / 128). */
+static inline uint8_t *w4_block_of(uint8_t *blocks, int k_blocks, int channel, int k_block) {
+    return blocks +
+           ((size_t)(channel / W4_BLOCK) * (size_t)k_blocks + (size_t)k_block) * W4_BLOCK_BYTES;
+}
+
+/* Where a weight lies in a block: the bytes of its magnitude and its sign, and the magnitude's
+ * lowest bit. */
+struct w4_place {
+    int magnitude, sign, shift;
+};
+
+static inline struct w4_place w4_place_of(int channel, int k) {
+    const int row = channel % 64, thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
+    const int of_thread = (channel % W4_BLOCK / 64 * 2 + k % W4_BLOCK / 64) * 128 + thread;
+    const int at = of_thread * 16 + (k % 64 / 32 * 2 + k % 32 / 16) * 4;
+    if (row / 8 % 2 == 0) return (struct w4_place){at + k % 4, at + k % 4, 0};
+    return (struct w4_place){at + k % 4, at + (k + 1) % 4, 4};
+}
+
+/* The bit of a weight's sign, in its byte. */
+static inline int w4_sign(struct w4_place place) { return place.shift ? 0x08 : 0x80; }
+
+/* Puts a weight at its place, which held zero. */
+static inline void w4_put(uint8_t *block, int channel, int k, int weight) {
+    const struct w4_place place = w4_place_of(channel, k);
+    block[place.magnitude] |= (uint8_t)((weight < 0 ? -weight : weight) << place.shift);
+    if (weight < 0) block[place.sign] |= (uint8_t)w4_sign(place);
+}
+
+/* A weight of a block. */
+static inline int w4_get(const uint8_t *block, int channel, int k) {
+    const struct w4_place place = w4_place_of(channel, k);
+    const int magnitude = block[place.magnitude] >> place.shift & 7;
+    return block[place.sign] & w4_sign(place) ? -magnitude : magnitude;
+}
+
+/* Where a channel's scale lies in a block. */
+static inline size_t w4_place_of_scale(int channel) {
+    const int c = channel % W4_BLOCK, word = c / 64 * 32 + c % 64 / 16 * 8 + c % 8;
+    return W4_WEIGHT_BYTES + (size_t)word * 4 + (size_t)(c / 8 % 2) * 2;
+}
+
+/* Puts a channel's scale, a bf16, at its place. */
+static inline void w4_put_scale(uint8_t *block, int channel, uint16_t scale) {
+    memcpy(block + w4_place_of_scale(channel), &scale, sizeof scale);
+}
+
+static inline uint16_t w4_get_scale(const uint8_t *block, int channel) {
+    uint16_t scale;
+    memcpy(&scale, block + w4_place_of_scale(channel), sizeof scale);
+    return scale;
+}
+
+/* The scale of a group: the greatest magnitude over 7, as a bf16; 1 for zeros. */
+static inline uint16_t w4_scale(const float *values, int count) {
+    float greatest = 0;
+    for (int i = 0; i < count; ++i)
+        greatest = fmaxf(greatest, fabsf(values[i]));
+    const uint16_t scale = float_to_bf16(greatest / W4_GREATEST);
+    return bf16_to_float(scale) > 0 ? scale : float_to_bf16(1);
+}
+
+/* The nearest weight, ties to even. */
+static inline int w4_weight(float value, float scale) {
+    const float quotient = rintf(value / scale);
+    return (int)fmaxf(-W4_GREATEST, fminf(W4_GREATEST, quotient));
+}
+
+#endif
