@@ -31,7 +31,7 @@ RULES = (
     # Groups: a wait counts them, and an empty one is complete at once.
     ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
      "The second group is empty. The wait counts it and so waits for more than it has to."),
-    ("", r"if \(elected\) bulk_(commit|wait)_group", "by all threads",
+    ("", r"if \((elected|threadIdx\.x % 128 == 0)\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
@@ -109,11 +109,15 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
      "but nothing is read too early."),
-    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER", "arrives without waiting",
-     "The barrier only meets the last arrival of consumer 1: nothing follows that consumer 0 would "
-     "have to wait for."),
-    ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER",
+    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
+     "removed|only a warp|arrives without|after the next|before the previous",
+     "The barrier only pairs the last arrival of consumer 1. Nothing follows that consumer 0 would "
+     "have to wait for, and a named barrier ends with its CTA."),
+    ("11_.*kernel", r"bulk_wait_group\(0\)", "before the previous",
+     "The barrier before it hands over the Tensor Core, and has nothing to do with the stores."),
+    ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER \+",
      "(after the next|before the previous|waits, too)", ORDER_TURN),
+    ("11_.*kernel", r"consumer == 1\) named_barrier_arrive\(ORDER,", "waits, too", ORDER_TURN),
     ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 

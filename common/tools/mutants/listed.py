@@ -238,7 +238,7 @@ EDITS = [
 
     (PROMOTED, "first_row + half * 64 + row", "first_row + row", "the scales of the first half",
      VALUE),
-    (PROMOTED, "row < args->m ?", "true ?", "the scales of rows that do not exist", VALUE),
+    (PROMOTED, "row + 8 * i < args->m ?", "true ?", "the scales of rows that do not exist", VALUE),
     (PROMOTED, "column < args->n;", "true;", "the scales of columns that do not exist", VALUE),
     (PROMOTED, "wgmma_promote(sum[half]", "wgmma_promote(sum[0]", "one set of sums for both halves",
      VALUE),
