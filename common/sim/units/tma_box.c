@@ -78,7 +78,7 @@ static void check_column(const struct tensor_map_fields *f, int column) {
         sim_fatal("tma-coordinate", sim_thread(),
                   "column %d is %lld bytes into the row: a box has to begin at a multiple of %d "
                   "bytes, which is %d elements.\n"
-                  "    Round the column down, and skip in shared memory what precedes it.",
+                  "    round the column down, and skip in shared memory what precedes it.",
                   column, (long long)column * f->element_bytes, TMA_CHUNK,
                   TMA_CHUNK / f->element_bytes);
 }
