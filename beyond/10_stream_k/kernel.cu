@@ -74,17 +74,17 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[ROWS / 64][BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producers of all CTAs of the cluster that this warp has read the stage: lane r
- * arrives at CTA r's barrier. */
+/* Releases the stage, which this warp has read, to the producers of all CTAs: lane r arrives at
+ * CTA r's barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);

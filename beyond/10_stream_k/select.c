@@ -40,9 +40,9 @@
                                     f(deep_64x128, 1, 1, 0, 311, 9000)                             \
                                         f(deep_128x128, 1, 1, 0, 560, 13000)
 
-/* Bytes per cycle. L2_BYTES: of an SM from the L2, if rows begin at multiples of LINE_BYTES, so
- * that a row of a box is one line of the cache. L2_BYTES_UNALIGNED: if they do not, and it is two
- * lines. MEMORY_BYTES: of all SMs from memory. LAYER: cycles for adding up a layer of sums. */
+/* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
+ * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
+ * lines. MEMORY_BYTES: memory to all SMs. LAYER: cycles, not bytes, to add up a layer of sums. */
 enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
 enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
 

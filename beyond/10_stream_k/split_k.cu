@@ -77,10 +77,10 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
     struct tiles *tiles = &shared->memory.tiles;
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before this. wgmma.fence */
+    /* Ordinary accesses to the accumulators come before the multiplications. wgmma.fence */
     wgmma_fence();
     multiply(acc, &tiles->a[state->index][first_row * BK], tiles->b[state->index], accumulate);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
@@ -100,7 +100,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    /* So are those of all consumer warps: no wgmma reads the ring any more, and no load is under
+    /* The same holds for every consumer warp. No wgmma still reads the ring and no load is under
      * way, so the sums may overwrite it. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
     cluster_sum_put(shared->memory.partial, 128 * CONSUMERS, BN, acc);

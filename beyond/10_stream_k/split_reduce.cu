@@ -5,8 +5,8 @@
  * The idea: a CTA computes a part of a tile, `args.splits` parts to a tile, one part to a CTA. Its
  * sums are fp32, and the TMA adds them to a workspace (reduce-add): in the L2, in no particular
  * order. What it costs: zeroing the workspace before, converting it after, four bytes for every
- * element and part, and the bits: fp32 sums depend on their order, so that two runs may differ in
- * the last place, except where every sum is exact. (split_k.cu adds in a fixed order, at the price
+ * element and part, and reproducibility: fp32 sums depend on their order, so two runs may differ in
+ * the last place unless every sum is exact. (split_k.cu adds in a fixed order, at the price
  * of two cluster barriers.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
@@ -115,12 +115,12 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][consumer * ROWS * BK], shared->b[state->index],
              accumulate);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }

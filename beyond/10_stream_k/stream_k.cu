@@ -54,9 +54,9 @@ struct piece {
     int tile, k_begin, k_end;
 };
 
-/* What is left to do for this cluster: whole tiles, then its stretch from the end on. So the piece
- * that another cluster waits for comes first, the one for which this cluster waits comes last; and
- * it waits only for clusters of lower index, which were launched before it. */
+/* What is left to do for this cluster: whole tiles, then its stretch, the last piece first. So the
+ * sums that another cluster waits for are stored early. The piece that needs sums of others comes
+ * last, and waits only for clusters of lower index, which the hardware launches earlier. */
 struct work {
     int round;          /* of whole tiles */
     int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */
@@ -194,17 +194,17 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
                          float acc[BN / 2], bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
-    /* What ordinary instructions did to the accumulators comes before the multiplications.
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
     multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], accumulate);
-    /* They are one group, for the waits to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the producers of all CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. mapa, mbarrier.arrive */
+/* Releases the stage, which this warp has read, to the producers of all CTAs: lane r arrives at
+ * CTA r's barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -225,7 +225,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
         issue_k_tile(shared, &state, half, acc, false);
         NO_UNROLL for (int k_tile = piece.k_begin + 1; k_tile < piece.k_end; ++k_tile) {
             issue_k_tile(shared, &state, half, acc, true);
-            /* The group of the k-tile before is complete: this warp has read its stage.
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
             release_stage(shared, &release);
@@ -237,7 +237,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
             leave_sums(args, half, acc);
             continue;
         }
-        /* Earlier k-tiles of the tile, back to its first one, are in the stretches before this. */
+        /* The earlier k-tiles of this tile belong to the stretches of the clusters before this. */
         const int64_t first = first_of_tile(args, piece);
         if (piece.k_begin > 0)
             for (int c = blockIdx.x / CLUSTER; stretch_begin(args, c--) > first;)
@@ -268,7 +268,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     } else {
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

@@ -2,12 +2,12 @@
  * 11_fp8_scaling: the promotion of one warpgroup's sums runs under the other's multiplications.
  *
  * The idea: while the Tensor Core works on 64 rows of one warpgroup, the other warpgroup promotes
- * its sums and has its next multiplications ready before the Tensor Core is idle. So between the
- * end of one group of multiplications and the start of the next there must be nothing but the
- * promotion: the scales arrive with the operands and are read while the multiplications run; so
- * are the next descriptors made, the next stage awaited, the last one released and finished rows
- * stored. What it costs: 1 KB of each stage, and a proxy fence, since ordinary loads have read what
- * the TMA will overwrite.
+ * its sums and issues its next multiplications before the Tensor Core is idle. So only the
+ * promotion may lie between the end of one group of multiplications and the start of the next. The
+ * scales arrive with the operands. Under the multiplications a warpgroup reads them, makes the next
+ * descriptors, waits for the next stage, releases the last one and stores finished rows. What it
+ * costs: 1 KB of each stage, and a proxy fence, because ordinary loads have read what the TMA will
+ * overwrite.
  */
 #include "gemm.h"
 #ifndef BM
@@ -20,7 +20,7 @@
 #define STAGES 4 /* depth of the ring */
 #endif
 #ifndef ORDERED
-#define ORDERED 0 /* 1: the warpgroups issue in turn, whatever the Tensor Core would do */
+#define ORDERED 0 /* 1: named barriers make the warpgroups issue in strict turns */
 #endif
 #ifndef BUFFERS
 #define BUFFERS 2 /* of epilogue_store.h */
@@ -59,7 +59,7 @@ struct smem {
     e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column] */
     float scale_a[STAGES][BM]; /* [stage][row] */
-    float scale_b[STAGES][32]; /* 128 bytes each, as the TMA wants it */
+    float scale_b[STAGES][32]; /* 128 bytes each: the TMA writes to multiples of 128 bytes */
     struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
 
@@ -94,8 +94,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             /* The half of A first: both CTAs wait for it. */
             tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a, tile.m * BM + row,
                                k_tile * BK, full, (1 << CLUSTER) - 1);
-            /* Each CTA fetches its scales alone: what ordinary loads have read, a peer's TMA could
-             * overwrite only after a release at the scope of the cluster, which is slow. */
+            /* Each CTA fetches its own scales. Ordinary loads read them, so a peer's TMA could
+             * overwrite them only after a release at the scope of the cluster, which is slow. */
             tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
             tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
             tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n * BN / SCALE_BLOCK,
@@ -113,8 +113,8 @@ DEVICE float load_scale(const float *scale) {
     return value;
 }
 
-/* Tells the producers of both CTAs that this warp has read the stage: lane r arrives at CTA r's
- * barrier. A whole warp. */
+/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
+ * CTA r's barrier. A whole warp. */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     /* This lane has read its scales, before the TMA overwrites them. fence.proxy.async */
@@ -161,7 +161,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             UNROLL for (int part = 0; part < PARTS; ++part) {
                 /* The other consumer has issued its 64 rows. bar.sync */
                 if (ORDERED) named_barrier_sync(ORDER + consumer, 128 * CONSUMERS);
-                /* The promotion's reading of the accumulators comes before the multiplications.
+                /* The promotion's reads of the accumulators come before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
                 multiply(acc, a + (part * 64 * BK * sizeof(e4m3_t) >> 4), b);
@@ -183,13 +183,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                     pipeline_advance(&state, STAGES);
                     a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
                     b = b_first + (unsigned)(state.index * sizeof shared->b[0] >> 4);
-                    /* As above, of the next k-tile. mbarrier.try_wait */
+                    /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
                     if (k_tile < args->tiles_k - 1) consumer_wait(shared->ring, state);
                 }
 
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
-                /* Added to those in fp32, times the scales of this thread's two rows. */
+                /* Adds them to the sums in fp32, times the scales of this thread's two rows. */
                 wgmma_promote(sum[part], acc, scale, BN / 2);
             }
         }
@@ -198,7 +198,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     }
     /* The stage read last is not released: no load follows. */
     if (!first) store_part(shared, args, last, consumer, PARTS - 1, sum[PARTS - 1]);
-    /* The last arrival of consumer 1 is met. bar.sync */
+    /* Completes the barrier at which consumer 1 has arrived last. bar.sync */
     if (ORDERED && consumer == 0) named_barrier_sync(ORDER, 128 * CONSUMERS);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
@@ -224,7 +224,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

@@ -4,8 +4,8 @@
  * The idea: after each k-tile the Tensor Core's sums are multiplied by the scales of their row of A
  * and of the block of B, and added to a second set of accumulators on the CUDA cores. So each block
  * has the scale that fits it, and the Tensor Core's 14 bits hold only 128 products. What it costs:
- * registers for both sets, so that a warpgroup multiplies half of its rows at a time. And it has
- * nothing in flight while it waits, fetches the scales and adds.
+ * registers for both sets, so that a warpgroup multiplies half of its rows at a time. And the
+ * warpgroup has nothing in flight while it waits, fetches the scales and adds.
  */
 #include "gemm.h"
 #define BUFFERS 1      /* of epilogue_store.h */
@@ -135,7 +135,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
                 load_scales(args, first_row + half * 64 + row, first_column, k_tile, scale);
-                /* Added to those in fp32, times the scales of this thread's two rows. */
+                /* Adds them to the sums in fp32, times the scales of this thread's two rows. */
                 wgmma_promote(sum[half], acc, scale, BN / 2);
             }
             /* This warp has read the stage. mbarrier.arrive */

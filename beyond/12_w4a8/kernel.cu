@@ -1,14 +1,14 @@
 /*
  * 12_w4a8: weights of 4 bits, converted in registers on their way to the Tensor Core.
  *
- * The idea: with few rows of A, every byte of B is used a few times only, and memory sets the
- * speed. So B is made of 4-bit weights, and shared memory and the way to it carry half the bytes of
- * FP8. wgmma takes only its first operand from registers, so the product is computed transposed:
- * its rows are B's, the channels of D, and its columns are rows of A. The weights lie in memory in
- * the order of the registers (w4_block.h): a thread loads 16 bytes, converts 32 weights by three
- * instructions for eight, and nothing goes back to shared memory. The next k-tile is converted
- * while the Tensor Core works. What it costs: a proxy fence, because ordinary loads read what the
- * TMA overwrites, and a second set of fragments, because a set must not change before the wait.
+ * The idea: with few rows of A, every byte of B is used only a few times, and memory sets the
+ * speed. So B is made of 4-bit weights, half the bytes of FP8 in memory and in shared memory. wgmma
+ * takes only its first operand from registers, so the product is computed transposed: its rows are
+ * the channels of D, which are rows of B, and its columns are rows of A. The weights lie in memory
+ * in the order of the registers (w4_block.h). A thread loads 16 bytes, which are 32 weights. Three
+ * instructions convert eight of them, and nothing goes back to shared memory. The next k-tile is
+ * converted while the Tensor Core works. What it costs: a proxy fence, because ordinary loads read
+ * what the TMA overwrites, and a second set of fragments: a set must not change before the wait.
  */
 #include "gemm.h"
 #include "building_blocks/column_sum.h"
@@ -92,7 +92,7 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
      * come before the multiplications. wgmma.fence */
     wgmma_fence();
     multiply(acc, f, shared->memory.tiles.a[state->index]);
-    /* They are one group, for the wait to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
     if (more) take_weights(shared, *state, &w, consumer);
@@ -107,7 +107,7 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
      * mbarrier.arrive */
     __syncwarp();
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
-    /* Added up in fp32, times the scales of this thread's two channels. */
+    /* Adds them to the sums in fp32, times the scales of this thread's two channels. */
     wgmma_promote(sum, acc, f->scale, BM / 2);
     if (more && !AHEAD) convert(next, &w);
 }
@@ -128,8 +128,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         if (!AHEAD || i + 1 == k_tiles) continue;
         multiply_k_tile(shared, &state, sum, &f[AHEAD], &f[0], i + 2 < k_tiles, consumer);
     }
-    /* All consumer warps have: nothing reads the ring any more, and no load is under way, so the
-     * sums may overwrite it. bar.sync */
+    /* All consumer warps have read their last stage, and no load is under way, so the sums may
+     * overwrite the ring. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
     column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
 }

@@ -1,13 +1,13 @@
 /*
  * 12_w4a8, through_smem.cu: weights of 4 bits, unpacked to shared memory.
  *
- * The idea: with few rows of A, every byte of B is used a few times only, and memory sets the
+ * The idea: with few rows of A, every byte of B is used only a few times, and memory sets the
  * speed. So B is made of 4-bit weights, half the bytes of FP8. The Tensor Core has no such type: a
  * warpgroup loads a k-tile's weights, converts them to e4m3 and writes them to shared memory, as
  * the TMA would have, for wgmma to read. The product is computed transposed: wgmma's rows are B's,
  * the channels of D, because there are never fewer than 64 of them, and its columns are rows of A.
- * What it costs: four bits come from shared memory, eight go back and eight are read again, and two
- * more points at which a warpgroup waits for itself.
+ * What it costs: for each weight, four bits are read from shared memory, eight are written back and
+ * eight are read again; and two more barriers of the warpgroup.
  */
 #include "gemm.h"
 #include "building_blocks/column_sum.h"
@@ -106,21 +106,21 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     fence_proxy_async();
     /* For all threads of the warpgroup, whose weights one wgmma reads. bar.sync */
     named_barrier_sync(1 + consumer, 128);
-    /* The promotion's reading of the accumulators comes before the multiplications. wgmma.fence */
+    /* The promotion's reads of the accumulators come before the multiplications. wgmma.fence */
     wgmma_fence();
     multiply(acc, unpacked, shared->memory.tiles.a[state->index]);
-    /* They are one group, for the wait to count. wgmma.commit_group */
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
     if (more) take_weights(shared, *state, &w, consumer);
     /* The sums of 128 products are complete; A's part of the stage has been read, and so have the
      * unpacked weights. wgmma.wait_group */
     wgmma_wait_group(0);
-    /* By this warp. By all four, before one of them writes the next weights: bar.sync. This also
-     * orders the lanes' reads of the stage before its release. mbarrier.arrive */
+    /* That holds for all four warps before one of them writes the next weights. The barrier also
+     * orders every lane's reads of the stage before its release. bar.sync, mbarrier.arrive */
     named_barrier_sync(1 + consumer, 128);
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
-    /* Added up in fp32, times the scales of this thread's two channels. */
+    /* Adds them to the sums in fp32, times the scales of this thread's two channels. */
     wgmma_promote(sum, acc, f->scale, BM / 2);
     if (more) convert(f, &w);
 }
@@ -138,8 +138,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     }
     NO_UNROLL for (int i = 0; i < k_tiles; ++i)
         multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);
-    /* All consumer warps have: nothing reads the ring any more, and no load is under way, so the
-     * sums may overwrite it. bar.sync */
+    /* All consumer warps have read their last stage, and no load is under way, so the sums may
+     * overwrite the ring. bar.sync */
     named_barrier_sync(1 + CONSUMERS, 128 * CONSUMERS);
     column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
 }

@@ -1,12 +1,12 @@
 /*
  * 12_w4a8, wide.cu: many rows of A, where the Tensor Core sets the speed.
  *
- * The idea: with hundreds of rows the weights are used often enough, and 11's kernel.cu is the one
- * to begin with: persistent CTAs, two consumers whose promotions run under each other's
- * multiplications, two CTAs that share the larger operand's bytes. That operand now is A, since
- * weights have half the bytes. What it costs against FP8: the conversion. It comes after the
- * promotion, because there are no registers for a second set of fragments, and so it is the one
- * thing besides the promotion that has to fit under the other consumer's multiplications.
+ * The idea: with hundreds of rows each weight is used hundreds of times, so this is 11's kernel.cu:
+ * persistent CTAs, two consumers whose promotions run under each other's multiplications, and two
+ * CTAs that share the larger operand's bytes. That operand is A here, because weights have half the
+ * bytes. What it costs against FP8: the conversion. There are no registers for a second set of
+ * fragments, so the conversion comes after the promotion. Both of them have to fit under the other
+ * consumer's multiplications.
  */
 #include "gemm.h"
 #define BUFFERS 2 /* of epilogue_store.h */
@@ -67,8 +67,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
             /* The half of A first: both CTAs wait for it. */
             tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a, tile.m * BM + row,
                                k_tile * BK, full, (1 << CLUSTER) - 1);
-            /* Each CTA fetches its weights alone: what ordinary loads have read, a peer's TMA could
-             * overwrite only after a release at the scope of the cluster, which is slow. */
+            /* Each CTA fetches its own weights. Ordinary loads read them, so a peer's TMA could
+             * overwrite them only after a release at the scope of the cluster, which is slow. */
             UNROLL for (int i = 0; i < BLOCKS; ++i)
                 tma_load(&shared->b[state.index][i * W4_BLOCK_BYTES], &args->map_b,
                          block_row(args, tile.n * BLOCKS + i, k_tile), 0, full);
@@ -77,8 +77,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     }
 }
 
-/* Tells the producers of both CTAs that this warp has read the stage before this one: lane r
- * arrives at CTA r's barrier. A whole warp. */
+/* Releases the stage before this one, which this warp has read, to the producers of both CTAs:
+ * lane r arrives at CTA r's barrier. A whole warp. */
 DEVICE void release_previous(struct smem *shared, struct pipeline_state state) {
     const int lane = threadIdx.x % 32, index = (state.index ? state.index : STAGES) - 1;
     /* This lane has read its weights, before the TMA overwrites them. fence.proxy.async */
@@ -121,7 +121,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     load_weights(&w, shared->b[0], first_slab);
     convert(&f, &w);
     for (; number < args->items; number += step) {
-        /* Before, there is no stage to release and no slab to store. */
+        /* In the first tile there is no stage to release yet and no slab to store. */
         const bool first = number < step;
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             UNROLL for (int slab = 0; slab < SLABS; ++slab) {
@@ -129,7 +129,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                  * accumulators, come before the multiplications. wgmma.fence */
                 wgmma_fence();
                 multiply(acc, &f, a);
-                /* They are one group, for the wait to count. wgmma.commit_group */
+                /* They are one group, the unit that waits count. wgmma.commit_group */
                 wgmma_commit_group();
 
                 /* Under these multiplications: whatever is not the promotion or the conversion. */
@@ -146,14 +146,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                     pipeline_advance(&state, STAGES);
                     a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
                     if (k_tile < args->tiles_k - 1 || number + step < args->items) {
-                        /* As above, of the next k-tile. mbarrier.try_wait */
+                        /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
                         consumer_wait(shared->ring, state);
                         load_weights(&w, shared->b[state.index], first_slab);
                     }
                 }
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
-                /* Added up in fp32, times the scales of this thread's two channels. */
+                /* Adds them to the sums in fp32, times the scales of this thread's channels. */
                 wgmma_promote(sum[slab], acc, f.scale, BM / 2);
                 convert(&f, &w);
             }
@@ -186,7 +186,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         setmaxnreg_inc(240);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA leaves while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

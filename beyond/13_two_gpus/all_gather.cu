@@ -5,9 +5,9 @@
  * all of A. It begins with its own rows. Meanwhile it fetches those of its peers into memory of its
  * own, in tiles and in the order in which they are needed: one thread of each CTA lets the TMA load
  * a tile over the link into shared memory and store it from there. A counter for each tile row
- * tells the producers when it is complete. Each byte crosses the link once, however many CTAs
+ * shows the producers when it is complete. Each byte crosses the link once, however many CTAs
  * need it. What it hides: the link, if the peers' rows arrive while the own ones are multiplied.
- * What it costs: a staging buffer of each consumer, whose place the tile under way takes.
+ * What it costs: a staging buffer of each consumer, because the gathered tile takes their place.
  * GATHER_BY_TMA=0: the copy engines fetch the rows beside a first launch for the own rows, and a
  * second launch computes the others.
  */
@@ -125,8 +125,8 @@ DEVICE void wait_for_row(const struct gemm_device_args *args, int row) {
     }
 }
 
-/* Leaves the counters zero for the next launch: the last producer of the device does, which has
- * seen that all others have waited for their rows. One thread. */
+/* Resets the counters for the next launch. Only the last producer of the device does so: by then
+ * all others have waited for their rows. One thread. */
 DEVICE void reset_counters(const struct gemm_device_args *args) {
     uint32_t *counters = args->flags[args->device], *done = &counters[args->gemm.tiles_m];
     /* The waits of this producer come before the resets, and those of all others before the last

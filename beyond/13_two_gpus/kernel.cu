@@ -4,11 +4,11 @@
  * The idea: each device multiplies its slice of k and has a part of every tile. The tiles are split
  * over the devices, too: a tile's owner adds up the parts and stores D. So a device computes the
  * tiles of its peers first. The TMA stores their parts to the owner's memory over the link while
- * the consumers multiply the next tile. A flag for each part, released at system scope, tells the
- * owner that it is there. Own tiles come last: by then the peers' parts have arrived. What it
+ * the consumers multiply the next tile. A flag for each part, released at system scope, shows the
+ * owner that the part has arrived. Own tiles come last: by then the peers' parts are there. What it
  * hides: the link, if a part takes less time to cross it than the next tile takes to compute. What
  * it costs: a stage of the ring, because a whole part waits in shared memory for the link; and a
- * rounding of each part (PARTS_FP32=1: none, and twice the bytes).
+ * rounding of each part (with PARTS_FP32=1 there is none, and a part has twice the bytes).
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
@@ -143,8 +143,8 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Tells the owner that the part which this thread has sent is there, if there is one: *flag, or
- * NULL. The thread that issued the store. */
+/* Sets *flag, which is the owner's, once the part that this thread has sent is complete. *flag is
+ * NULL if no part is on its way. The thread that issued the store. */
 DEVICE void signal_part(uint32_t **flag) {
     /* The part is in the owner's memory, not only on its way, and its staging memory is free. This
      * thread's release can pass the writes on. cp.async.bulk.wait_group */
@@ -247,7 +247,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        /* Before this warpgroup waits for its peers: they may be waiting for the part. */
+        /* Signals before this warpgroup waits for its peers: they may be waiting for the part. */
         if (elected) signal_part(&sent);
         if (work.owner != args->device) {
             send_part(&shared->staging[half], args, work, half, acc, &sent);
