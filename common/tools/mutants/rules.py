@@ -150,7 +150,7 @@ ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put"}
 
 
 class Finder:
