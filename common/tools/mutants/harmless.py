@@ -27,8 +27,9 @@ ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registe
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 
 # (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
-ANY_ORDER = ("Before the barrier that follows, the order in which one thread initializes barriers does "
-             "not matter. The TMA does not signal those that are then initialized after the fence.")
+ANY_ORDER = ("Before the barrier that follows, the order in which one thread initializes barriers "
+             "does not matter. The TMA does not signal those that are then initialized after the "
+             "fence.")
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
 RULES = (
@@ -56,12 +57,13 @@ RULES = (
      "The other threads have no stores, and their waits return at once."),
     ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
      "The wait still precedes the release and the promotion."),
-    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer",
-     "only a warp's barrier|^removed|after the next|before the previous", OWN_ROWS),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier", OWN_ROWS),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #1",
+     "^removed|after the next|before the previous", OWN_ROWS),
     ("12_.*through_smem", r"consumer_release\(", "after the next|before the previous", OWN_ROWS),
     ("12_.*through_smem", r"^pipeline_init\(", r"count - 1",
-     "The barrier before the release holds back the first three warps until the fourth is there, so "
-     "three arrivals say as much as four."),
+     "The barrier before the release holds back the first three warps until the fourth is there. So "
+     "three arrivals mean as much as four."),
     ("12_.*/kernel", r"consumer_release\(", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
     ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
@@ -90,7 +92,8 @@ RULES = (
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
-     r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)", ANY_ORDER),
+     r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
+     ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
     ("(08|10)_.*kernel", "^fence_mbarrier_init", "before the previous",

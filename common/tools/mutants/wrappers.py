@@ -14,7 +14,7 @@ from source import BLANKED, Source, spaces
 # These move or compute data, or tell a thread who it is. Atomics and flags are not among them.
 PLAIN = {
     "cluster_rank", "elect_one", "warp_index", "shared_address",
-    "element_to_float", "float_to_element", "pack_elements", "first_of_pair",
+    "element_to_float", "float_to_element", "pack_elements", "first_of_pair", "second_of_pair",
     "ld_global_element", "ld_global_b32", "ld_global_b128", "st_global_element", "st_global_b32",
     "st_global_b128", "ld_shared_b32", "ld_shared_b128", "st_shared_b32", "st_shared_b128",
     "ld_shared_cluster_b128", "cp_async_16", "ldmatrix_x4", "stmatrix_x4", "stmatrix_x2",
