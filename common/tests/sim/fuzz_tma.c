@@ -102,8 +102,9 @@ static void random_map(const unsigned char *memory, int bytes) {
 static struct box random_box(bool *aligned) {
     const int period = map.swizzle == SWIZZLE_NONE ? 128 : 128 << map.swizzle;
     const int step = fuzz_once_in(8) ? 128 : period;
+    const int chunk = 16 / map.element_bytes; /* a box begins at a whole number of 16 bytes */
     struct box box = {random_coordinate(map.rows, map.box_rows),
-                      random_coordinate(map.columns, map.box_columns),
+                      random_coordinate(map.columns, map.box_columns) & -chunk,
                       step * fuzz_between(0, (ROOM - BOX_BYTES) / step - 1)};
     if (map.swizzle && box.offset % period) *aligned = false;
     return box;
