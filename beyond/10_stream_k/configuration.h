@@ -1,7 +1,8 @@
 /*
- * configuration.h: the build-time parameters of kernel.cu, and what follows from them.
+ * configuration.h: the build-time parameters of kernel.cu and stream_k.cu, and what follows
+ * from them.
  *
- * The top CMakeLists.txt compiles the kernel once for each configuration that is worth it, and
+ * The top CMakeLists.txt compiles a kernel once for each configuration that is worth it, and
  * select.c picks among them. A parameter that is not given there gets its default here.
  */
 #ifndef CONFIGURATION_H

@@ -9,36 +9,19 @@
  * neighbouring SMs no longer fetch the same operands at the same time. What it hides: the idle part
  * of the last round.
  */
-#include "gemm.h"
-#ifndef BN
-#define BN 256 /* columns of the CTA's tile */
-#endif
-#ifndef STAGES
-#define STAGES 4 /* depth of the ring */
-#endif
-#ifndef CLUSTER
-#define CLUSTER 2 /* CTAs, one above the other */
-#endif
-#ifndef RASTER_GROUP
-#define RASTER_GROUP (CLUSTER == 1 ? 12 : 8) /* of tile_order.h; in clusters */
-#endif
+#include "configuration.h" /* first: it chooses constants that the others have defaults for */
+
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
-#include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
-enum {
-    BM = 128, BK = 64, /* the CTA's tile, with BN */
-    CONSUMERS = 2,     /* warpgroups, each with BM / CONSUMERS rows of the tile */
-    THREADS = 128 * (1 + CONSUMERS),
-    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    PARTS = BN / 8, /* of 16 bytes, that a thread's accumulators fill */
-};
+enum { PARTS = BN / 8 }; /* of 16 bytes, that a thread's accumulators fill */
+static_assert(!PINGPONG && BM == 128, "a consumer has 64 rows of the tile");
 
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
@@ -255,7 +238,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
+        pipeline_init(shared->ring, STAGES, RELEASES);
         /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
         fence_mbarrier_init();
     }
