@@ -144,6 +144,15 @@ bool marker_value(const char *marker, const char *key, char *value, size_t size)
     return true;
 }
 
+int marker_words(const char *marker, const char *key, char words[][MARKER_WORD], int most) {
+    char value[512];
+    int count = 0;
+    if (!marker_value(marker, key, value, sizeof value)) return 0;
+    for (char *word = strtok(value, ","); word && count < most; word = strtok(NULL, ","))
+        snprintf(words[count++], MARKER_WORD, "%s", word);
+    return count;
+}
+
 /* ---- files ---- */
 
 static char *path_of(const char *root, const char *path) {

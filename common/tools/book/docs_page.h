@@ -55,6 +55,9 @@ void page_remake(const char *root, struct page *page, bool rewrite, const char *
 
 /* The value of key=value in a marker, up to a blank; false if it is not there. */
 bool marker_value(const char *marker, const char *key, char *value, size_t size);
+enum { MARKER_WORD = 64 }; /* characters of a word, its end included */
+/* The words of key=word,word,... in a marker, at most `most`. Returns how many. */
+int marker_words(const char *marker, const char *key, char words[][MARKER_WORD], int most);
 
 /* "page:line: text" on stderr. Lines count from 0 here, from 1 there. */
 void complain(const struct page *page, int line, const char *format, ...)

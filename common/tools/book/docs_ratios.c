@@ -7,7 +7,7 @@
 
 #include "tools/book/docs_tables.h"
 
-enum { MOST = 8, WORD = 64, SHAPES = 256 };
+enum { MOST = 8, WORD = MARKER_WORD, SHAPES = 256 };
 
 struct shape_row {
     double m, n, k;
@@ -22,15 +22,6 @@ struct ratios {
     int rows;
     struct json run; /* the line that says how it was recorded */
 };
-
-static int words_of(const char *marker, const char *key, char words[MOST][WORD]) {
-    char value[512];
-    int count = 0;
-    if (!marker_value(marker, key, value, sizeof value)) return 0;
-    for (char *word = strtok(value, ","); word && count < MOST; word = strtok(NULL, ","))
-        snprintf(words[count++], WORD, "%s", word);
-    return count;
-}
 
 /* "11" or "11:small" */
 static bool is_named(const struct json *value, const char *word) {
@@ -141,8 +132,8 @@ static bool make_ratios(struct text *out, const char *root, const struct page *p
     char results[WORD];
     static struct ratios r;
     r = (struct ratios){.run = {.kind = JSON_NULL}};
-    r.kernels = words_of(marker, "kernels", r.kernel);
-    r.rivals = words_of(marker, "against", r.rival);
+    r.kernels = marker_words(marker, "kernels", r.kernel, MOST);
+    r.rivals = marker_words(marker, "against", r.rival, MOST);
     if (!marker_value(marker, "results", results, sizeof results) ||
         !marker_value(marker, "timing", r.timing, sizeof r.timing) || !r.kernels || !r.rivals) {
         complain(page, line, "ratios need results=, kernels=, against= and timing=");

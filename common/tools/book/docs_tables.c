@@ -8,7 +8,7 @@
 
 #include "tools/json/json.h"
 
-enum { RECORDS = 4096, WORDS = 32, WORD = 64 };
+enum { RECORDS = 4096, WORDS = 32, WORD = MARKER_WORD };
 
 static struct record {
     char *file;
@@ -304,15 +304,6 @@ struct spec {
     char from[WORDS][WORD];    /* the step that it builds on, or "": the one in the row above */
 };
 
-static int words_of(const char *marker, const char *key, char words[WORDS][WORD]) {
-    char value[512];
-    int count = 0;
-    if (!marker_value(marker, key, value, sizeof value)) return 0;
-    for (char *word = strtok(value, ","); word && count < WORDS; word = strtok(NULL, ","))
-        snprintf(words[count++], WORD, "%s", word);
-    return count;
-}
-
 /* The technique in the record of kernel.cu or of the variant's own file, and the chapter's
  * directory, both "" if there is none. */
 static void chapter_of(const char *root, const char *word, char *directory, char *technique,
@@ -473,7 +464,7 @@ static bool read_spec(const struct page *page, int line, struct spec *spec) {
     const char *marker = page->line[line];
     char names[WORDS][WORD], link[WORD];
     *spec = (struct spec){.dtype = "bf16"};
-    spec->kernel_count = words_of(marker, "kernels", spec->kernels);
+    spec->kernel_count = marker_words(marker, "kernels", spec->kernels, WORDS);
     for (int i = 0; i < spec->kernel_count; ++i) {
         char *section = strchr(spec->kernels[i], '#');
         if (section) {
@@ -486,8 +477,8 @@ static bool read_spec(const struct page *page, int line, struct spec *spec) {
             *from = 0;
         }
     }
-    spec->shape_count = words_of(marker, "shapes", spec->shapes);
-    spec->column_count = words_of(marker, "columns", names);
+    spec->shape_count = marker_words(marker, "shapes", spec->shapes, WORDS);
+    spec->column_count = marker_words(marker, "columns", names, WORDS);
     marker_value(marker, "dtype", spec->dtype, sizeof spec->dtype);
     spec->link = marker_value(marker, "link", link, sizeof link);
     if (!spec->kernel_count || !spec->shape_count || !spec->column_count) {
