@@ -106,34 +106,8 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 
 /* ---- plans ---- */
 
-/* Moves a tensor map, unless it is zero: then the kernel does not use it. */
-static bool move(struct tensor_map *map, const void *base) {
-    static const struct tensor_map none;
-    return memcmp(map, &none, sizeof none) == 0 || gemm_tensor_map_move(map, base) == GEMM_OK;
-}
-
-static bool set_pointers(struct gemm_args *args, const struct gemm_problem *p) {
-    args->a = p->a;
-    args->b = p->b;
-    args->d = p->d;
-    args->workspace = p->workspace;
-    args->tile_counter = p->tile_counter;
-    return move(&args->map_a, p->a) && move(&args->map_b, p->b) && move(&args->map_d, p->d);
-}
-
-/* Stores the launches of the plan's kernel. No matrix is at hand yet: any address serves as the
- * base of a map, if it is a multiple of 128, as those that a run moves the maps to. */
 static bool store_launches(struct hopper_gemm_plan *plan) {
-    static element_t anywhere[64] __attribute__((aligned(128)));
-    struct gemm_problem problem = plan->problem;
-    problem.a = problem.b = problem.d = anywhere;
-    gemm_plan_begin(&plan->plan);
-    const enum gemm_status status = plan->kernel->launch(&problem, NULL);
-    gemm_plan_end();
-    bool stored = status == GEMM_OK;
-    /* A driver that cannot move maps is found out here, and not by the first run. */
-    for (int i = 0; i < plan->plan.count; ++i)
-        stored = stored && set_pointers(&plan->plan.launches[i].args, &problem);
+    const bool stored = gemm_plan_store(&plan->plan, plan->kernel, plan->problem);
     if (!stored)
         fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
                 plan->kernel->variant);
@@ -176,13 +150,6 @@ void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {
     free(plan);
 }
 
-/* Enqueues a stored launch with a problem's pointers. */
-static bool repeat(const struct gemm_planned *stored, const struct gemm_problem *p, void *stream) {
-    struct gemm_planned step = *stored;
-    step.launch.stream = stream;
-    return set_pointers(&step.args, p) && gemm_launch_kernel(&step.launch, &step.args) == GEMM_OK;
-}
-
 int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, const void *a,
                          const void *b, void *d, void *workspace) {
     if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
@@ -196,11 +163,7 @@ int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, cons
     problem.d = d;
     problem.workspace = workspace;
     problem.tile_counter = plan->counters;
-    /* Of a matrix whose rows cross the lines of the L2, other maps are made. */
-    if (((uintptr_t)a | (uintptr_t)b | (uintptr_t)d) % 128)
-        return plan->kernel->launch(&problem, stream) == GEMM_OK ? HOPPER_GEMM_OK
-                                                                 : HOPPER_GEMM_FAILED;
-    for (int i = 0; i < plan->plan.count; ++i)
-        if (!repeat(&plan->plan.launches[i], &problem, stream)) return HOPPER_GEMM_FAILED;
-    return HOPPER_GEMM_OK;
+    return gemm_plan_run(&plan->plan, plan->kernel, &problem, stream) == GEMM_OK
+               ? HOPPER_GEMM_OK
+               : HOPPER_GEMM_FAILED;
 }

@@ -143,28 +143,11 @@ int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, con
 
 /* ---- plans ---- */
 
-/* Moves a tensor map, unless it is zero: then the kernel does not use it. */
-static bool move(struct tensor_map *map, const void *base) {
-    static const struct tensor_map none;
-    return memcmp(map, &none, sizeof none) == 0 || gemm_tensor_map_move(map, base) == GEMM_OK;
-}
-
-static bool set_pointers(struct gemm_args *args, const struct gemm_problem *p) {
-    args->a = p->a;
-    args->b = p->b;
-    args->d = p->d;
-    args->scales = p->scales;
-    return move(&args->map_a, p->a) && move(&args->map_b, p->b) && move(&args->map_d, p->d);
-}
-
 int w4a8_gemm_plan_create(struct w4a8_gemm_plan **result, int m, int n, int k, int64_t lda,
                           int64_t ldd) {
-    /* No matrix is at hand yet: any address serves as the base of a map, if it is a multiple of
-     * 128, as those that a run moves the maps to. */
-    static element_t anywhere[64] __attribute__((aligned(128)));
     if (!result) return bad("plan", 0, "is NULL"), W4A8_GEMM_BAD_ARGUMENT;
     *result = NULL;
-    struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldd = ldd};
+    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldd = ldd};
     if (!check_shape(&problem)) return W4A8_GEMM_BAD_ARGUMENT;
     const struct gemm_kernel *kernel = w4a8_selected_kernel(&problem);
     if (!kernel) return W4A8_GEMM_FAILED;
@@ -176,13 +159,7 @@ int w4a8_gemm_plan_create(struct w4a8_gemm_plan **result, int m, int n, int k, i
     memset(plan, 0, sizeof *plan);
     plan->problem = problem;
     plan->kernel = kernel;
-    problem.a = problem.b = problem.d = anywhere;
-    gemm_plan_begin(&plan->plan);
-    const enum gemm_status status = kernel->launch(&problem, NULL);
-    gemm_plan_end();
-    /* A driver that cannot move maps is found out here, and not by the first run. */
-    if (status != GEMM_OK || plan->plan.count != 1 ||
-        !set_pointers(&plan->plan.launches[0].args, &problem)) {
+    if (!gemm_plan_store(&plan->plan, kernel, problem) || plan->plan.count != 1) {
         fprintf(stderr, "w4a8_gemm: there is no plan for the configuration %s\n", kernel->variant);
         free(plan);
         return W4A8_GEMM_FAILED;
@@ -200,15 +177,8 @@ int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const vo
     problem.d = d;
     problem.scales.a = scale_a;
     if (!check_pointers(&problem)) return W4A8_GEMM_BAD_ARGUMENT;
-    /* Of a matrix whose rows cross the lines of the L2, other maps are made. */
-    if (((uintptr_t)a | (uintptr_t)blocks | (uintptr_t)d) % 128)
-        return launch(plan->kernel, &problem, stream);
-    struct gemm_planned step = plan->plan.launches[0];
-    step.launch.stream = stream;
-    return set_pointers(&step.args, &problem) &&
-                   gemm_launch_kernel(&step.launch, &step.args) == GEMM_OK
-               ? W4A8_GEMM_OK
-               : W4A8_GEMM_FAILED;
+    return gemm_plan_run(&plan->plan, plan->kernel, &problem, stream) == GEMM_OK ? W4A8_GEMM_OK
+                                                                                 : W4A8_GEMM_FAILED;
 }
 
 void w4a8_gemm_plan_destroy(struct w4a8_gemm_plan *plan) { free(plan); }
