@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend.h"
 #include "sim/core/simulation.h"
+#include "tests/support/capture.h"
 #include "tests/support/expect.h"
 
 struct sim_case {
@@ -75,25 +75,10 @@ static enum gemm_status enqueue_case(const struct contender *self,
 static char *run_captured(const struct sim_case *c, enum run_status *status) {
     const struct contender contender = {.name = c->name, .enqueue = enqueue_case};
     const struct gemm_problem problem = {.m = CASE_EXTENT, .n = CASE_EXTENT, .k = CASE_EXTENT};
-    FILE *const file = tmpfile();
-    if (!file) {
-        perror("tmpfile");
-        exit(1);
-    }
     current_case = c;
-    fflush(stderr);
-    const int saved = dup(2);
-    dup2(fileno(file), 2);
+    const struct capture capture = capture_begin();
     *status = backend_run(&contender, &problem, NULL);
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    const long size = ftell(file);
-    char *const text = calloc(1, (size_t)size + 1);
-    rewind(file);
-    if (!text || fread(text, 1, (size_t)size, file) != (size_t)size) exit(1);
-    fclose(file);
-    return text;
+    return capture_end(capture);
 }
 
 static void prepare_memory(void) {

@@ -5,10 +5,9 @@
  */
 #include "tests/sim/sim_kernels.h"
 
-#include <unistd.h>
-
 #include "hopper/atomics.h"
 #include "hopper/tma.h"
+#include "tests/support/capture.h"
 
 #undef KERNEL_PARAMETER
 #define KERNEL_PARAMETER struct gemm_device_args
@@ -305,23 +304,12 @@ static char *captured; /* what the last run has written to stderr */
 static enum run_status run_captured(void (*kernel)(const struct gemm_device_args), double *cycles) {
     static const struct contender contender = {.name = "test", .enqueue = enqueue};
     static const struct gemm_problem problem;
-    FILE *const file = tmpfile();
-    if (!file) exit(1);
-    fflush(stderr);
-    const int saved = dup(2);
-    dup2(fileno(file), 2);
+    const struct capture capture = capture_begin();
     other_line = marked_line = culprit_line = 0;
     kernel_of_run = kernel;
     const enum run_status status = backend_run(&contender, &problem, cycles);
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    const long size = ftell(file);
     free(captured);
-    captured = calloc(1, (size_t)size + 1);
-    rewind(file);
-    if (!captured || fread(captured, 1, (size_t)size, file) != (size_t)size) exit(1);
-    fclose(file);
+    captured = capture_end(capture);
     return status;
 }
 

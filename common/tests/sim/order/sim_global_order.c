@@ -4,12 +4,11 @@
  */
 #include "tests/sim/sim_kernels.h"
 
-#include <unistd.h>
-
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/cp_async.h"
 #include "hopper/tma.h"
+#include "tests/support/capture.h"
 
 /* Reports name lines: what belongs to one report stays on one. */
 // clang-format off
@@ -566,24 +565,13 @@ COPY_AND_REUSE(cp_async_read_not_waited, false, false)
 static char *captured; /* what the last run has written to stderr */
 
 static enum run_status run_captured(const struct test_launch *launch) {
-    FILE *const file = tmpfile();
-    if (!file) exit(1);
-    fflush(stderr);
-    const int saved = dup(2);
-    dup2(fileno(file), 2);
+    const struct capture capture = capture_begin();
     other_line = culprit_line = 0;
     memset(test_args.workspace, 0, PARTS * FLOATS * sizeof(float));
     memset(test_out, 0, TEST_BYTES);
     const enum run_status status = test_run(launch, NULL);
-    fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    const long size = ftell(file);
     free(captured);
-    captured = calloc(1, (size_t)size + 1);
-    rewind(file);
-    if (!captured || fread(captured, 1, (size_t)size, file) != (size_t)size) exit(1);
-    fclose(file);
+    captured = capture_end(capture);
     return status;
 }
 
