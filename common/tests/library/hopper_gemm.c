@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "backend.h"
-#include "element_codec.h"
 #include "sim/core/simulation.h"
+#include "tests/library/whole_numbers.h"
 #include "tests/support/expect.h"
 
 extern const struct gemm_kernel kernel_10_stream_k_fp16, kernel_10_stream_k_bf16;
@@ -45,38 +45,11 @@ static enum run_status run(const struct call *call) {
     return backend_run(&contender, &problem, NULL);
 }
 
-enum { NAN_16 = 0x7fff };
-
-/* Whole numbers from -3 to 3, and NaN between the rows. Returns them. */
-static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, int64_t ld) {
-    int *values = calloc((size_t)rows * (size_t)columns, sizeof *values);
-    if (!values) exit(1);
-    for (int row = 0; row < rows; ++row)
-        for (int64_t column = 0; column < ld; ++column) {
-            const int value = rand() % 7 - 3;
-            matrix[row * ld + column] =
-                column < columns ? encode_element((float)value, type) : NAN_16;
-            if (column < columns) values[row * columns + column] = value;
-        }
-    return values;
-}
-
-static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
-
 /* Elements of D that are wrong, its padding included; makes them all wrong. */
 static int count_wrong(const struct call *c, const int *a_values, const int *b_values,
                        enum gemm_type element) {
-    uint16_t *const d = c->d;
-    int wrong = 0;
-    for (int row = 0; row < c->m; ++row)
-        for (int64_t column = 0; column < c->ldd; ++column) {
-            int sum = 0;
-            for (int i = 0; i < c->k && column < c->n; ++i)
-                sum += a_values[row * c->k + i] * b_values[column * c->k + i];
-            wrong += d[row * c->ldd + column] !=
-                     (column < c->n ? encode_element((float)sum, element) : NAN_16);
-        }
-    backend_fill(d, NAN_16, (size_t)(c->m * c->ldd));
+    const int wrong = product_errors(c->d, element, c->m, c->n, c->k, c->ldd, a_values, b_values);
+    backend_fill(c->d, NAN_16, (size_t)(c->m * c->ldd));
     return wrong;
 }
 

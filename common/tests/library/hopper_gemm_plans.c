@@ -11,9 +11,9 @@
 #undef selected_kernel
 
 #include "backend.h"
-#include "element_codec.h"
 #include "harness/registry.h"
 #include "sim/core/simulation.h"
+#include "tests/library/whole_numbers.h"
 #include "tests/support/expect.h"
 
 static const struct gemm_kernel *chosen;
@@ -27,7 +27,7 @@ const struct gemm_kernel *chosen_kernel(enum gemm_type type, const struct gemm_p
 static const struct shape {
     int m, n, k;
 } shapes[] = {{8, 24, 32}, {130, 136, 100}, {66, 72, 1100}};
-enum { SHAPES = sizeof shapes / sizeof *shapes, SMS = 8, SETS = 2, NAN_16 = 0x7fff };
+enum { SHAPES = sizeof shapes / sizeof *shapes, SMS = 8, SETS = 2 };
 
 /* ---- what is launched ---- */
 
@@ -78,21 +78,6 @@ struct matrices {
     void *workspace;
 };
 
-static int64_t padded(int columns) { return (columns + 7) / 8 * 8 + 8; }
-
-static int *fill(uint16_t *matrix, enum gemm_type type, int rows, int columns, int64_t ld) {
-    int *values = malloc((size_t)rows * (size_t)columns * sizeof *values);
-    if (!values) exit(1);
-    for (int row = 0; row < rows; ++row)
-        for (int64_t column = 0; column < ld; ++column) {
-            const int value = rand() % 7 - 3;
-            matrix[row * ld + column] =
-                column < columns ? encode_element((float)value, type) : NAN_16;
-            if (column < columns) values[row * columns + column] = value;
-        }
-    return values;
-}
-
 static void open_matrices(struct matrices *x, const struct shape *shape, enum gemm_type type,
                           size_t workspace_bytes) {
     x->shape = shape;
@@ -118,17 +103,8 @@ static void close_matrices(struct matrices *x) {
 }
 
 static int count_wrong(const struct matrices *x, int set) {
-    const int n = x->shape->n, k = x->shape->k;
-    int wrong = 0;
-    for (int row = 0; row < x->shape->m; ++row)
-        for (int64_t column = 0; column < x->ldd; ++column) {
-            int sum = 0;
-            for (int i = 0; i < k && column < n; ++i)
-                sum += x->a_values[set][row * k + i] * x->b_values[set][column * k + i];
-            const uint16_t wanted = column < n ? encode_element((float)sum, x->type) : NAN_16;
-            wrong += x->d[set][row * x->ldd + column] != wanted;
-        }
-    return wrong;
+    return product_errors(x->d[set], x->type, x->shape->m, x->shape->n, x->shape->k, x->ldd,
+                          x->a_values[set], x->b_values[set]);
 }
 
 /* One call; without a plan, hopper_gemm(). */
