@@ -116,7 +116,8 @@ struct algorithm {
 struct contender {
     const char *name;    /* "07_warp_specialized", "cublas", "cublaslt-best", "wgmma-only" */
     const char *variant; /* NULL: none */
-    const struct gemm_kernel *kernel; /* NULL for a baseline */
+    const struct gemm_kernel *kernel; /* NULL for a baseline; of one for several devices, its layout
+                                       * and what it rounds */
     enum contender_result result;
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,

@@ -8,6 +8,7 @@
 #define W4A8_FRAGMENTS_H
 
 #include "hopper/w4.h"
+#include "hopper/wgmma.h"
 #include "w4_block.h"
 
 #ifndef TABLE
@@ -55,6 +56,11 @@ DEVICE void convert_weights(struct fragments *f, const struct weights *w) {
         w4_to_e4m3(f->a[2 * i], w->words[i].word, 4);
 #endif
     }
+}
+
+/* Until here the compiler leaves the registers as they are: a wgmma has read them. */
+DEVICE void keep(struct fragments *f) {
+    UNROLL for (int i = 0; i < W4_BLOCK / 32; ++i) wgmma_use_fragments(f->a[i], 4);
 }
 
 #define load_weights(weights, blocks, slab) VERB(load_weights_of_slab(weights, blocks, slab))

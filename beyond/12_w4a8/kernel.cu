@@ -103,6 +103,7 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     /* The sums of 128 products are complete, and A's part of the stage has been read.
      * wgmma.wait_group */
     wgmma_wait_group(0);
+    keep(f);
     /* This warp has read the stage: all its lanes have, and then one arrives. bar.warp.sync,
      * mbarrier.arrive */
     __syncwarp();

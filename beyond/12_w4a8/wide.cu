@@ -140,19 +140,20 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 if (slab == 0 && k_tile == 0 && !first)
                     store_slab(shared, args, number - step, consumer, SLABS - 1,
                                sum[SLABS - 1]);
-                if (slab < SLABS - 1) {
-                    load_weights(&w, shared->b[state.index], first_slab + slab + 1);
-                } else {
+                const bool more = slab < SLABS - 1 || k_tile < args->tiles_k - 1 ||
+                                  number + step < args->items;
+                if (slab == SLABS - 1) {
                     pipeline_advance(&state, STAGES);
                     a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
-                    if (k_tile < args->tiles_k - 1 || number + step < args->items) {
-                        /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
-                        consumer_wait(shared->ring, state);
-                        load_weights(&w, shared->b[state.index], first_slab);
-                    }
+                    /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
+                    if (more) consumer_wait(shared->ring, state);
                 }
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
+                keep(&f);
+                /* There are no registers for them earlier; they arrive under the promotion. */
+                if (more)
+                    load_weights(&w, shared->b[state.index], first_slab + (slab + 1) % SLABS);
                 /* Adds them to the sums in fp32, times the scales of this thread's channels. */
                 wgmma_promote(sum[slab], acc, f.scale, BM / 2);
                 convert(&f, &w);

@@ -4,6 +4,8 @@
 #   HOPPER_DEEPGEMM=DIR   https://github.com/deepseek-ai/DeepGEMM, with its submodule
 #                         third-party/cutlass
 #   HOPPER_CUTLASS=DIR    https://github.com/NVIDIA/cutlass
+#   HOPPER_NCCL=DIR       where include/nccl.h and its library are, such as /usr: cuBLAS with NCCL's
+#                         collectives, for the chapter on several GPUs
 #   HOPPER_RIVAL_SHAPES   NxK;NxK…: DeepGEMM's kernels with these n and k as constants besides those
 #                         with any
 #
@@ -11,6 +13,7 @@
 # cmake -DHOPPER_CUTLASS=DIR -P common/cmake/Rivals.cmake.
 set(HOPPER_DEEPGEMM "" CACHE PATH "A checkout of DeepGEMM, whose kernels join the rotation")
 set(HOPPER_CUTLASS "" CACHE PATH "A checkout of CUTLASS, whose kernels join the rotation")
+set(HOPPER_NCCL "" CACHE PATH "Where include/nccl.h is; NCCL's collectives join the rotation")
 set(HOPPER_RIVAL_SHAPES "7168x16384;4096x7168;24576x1536;8192x8192;7168x2048" CACHE STRING
   "n x k for which DeepGEMM's kernels are compiled with both as constants")
 
@@ -26,12 +29,13 @@ check_rival(HOPPER_DEEPGEMM third-party/cutlass/include/cute/tensor.hpp
   "fetch its submodule: git submodule update --init third-party/cutlass")
 check_rival(HOPPER_CUTLASS include/cutlass/gemm/collective/collective_builder.hpp
   "name a checkout of https://github.com/NVIDIA/cutlass, version 3 or newer")
+check_rival(HOPPER_NCCL include/nccl.h "name the directory that NCCL is installed in")
 foreach(shape IN LISTS HOPPER_RIVAL_SHAPES)
   if(NOT shape MATCHES "^[1-9][0-9]*x[1-9][0-9]*$")
     message(FATAL_ERROR "HOPPER_RIVAL_SHAPES: '${shape}' is not NxK, such as 7168x16384")
   endif()
 endforeach()
-foreach(option IN ITEMS HOPPER_DEEPGEMM HOPPER_CUTLASS)
+foreach(option IN ITEMS HOPPER_DEEPGEMM HOPPER_CUTLASS HOPPER_NCCL)
   if(${option} AND DEFINED HOPPER_GPU_PROGRAMS AND NOT HOPPER_GPU_PROGRAMS)
     message(FATAL_ERROR "${option} needs the GPU programs: ${HOPPER_NO_GPU}")
   endif()

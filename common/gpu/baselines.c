@@ -20,6 +20,14 @@
 #define cutlass_pingpong_contender NULL
 #endif
 
+#ifdef HOPPER_NCCL
+#define NCCL_NEEDS NULL
+#else
+#define NCCL_NEEDS "-DHOPPER_NCCL=DIR"
+#define nccl_reduce_scatter_contender NULL
+#define nccl_all_gather_contender NULL
+#endif
+
 enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
 static const struct {
     struct baseline_name name;
@@ -36,6 +44,8 @@ static const struct {
     {{"deepgemm", "rivals", DEEPGEMM_NEEDS}, BF16 | E4M3, deepgemm_contender},
     {{"cutlass-cooperative", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_cooperative_contender},
     {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
+    {{"cublas-reduce-scatter", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_reduce_scatter_contender},
+    {{"all-gather-cublas", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_all_gather_contender},
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
     {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
     {{"read-only", "ceilings", NULL}, W4A8, read_contender},
@@ -59,7 +69,10 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
     for (int i = 0; i < BASELINES && made < room; ++i) {
         if (!(wanted >> i & 1) || !baselines[i].make || !(baselines[i].types >> gpu_state.type & 1))
             continue;
-        if (baselines[i].make(problems, count, &out[made]) && runs(&out[made], problems)) ++made;
+        /* What several devices compute needs their shares of the problem. */
+        if (baselines[i].make(problems, count, &out[made]) &&
+            (out[made].kernel || runs(&out[made], problems)))
+            ++made;
     }
     return made;
 }

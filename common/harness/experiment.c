@@ -197,8 +197,9 @@ static void verify_baseline(struct experiment *e, struct baseline_result *result
     result->code = EXIT_VERIFIED;
     if (!is_comparable(e, contender)) return;
     result->code = EXIT_WRONG;
-    if (!buffers_poison(&e->buffers, 0)) return;
-    if (backend_run(contender, e->buffers.problems, &cycles) != RUN_OK) {
+    if (!experiment_poison(e, contender->kernel, 0)) return;
+    const struct gemm_problem problem = experiment_problem(e, contender->kernel, 0, 0);
+    if (backend_run(contender, &problem, &cycles) != RUN_OK) {
         complain("%s: the launch failed, there is no result", contender->name);
         return;
     }
@@ -227,6 +228,8 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
                                         found, MAX_BASELINES);
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
+        /* It computes a layout that no kernel here has. */
+        if (on_several(found[i].kernel) && !e->shares.has_layout[found[i].kernel->layout]) continue;
         verify_baseline(e, &result);
         const bool is_cublas = strcmp(found[i].name, "cublas") == 0;
         if (is_cublas && result.code != EXIT_VERIFIED) {

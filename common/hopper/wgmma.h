@@ -67,6 +67,16 @@ DEVICE void wgmma_commit_group(void) {
             asm volatile("" : "+f"((acc)[i_])::"memory");                                          \
     } while (0)
 
+/* The same for A fragments, of which `count` registers are named: after the wait that covers their
+ * wgmma, before others are computed or loaded. To the compiler a fragment's registers are free as
+ * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0 makes
+ * no remark if it has put something else there by then (tests/build/fragments_kept.py looks). */
+#define wgmma_use_fragments(a, count)                                                              \
+    do {                                                                                           \
+        UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
+            asm volatile("" : "+r"((a)[i_])::"memory");                                            \
+    } while (0)
+
 /* Promotes the sums of a wgmma that has been waited for: sum[i] += acc[i] * scale[r], r = 0 for the
  * thread's accumulators of its upper row, 4 j and 4 j + 1, and 1 for those of the row eight below.
  * `count`, a constant, is the number of fma.rn.f32; each takes an issue slot of its scheduler.

@@ -22,6 +22,7 @@ void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int c
 #define wgmma_commit_group() SIM(sim_wgmma_commit_group())
 #define wgmma_wait_group(pending) SIM(sim_wgmma_wait_group(IMMEDIATE(pending)))
 #define wgmma_use_registers(acc, count) ((void)(acc))
+#define wgmma_use_fragments(a, count) ((void)(a))
 #define wgmma_promote(sum, acc, scale, count) SIM(sim_wgmma_promote(sum, acc, scale, count))
 #define wgmma_m64nNk16(n, acc, a, b, accumulate)                                                   \
     SIM(sim_wgmma(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))

@@ -44,6 +44,7 @@ refused 'git submodule update --init third-party/cutlass' "-DHOPPER_DEEPGEMM=$wo
 refused "HOPPER_CUTLASS=$work/DeepGEMM: there is no include/cutlass" \
     "-DHOPPER_CUTLASS=$work/DeepGEMM" -P "$check"
 refused "HOPPER_RIVAL_SHAPES: '7168' is not NxK" '-DHOPPER_RIVAL_SHAPES=4096x512;7168' -P "$check"
+refused "HOPPER_NCCL=$work/none: there is no include/nccl.h" "-DHOPPER_NCCL=$work/none" -P "$check"
 # The project itself asks, and without the GPU programs a good checkout is of no use.
 refused "HOPPER_CUTLASS=$work/none: there is no include/cutlass" -S "$source" -B "$work/build" \
     -DHOPPER_GPU=OFF "-DHOPPER_CUTLASS=$work/none"

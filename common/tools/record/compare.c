@@ -7,8 +7,9 @@
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
  * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
  * recording. --baselines takes names and groups of baselines: "libraries,deepgemm". --drawn SEED
- * adds the shapes that drawn_shapes.h draws. Prints one JSON line for each kernel and shape, as
- * --json does; there "+trace" ends the variant's name.
+ * adds the shapes that drawn_shapes.h draws. --gpus N is for kernels that are for several GPUs.
+ * Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the variant's
+ * name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct comparison {
     enum input_kind input;
     enum gemm_type type;
     struct timing_options timing;
+    int gpus; /* for kernels that are for several; 0: as many as they need */
     FILE *csv;
 };
 
@@ -208,7 +210,10 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     if (!strcmp(name, "--csv")) return *csv = value, true;
     if (!strcmp(name, "--baselines")) return *baselines = value, true;
     if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &c->timing.seed);
-    if (!strcmp(name, "--iters")) {
+    if (!strcmp(name, "--gpus")) {
+        if (!parse_whole(value, 1, GEMM_DEVICES, &whole)) return false;
+        c->gpus = (int)whole;
+    } else if (!strcmp(name, "--iters")) {
         if (!parse_whole(value, 1, 1000, &whole)) return false;
         c->timing.rounds = (int)whole;
     } else if (!strcmp(name, "--timing")) {
@@ -246,6 +251,16 @@ static enum exit_code run_all(const struct comparison *c, const struct backend_i
     return worst;
 }
 
+/* Of the kernel that needs the most. */
+static int gpus_needed(const struct comparison *c) {
+    int most = 1;
+    for (int i = 0; i < c->kernels; ++i) {
+        const int needed = gpus_of_entry(&kernel_registry[c->entry[i]]);
+        if (most < needed) most = needed;
+    }
+    return most;
+}
+
 int main(int argc, char **argv) {
     struct comparison c = {
         .input = INPUT_NORMAL, .type = GEMM_BF16, .timing = {.modes = TIMING_BURST, .seed = 1}};
@@ -259,7 +274,7 @@ int main(int argc, char **argv) {
                  "[--iters N]\n"
                  "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
                  "fp16|bf16|e4m3|w4a8] "
-                 "[--input KIND] [--seed S] [--csv FILE]",
+                 "[--input KIND] [--seed S] [--csv FILE] [--gpus N]",
                  argv[i], message_program());
         return EXIT_USAGE;
     }
@@ -275,10 +290,17 @@ int main(int argc, char **argv) {
     struct output_file csv = {0};
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
     c.csv = csv.stream;
-    const struct backend_options options = {.type = c.type};
+    if (!c.gpus) c.gpus = gpus_needed(&c);
+    const struct backend_options options = {.type = c.type, .gpus = c.gpus};
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options, &device);
-    if (code == EXIT_VERIFIED) {
+    if (code == EXIT_VERIFIED && device.gpus < c.gpus) {
+        complain("%d GPUs are needed that reach each other's memory, and there are %d; with --gpus "
+                 "1 one computes the problem alone",
+                 c.gpus, device.gpus);
+        backend_close();
+        code = EXIT_NO_DEVICE;
+    } else if (code == EXIT_VERIFIED) {
         code = run_all(&c, &device);
         backend_close();
     }

@@ -1,0 +1,232 @@
+/*
+ * nccl.c: what chapter 13 is compared with on several GPUs: cuBLAS on each of them, and NCCL's
+ * collective after it or before it, on the same streams.
+ *
+ * Slices of k: each GPU multiplies its slice and has a part of all of D, rounded to D's type; a
+ * reduce-scatter adds the parts up, each owner's rows. Slices of rows: an all-gather collects A,
+ * then each GPU computes its columns of D. NCCL wants slices of equal size; where they are not, one
+ * call for each owner takes its place, in one group.
+ *
+ * NCCL User Guide: ncclCommInitAll, ncclReduceScatter, ncclReduce, ncclAllGather, ncclBroadcast,
+ * "Group Calls". cuBLAS Library: cublasGemmEx; its view of row-major matrices is in cublas.c.
+ */
+#include <cublas_v2.h>
+#include <nccl.h>
+#include <stdio.h>
+
+#include "gpu/baselines.h"
+#include "gpu/cuda_call.h"
+#include "gpu/devices.h"
+#include "gpu/gpu_state.h"
+
+static struct {
+    int devices;
+    ncclComm_t comm[GEMM_DEVICES];
+    cublasHandle_t cublas[GEMM_DEVICES];
+    void *library[GEMM_DEVICES]; /* cuBLAS's workspace */
+    void *matrix[GEMM_DEVICES];  /* the part of D, or all of A */
+    size_t bytes;                /* of a matrix */
+} group;
+
+static bool nccl_ok(ncclResult_t status, const char *attempt) {
+    if (status == ncclSuccess) return true;
+    fprintf(stderr, "NCCL: %s: %s\n", attempt, ncclGetErrorString(status));
+    return false;
+}
+
+static bool cublas_ok(cublasStatus_t status, const char *attempt) {
+    if (status == CUBLAS_STATUS_SUCCESS) return true;
+    fprintf(stderr, "cuBLAS: %s: %s\n", attempt, cublasGetStatusString(status));
+    return false;
+}
+
+/* A slice of the problem, elements from `first` up to `end`. */
+struct slice {
+    int first, end;
+};
+
+static struct slice slice_of(int extent, int unit, int device) {
+    const int tiles = ceil_div(extent, unit);
+    const int first = gemm_slice(tiles, device, group.devices) * unit;
+    const int end = gemm_slice(tiles, device + 1, group.devices) * unit;
+    return (struct slice){first < extent ? first : extent, end < extent ? end : extent};
+}
+
+static bool equal_rows(const struct gemm_problem *p) {
+    for (int device = 0; device < group.devices; ++device) {
+        const struct slice rows = slice_of(p->m, SLICE_M, device);
+        if ((int64_t)(rows.end - rows.first) * group.devices != p->m) return false;
+    }
+    return true;
+}
+
+static ncclDataType_t nccl_type(void) {
+    return gpu_state.type == GEMM_BF16 ? ncclBfloat16 : ncclFloat16;
+}
+
+/* D = A * B of one device, m x n x k, on its stream. */
+static bool multiply(int device, cudaStream_t stream, int m, int n, int k, const element_t *a,
+                     int64_t lda, const element_t *b, int64_t ldb, element_t *d, int64_t ldd) {
+    const float one = 1.0f, zero = 0.0f;
+    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+    const cublasHandle_t handle = group.cublas[device];
+    if (m == 0 || n == 0) return true;
+    return devices_select(device) &&
+           cublas_ok(cublasSetStream(handle, stream), "setting the stream") &&
+           cublas_ok(cublasSetWorkspace(handle, group.library[device], LIBRARY_WORKSPACE),
+                     "setting the workspace") && /* setting the stream has reset it */
+           cublas_ok(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, b, type,
+                                  (int)ldb, a, type, (int)lda, &zero, d, type, (int)ldd,
+                                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                     "cublasGemmEx");
+}
+
+static bool reduce_scatter(const struct gemm_problem *p, const cudaStream_t *streams) {
+    const bool equal = equal_rows(p);
+    bool good = nccl_ok(ncclGroupStart(), "opening a group");
+    for (int device = 0; device < group.devices && good; ++device) {
+        const element_t *const part = (const element_t *)group.matrix[device];
+        for (int owner = 0; owner < (equal ? 1 : group.devices) && good; ++owner) {
+            const struct slice rows = slice_of(p->m, SLICE_M, equal ? device : owner);
+            const size_t count = (size_t)(rows.end - rows.first) * (size_t)p->ldd;
+            element_t *const to = p->share[device].d + rows.first * p->ldd;
+            good = nccl_ok(equal ? ncclReduceScatter(part, to, count, nccl_type(), ncclSum,
+                                                     group.comm[device], streams[device])
+                                 : ncclReduce(part + rows.first * p->ldd, to, count, nccl_type(),
+                                              ncclSum, owner, group.comm[device], streams[device]),
+                           "adding up the parts");
+        }
+    }
+    return nccl_ok(ncclGroupEnd(), "running a group") && good;
+}
+
+static bool all_gather(const struct gemm_problem *p, const cudaStream_t *streams) {
+    const bool equal = equal_rows(p);
+    bool good = nccl_ok(ncclGroupStart(), "opening a group");
+    for (int device = 0; device < group.devices && good; ++device) {
+        element_t *const all = (element_t *)group.matrix[device];
+        for (int owner = 0; owner < (equal ? 1 : group.devices) && good; ++owner) {
+            const struct slice rows = slice_of(p->m, SLICE_M, equal ? device : owner);
+            const size_t count = (size_t)(rows.end - rows.first) * (size_t)p->lda;
+            const element_t *const from = p->share[device].a + rows.first * p->lda;
+            good =
+                nccl_ok(equal ? ncclAllGather(from, all, count, nccl_type(), group.comm[device],
+                                              streams[device])
+                              : ncclBroadcast(from, all + rows.first * p->lda, count, nccl_type(),
+                                              owner, group.comm[device], streams[device]),
+                        "collecting the rows");
+        }
+    }
+    return nccl_ok(ncclGroupEnd(), "running a group") && good;
+}
+
+/* Space for all of A or a part of D on every device. Not during a capture: verification comes
+ * first and has the same extents. */
+static bool make_room(size_t bytes) {
+    bool good = true;
+    if (bytes <= group.bytes) return true;
+    for (int device = 0; device < group.devices; ++device) {
+        good = good && devices_select(device);
+        if (group.matrix[device]) cudaFree(group.matrix[device]);
+        group.matrix[device] = NULL;
+        good = good && cuda_ok(cudaMalloc(&group.matrix[device], bytes), "allocating a matrix");
+    }
+    group.bytes = good ? bytes : 0;
+    return devices_select(0) && good;
+}
+
+static enum gemm_status multiply_then_scatter(const struct contender *self,
+                                              const struct gemm_problem *p, void *stream) {
+    cudaStream_t streams[GEMM_DEVICES];
+    (void)self;
+    if (!make_room((size_t)p->m * (size_t)p->ldd * sizeof(element_t)) ||
+        !devices_fork((cudaStream_t)stream, group.devices, streams))
+        return GEMM_LAUNCH_FAILED;
+    bool good = true;
+    for (int device = 0; device < group.devices && good; ++device) {
+        const struct gemm_share *const share = &p->share[device];
+        const struct slice k = slice_of(p->k, SLICE_K, device);
+        good =
+            multiply(device, streams[device], p->m, p->n, k.end - k.first, share->a + k.first,
+                     p->lda, share->b + k.first, p->ldb, (element_t *)group.matrix[device], p->ldd);
+    }
+    good = good && reduce_scatter(p, streams);
+    return devices_join((cudaStream_t)stream, group.devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+static enum gemm_status gather_then_multiply(const struct contender *self,
+                                             const struct gemm_problem *p, void *stream) {
+    cudaStream_t streams[GEMM_DEVICES];
+    (void)self;
+    if (!make_room((size_t)p->m * (size_t)p->lda * sizeof(element_t)) ||
+        !devices_fork((cudaStream_t)stream, group.devices, streams))
+        return GEMM_LAUNCH_FAILED;
+    bool good = all_gather(p, streams);
+    for (int device = 0; device < group.devices && good; ++device) {
+        const struct gemm_share *const share = &p->share[device];
+        const struct slice n = slice_of(p->n, SLICE_N, device);
+        good = multiply(device, streams[device], p->m, n.end - n.first, p->k,
+                        (const element_t *)group.matrix[device], p->lda,
+                        share->b + n.first * p->ldb, p->ldb, share->d + n.first, p->ldd);
+    }
+    return devices_join((cudaStream_t)stream, group.devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+static bool open_group(void) {
+    int ordinals[GEMM_DEVICES];
+    if (group.devices) return true;
+    const int devices = devices_count();
+    for (int device = 0; device < devices; ++device) {
+        if (!devices_select(device) ||
+            !cuda_ok(cudaGetDevice(&ordinals[device]), "asking for the device") ||
+            !cublas_ok(cublasCreate(&group.cublas[device]), "creating a handle") ||
+            !cuda_ok(cudaMalloc(&group.library[device], LIBRARY_WORKSPACE),
+                     "allocating cuBLAS's workspace"))
+            return false;
+    }
+    if (!nccl_ok(ncclCommInitAll(group.comm, devices, ordinals), "creating communicators"))
+        return false;
+    group.devices = devices;
+    return devices_select(0);
+}
+
+/* What the harness has to know of the two: how the operands lie, and what the result may be off. */
+static const struct gemm_kernel reduce_scatter_kernel = {
+    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_K, .rounds_parts = true};
+static const struct gemm_kernel all_gather_kernel = {.name = "cublas-nccl",
+                                                     .layout = LAYOUT_SLICES_OF_ROWS};
+
+bool nccl_reduce_scatter_contender(const struct gemm_problem *problems, int count,
+                                   struct contender *out) {
+    (void)count;
+    *out = (struct contender){.name = "cublas-reduce-scatter",
+                              .kernel = &reduce_scatter_kernel,
+                              .result = RESULT_PRODUCT,
+                              .enqueue = multiply_then_scatter};
+    /* Whole rows are added up, and nothing may be written into the padding of D. */
+    return problems->n == problems->ldd && devices_count() > 1 && open_group();
+}
+
+bool nccl_all_gather_contender(const struct gemm_problem *problems, int count,
+                               struct contender *out) {
+    (void)problems, (void)count;
+    *out = (struct contender){.name = "all-gather-cublas",
+                              .kernel = &all_gather_kernel,
+                              .result = RESULT_PRODUCT,
+                              .enqueue = gather_then_multiply};
+    return devices_count() > 1 && open_group();
+}
+
+void nccl_close(void) {
+    for (int device = 0; device < group.devices; ++device) {
+        devices_select(device);
+        ncclCommDestroy(group.comm[device]);
+        cublasDestroy(group.cublas[device]);
+        cudaFree(group.library[device]);
+        if (group.matrix[device]) cudaFree(group.matrix[device]);
+        group.matrix[device] = NULL;
+    }
+    if (group.devices) devices_select(0);
+    group.devices = 0;
+    group.bytes = 0;
+}
