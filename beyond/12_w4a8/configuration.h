@@ -10,7 +10,6 @@
 
 #include "gemm.h"
 #include "hopper/thread.h"
-#include "splits.h"
 #include "w4_block.h"
 
 #ifndef BM
@@ -68,12 +67,6 @@ DEVICE struct place place_of(const struct gemm_args *args, int number) {
  * lies beyond the matrix, which reads as zeros. Any thread. */
 DEVICE int block_row(const struct gemm_args *args, int block_n, int block_k) {
     return (block_n * args->tiles_k + block_k) * BLOCK_LINES;
-}
-
-/* CTAs that share the k loop of a tile. Host. */
-static inline int splits_of(const struct gemm_args *args) {
-    return splits_for((int64_t)args->tiles_m * args->tiles_n, args->tiles_k, gemm_sm_count(),
-                      CTAS_PER_SM);
 }
 
 /* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */

@@ -11,6 +11,7 @@
  * what the TMA overwrites, and a second set of fragments: a set must not change before the wait.
  */
 #include "gemm.h"
+#include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/cluster.h"
@@ -182,10 +183,11 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    struct gemm_launch launch;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
-    args.splits = splits_of(&args);
-    launch = gemm_launch_of(&GEMM_KERNEL, args.tiles_m * args.tiles_n * args.splits, stream);
+    const int tiles = args.tiles_m * args.tiles_n;
+    args.splits = cluster_splits(launch, tiles, args.tiles_k);
+    launch.grid = tiles * args.splits;
     launch.cluster = args.splits;
     return gemm_launch_kernel(&launch, &args);
 }

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "building_blocks/cluster_splits.h"
 #include "gemm.h"
-#include "splits.h"
 #include "w4_block.h"
 #include "w4a8_select.h"
 
@@ -46,7 +46,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     if (sms < kernel->cluster) return INFINITY;
     const int64_t tiles_m = ceil_div(p->m, kernel->tile_m);
     const int64_t tiles = tiles_m * ceil_div(p->n, kernel->tile_n);
-    const int splits = c->ctas ? splits_for(tiles, tiles_k, sms, c->ctas) : 1;
+    const struct gemm_launch launch = gemm_launch_of(kernel, 1, NULL);
+    const int splits = c->ctas ? cluster_splits(launch, tiles, tiles_k) : 1;
     const double room = (double)sms * (c->ctas ? c->ctas : 1);
     const double waves = ceil((double)tiles * splits / room);
     const double k_tiles = waves * ceil((double)tiles_k / splits);

@@ -10,6 +10,7 @@
  * eight are read again; and two more barriers of the warpgroup.
  */
 #include "gemm.h"
+#include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/cluster.h"
@@ -191,10 +192,11 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    struct gemm_launch launch;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
-    args.splits = splits_of(&args);
-    launch = gemm_launch_of(&GEMM_KERNEL, args.tiles_m * args.tiles_n * args.splits, stream);
+    const int tiles = args.tiles_m * args.tiles_n;
+    args.splits = cluster_splits(launch, tiles, args.tiles_k);
+    launch.grid = tiles * args.splits;
     launch.cluster = args.splits;
     return gemm_launch_kernel(&launch, &args);
 }

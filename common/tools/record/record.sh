@@ -23,6 +23,8 @@
 #                            than the libraries: libraries,rivals
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
+#   two_gpus         150 s   13 on two GPUs and, alone, on one; BASELINES=nccl in a build with
+#                            -DHOPPER_NCCL; then random shapes, 1000 runs, delays, memcheck
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
@@ -331,6 +333,35 @@ section_fp8_sustained() {
     begin h200-fp8-sustained.jsonl
     rows h200-fp8-sustained.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 \
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
+}
+
+# Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
+# m or k does not change; and the multiplication of one of the two GPUs alone.
+section_two_gpus() {
+    local scatter=512x8192x8192,1024x8192x8192,2048x8192x8192,4096x8192x8192,8192,16384x8192x8192
+    local gather=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,8192x16384x4096
+    local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,8192x8192x4096
+    local sweep="$gpu/sweep --chapter 13_two_gpus --variant all"
+    begin h200-two-gpus.jsonl
+    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:serial,13,13:fp32,13:stages4 \
+        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" --iters 3 \
+        --baselines "${BASELINES:-none}"
+    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:all_gather,13:all_gather_copy \
+        --shapes "$gather,16384x16384x4096,8192x4096x4096,8192x8192x4096" --iters 3 \
+        --baselines "${BASELINES:-none}"
+    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 --kernels 13:serial,13,13:all_gather \
+        --shapes "$alone,16384x8192x4096,8192x8192x1024,8192x8192x2048,8192,8192x2048x4096" \
+        --iters 3 --baselines cublas
+    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 --kernels 13:all_gather \
+        --shapes 8192x4096x4096 --iters 3 --baselines cublas
+    begin two-gpus.txt
+    together two-gpus.txt 1 <<END
+$sweep --random 300 --seed 1
+$sweep --repeat 1000 --size 1024x1152x640 --dtype bf16
+$gpu/sweep_delays --chapter 13_two_gpus --variant all --random 60 --seed 2
+$gpu/sweep_delays --chapter 13_two_gpus --variant all --repeat 100 --size 520x776x648 --dtype bf16
+compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --triples 2 --dtype bf16 --seed 5
+END
 }
 
 # Median milliseconds of a chapter in the rows on stdin.
