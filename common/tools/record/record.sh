@@ -344,16 +344,16 @@ section_two_gpus() {
     local sweep="$gpu/sweep --chapter 13_two_gpus --variant all"
     begin h200-two-gpus.jsonl
     rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:serial,13,13:fp32,13:stages4 \
-        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" --iters 3 \
+        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" --iters 2 \
         --baselines "${BASELINES:-none}"
     rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:all_gather,13:all_gather_copy \
-        --shapes "$gather,16384x16384x4096,8192x4096x4096,8192x8192x4096" --iters 3 \
+        --shapes "$gather,16384x16384x4096,8192x4096x4096,8192x8192x4096" --iters 2 \
         --baselines "${BASELINES:-none}"
     rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 --kernels 13:serial,13,13:all_gather \
         --shapes "$alone,16384x8192x4096,8192x8192x1024,8192x8192x2048,8192,8192x2048x4096" \
-        --iters 3 --baselines cublas
+        --iters 2 --baselines cublas
     rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 --kernels 13:all_gather \
-        --shapes 8192x4096x4096 --iters 3 --baselines cublas
+        --shapes 8192x4096x4096 --iters 2 --baselines cublas
     begin two-gpus.txt
     together two-gpus.txt 1 <<END
 $sweep --random 300 --seed 1
