@@ -54,6 +54,8 @@ trace null 1 "$(cta 1 0)$(span 1 2 0 40)$(span 1 1 0 50)" >short.json
 expect 'shares without cycles' 'kernel 50 20.0 % 20.0 %' "$(sed -n 2p table | tr -s ' ')"
 expect 'the short lane' 175.0 \
     "$(sed -n 's/^<rect class="idle" .*width="\([0-9.]*\)" height="13.0".*/\1/p;' waves.svg | head -n 1)"
+expect 'its multiplication' 139.50 \
+    "$(sed -n 's/^<rect class="mma" .*width="\([0-9.]*\)" height="13.0".*/\1/p;' waves.svg | head -n 1)"
 
 # What it must reject: another problem, steps instead of cycles, no trace, no file.
 trace 200 2 "$two" >other.json
