@@ -118,6 +118,11 @@ bool timeline_write_trace(const char *path) {
             write_json_number(file, t->clock_mhz);
         else
             fputs("null", file);
+        fputs(",\"cycles\":", file); /* of the whole run; the last span may end before it */
+        if (t->timed && t->cycles >= 0)
+            write_json_number(file, t->cycles);
+        else
+            fputs("null", file);
         fprintf(file,
                 ",\"truncated_roles\":%d,\"k_tile_period\":%.1f,\"tensor_core_busy\":%.4f,"
                 "\"fragment_overlap\":%.4f,\"epilogue_overlap\":%.4f}%s\n",

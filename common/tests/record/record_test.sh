@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 31 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 32 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -159,6 +159,18 @@ expect 'exit code of ncu.sh' 0 $?
 expect 'counters missing' 12 "$(grep -c 'this ncu has no' log)"
 expect 'first row' '| 01_naive  | 1 x 2 x 3 | 275000 | 1234567 | 40 | 2 |' "$(grep '^| 01' table)"
 expect 'second row' '| 06_wgmma wait0 | 1 x 2 x 3 | 550 | 734568 | 168 | 1000 |' "$(grep '^| 06' table)"
+
+# The same with the coalescer's counters, of which this ncu knows two.
+counters='lrc__lts2lrc_sectors_op_read Counter\\nlrc__xbar2lrc_requests_op_read Counter\\n'
+sed -e "s/'sm__cycles_active.*'/'$counters'/" \
+    -e 's/"","","ns".*/"","","request","sector"'"'"'/' \
+    -e 's/"275,000,000".*/"12,582,912","62,500"'"'"'/' -e 's/"550000".*/"1024","312.5"'"'"'/' ncu >ncu_lrc
+mv ncu_lrc ncu && chmod +x ncu
+PATH=$PWD:$PATH "$tools/ncu.sh" --coalescer ./tour --size 4096 >table 2>log
+expect 'exit code of ncu.sh --coalescer' 0 $?
+expect 'its headings' '| kernel | size | requests in | MB from the slices |' "$(grep '^| kernel' table)"
+expect 'its first row' '| 01_naive  | 1 x 2 x 3 | 12582912 | 2 |' "$(grep '^| 01' table)"
+expect 'its second row' '| 06_wgmma wait0 | 1 x 2 x 3 | 1024 | 0.01 |' "$(grep '^| 06' table)"
 
 # nsys.sh with an nsys that saw both ranges of every chapter but 03's burst.
 cat >nsys <<'END'

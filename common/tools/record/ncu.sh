@@ -1,6 +1,8 @@
 #!/bin/bash
-# ncu.sh COMMAND...: the hardware counters of the kernels that a command of ours launches, as one
-# table. The command prints a JSON line for each launch, in order: tour or compare, with --timing none.
+# ncu.sh [--coalescer] COMMAND...: the hardware counters of the kernels that a command of ours
+# launches, as one table. The command prints a JSON line for each launch, in order: tour or compare,
+# with --timing none. --coalescer takes the counters of the L2's request coalescer in place of the
+# usual ones: requests before it and after it.
 # Nsight Compute replays each kernel once per group of counters; the clock is left alone, because cycles
 # and shares do not depend on it. Only counters that this ncu knows are asked for.
 set -uo pipefail
@@ -22,6 +24,28 @@ smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio|stall: sha
 smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio|stall: mma pipe|1
 smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio|stall: wgmma|1
 smsp__average_warps_issue_stalled_wait_per_issue_active.ratio|stall: fixed latency|1'
+about="Nsight Compute's counters. A stall: cycles that warps spent waiting for this reason, summed over
+the warps of a scheduler, per cycle in which the scheduler issued an instruction."
+
+# One unit, lrc, between the crossbar (xbar) and a slice of the L2 (lts). A sector has 32 bytes.
+# Programmatic: a TMA multicast. Hardware: requests of several SMs that the unit has merged.
+if [ "${1-}" = --coalescer ]; then
+    shift
+    counters='gpu__time_duration.sum|us|1000
+lrc__xbar2lrc_requests_op_read.sum|requests in|1
+lrc__xbar2lrc_requests_op_read_coalescing_type_programmatic.sum|multicasts among them|1
+lrc__request_sectors_op_read_coalescable.sum|MB in|31250
+lrc__request_sectors_op_read_coalescing_achieved_type_hardware.sum|MB merged|31250
+lrc__lts2lrc_sectors_op_read.sum|MB from the slices|31250
+lrc__lrc2xbar_sectors_op_read.sum|MB out|31250
+lrc__xbar2gpc_sectors_op_read.sum|MB delivered|31250
+lrc__average_xbar2gpc_sectors_op_read.ratio|delivered per sector out|1
+lrc__average_xbar2gpc_sectors_op_read_coalescing_achieved_type_hardware.ratio|merged reads only|1
+lrc__average_xbar2gpc_sectors_op_read_coalescing_achieved_type_programmatic.ratio|multicasts only|1'
+    about="Nsight Compute's counters of the L2's request coalescer (lrc). In: reads that arrive from
+the crossbar. Merged: sectors that it does not read again, because another request reads them. Out:
+sectors sent back to the crossbar. Delivered: sectors that the crossbar then sends to the GPCs."
+fi
 
 for program in ncu "$1"; do
     command -v "$program" >/dev/null || { echo "ncu.sh: there is no $program" >&2 && exit 3; }
@@ -59,9 +83,7 @@ fi
 sed -n 's/^{"chapter": "\([^"]*\)", "variant": \("\([^"]*\)"\|null\), .*"m": \([0-9]*\), "n": \([0-9]*\), "k": \([0-9]*\),.*/\1 \3 | \4 x \5 x \6/p' \
     "$output/rows" >"$output/names"
 printf '%s\n' "$counters" >"$output/counters"
-echo "Nsight Compute's counters. A stall: cycles that warps spent waiting for this reason, summed over"
-echo "the warps of a scheduler, per cycle in which the scheduler issued an instruction."
-echo
+printf '%s\n\n' "$about"
 awk -v names="$output/names" -v counters="$output/counters" '
     # The fields of a CSV line in which all are quoted.
     function fields(line, out) {

@@ -40,6 +40,7 @@
 #   error              5 s   how the error of a sum grows with k; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
+#   lrc               10 s   where the L2 merges requests: its request coalescer in 08 and 09
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
 #   nsys             105 s   the kernels in the NVTX ranges of all chapters, as Nsight Systems sees them
 #   sass              15 s   what the compiler made of the main loops; needs no GPU
@@ -538,6 +539,13 @@ section_ncu() {
         --kernels 8:persistent,8 --shapes 8192x8192x512,8192x8192x1024,8192x8192x4096,8192
     text ncu.txt "$tools/ncu.sh" "$gpu/compare" --timing none --baselines none \
         --kernels 8:persistent,8,9 --shapes 8192
+}
+
+# What the SMs request, and what is left of it when it reaches the slices of the L2.
+section_lrc() {
+    begin lrc.txt
+    text lrc.txt "$tools/ncu.sh" --coalescer "$gpu/tour" --json --size 4096 --timing none \
+        --chapters 8-9
 }
 
 section_ncu_full() {
