@@ -18,6 +18,8 @@
 #define CUTLASS_NEEDS "-DHOPPER_CUTLASS=DIR"
 #define cutlass_cooperative_contender NULL
 #define cutlass_pingpong_contender NULL
+#define cutlass_mixed_contender NULL
+#define cutlass_mixed_best_contender NULL
 #endif
 
 enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
@@ -36,6 +38,8 @@ static const struct {
     {{"deepgemm", "rivals", DEEPGEMM_NEEDS}, BF16 | E4M3, deepgemm_contender},
     {{"cutlass-cooperative", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_cooperative_contender},
     {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
+    {{"cutlass-mixed", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_contender},
+    {{"cutlass-mixed-best", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_best_contender},
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
     {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
     {{"read-only", "ceilings", NULL}, W4A8, read_contender},

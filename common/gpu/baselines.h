@@ -30,12 +30,15 @@ make_contender read_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;
+/* Of w4a8: with the tile of CUTLASS's example 55; with the fastest of several. */
+make_contender cutlass_mixed_contender, cutlass_mixed_best_contender;
 
 /* Releases what they hold. */
 void cublas_close(void);
 void cublaslt_close(void);
 void ceiling_close(void);
 void deepgemm_close(void);
+void cutlass_close(void);
 
 /* Times candidates in rounds, each round in another order. Returns the index of the fastest; -1 if
  * none of them runs. `count` is at most MOST_CANDIDATES. */
