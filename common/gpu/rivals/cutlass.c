@@ -14,11 +14,21 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 enum { ANY_TILE = 0, EXAMPLE_TILE = 128 }; /* rows of A in a tile of example 55 */
 
+/* `self->state` is the kernel. */
+static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
+                                void *stream) {
+    const struct cutlass_kernel *const kernel = self->state;
+    if (kernel->type != GEMM_W4A8 || cutlass_weights_of(p)) return kernel->enqueue(self, p, stream);
+    fprintf(stderr, "CUTLASS: %s: launching: there was no memory for its weights\n", self->name);
+    return GEMM_LAUNCH_FAILED;
+}
+
 static struct contender contender_of(const struct cutlass_kernel *kernel, const char *name) {
     return (struct contender){.name = name,
                               .result =
                                   kernel->type == GEMM_W4A8 ? RESULT_E4M3_WEIGHTS : RESULT_PRODUCT,
-                              .enqueue = kernel->enqueue,
+                              .enqueue = enqueue,
+                              .state = (void *)kernel,
                               .algorithm = {.name = "CollectiveBuilder",
                                             .tile_m = kernel->tile_m,
                                             .tile_n = kernel->tile_n,
