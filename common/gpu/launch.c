@@ -23,9 +23,8 @@ enum {
  * own. */
 struct known_kernel {
     const void *kernel;
-    size_t smem_bytes; /* that it has been allowed */
-    int cluster;       /* for which `resident` was asked; 0: not yet */
-    int resident;
+    size_t smem_bytes;                  /* that it has been allowed */
+    uint16_t resident[MAX_CLUSTER + 1]; /* clusters of each size; 0: not yet asked, or none */
 };
 
 /* What it has said of a device, so that it is asked once and not for every launch. */
@@ -183,15 +182,13 @@ static bool ask_for_residency(const struct gemm_launch *launch, int sm_count, in
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     int resident = 0;
+    if (launch->cluster < 1 || launch->cluster > MAX_CLUSTER) return 0; /* a launch reports it */
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
     struct known_kernel *entry = device ? prepare(device, launch, false) : NULL;
-    if (entry && entry->cluster == launch->cluster) {
-        resident = entry->resident;
-    } else if (entry && ask_for_residency(launch, device->sm_count, &resident)) {
-        entry->cluster = launch->cluster;
-        entry->resident = resident;
-    }
+    if (entry) resident = entry->resident[launch->cluster];
+    if (entry && !resident && ask_for_residency(launch, device->sm_count, &resident))
+        entry->resident[launch->cluster] = (uint16_t)resident;
     pthread_mutex_unlock(&known_mutex);
     return resident;
 }

@@ -1,0 +1,38 @@
+/*
+ * cluster_splits.h: how many CTAs of a cluster share the k loop of a tile, where every tile has a
+ * cluster of its own and the kernel is not persistent.
+ *
+ * More CTAs have more loads under way, but only CTAs that run at the same time help. A cluster lies
+ * in one GPC, and the GPCs of one GPU differ in size. So clusters of four may leave SMs idle that
+ * clusters of three use, and a cluster that waits for a second wave doubles the time.
+ */
+#ifndef BUILDING_BLOCKS_CLUSTER_SPLITS_H
+#define BUILDING_BLOCKS_CLUSTER_SPLITS_H
+
+#include "gemm.h"
+
+enum {
+    MOST_CLUSTER_SPLITS = 8, /* the largest cluster that every GPU has */
+    LEAST_SPLIT_K_TILES = 4  /* of a CTA: with fewer, the exchange costs more than it gains */
+};
+
+/* The number of CTAs, 1 to 8, for `tiles` tiles of `tiles_k` k-tiles each: the most with which all
+ * clusters are resident at once; of several numbers with the same longest k loop, the smallest.
+ * `launch`: the kernel, its threads and its shared memory; the rest is not used. Host thread. */
+static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int tiles_k) {
+    launch.cluster = launch.grid = 1;
+    const int64_t room = gemm_resident_clusters(&launch) / tiles; /* CTAs for each tile */
+    int splits = MOST_CLUSTER_SPLITS;
+    if (splits > room) splits = (int)room;
+    if (splits > tiles_k / LEAST_SPLIT_K_TILES) splits = tiles_k / LEAST_SPLIT_K_TILES;
+    if (splits > gemm_sm_count()) splits = gemm_sm_count();
+    for (; splits > 1; --splits) {
+        launch.cluster = launch.grid = splits;
+        if (ceil_div(tiles_k, splits - 1) > ceil_div(tiles_k, splits) &&
+            gemm_resident_clusters(&launch) >= tiles)
+            return splits;
+    }
+    return 1;
+}
+
+#endif
