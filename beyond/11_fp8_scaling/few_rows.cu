@@ -153,15 +153,16 @@ DEVICE void load_scales(float scale[BM / 4], const float *scale_a, const float *
 }
 
 /* Releases the stage, which this warp has read, to the producers of all sharers. A whole warp. */
-DEVICE void release_stage(struct smem *shared, struct pipeline_state state) {
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     /* All lanes have read their scales, and then one arrives. bar.warp.sync */
     __syncwarp();
     /* Lane r arrives at CTA r's barrier. mapa, mbarrier.arrive */
     if (SHARERS > 1 && lane < SHARERS)
-        mbarrier_arrive_remote(&shared->ring[state.index].empty, lane);
+        mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
     /* mbarrier.arrive */
-    if (SHARERS == 1 && lane == 0) consumer_release(shared->ring, state);
+    if (SHARERS == 1 && lane == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
 }
 
 /* Multiplies and promotes the CTA's k-tiles, and leaves the sums in shared memory. One
@@ -170,26 +171,30 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     const struct tiles *tiles = &shared->memory.tiles;
     const int k_tiles = k_tiles_of_cta(args);
     float acc[BM / 2], sum[BM / 2] = {0};
-    struct pipeline_state state = {0, 0};
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    bool full = false; /* the next stage, as far as this thread has tested it */
     NO_UNROLL for (int item = 0; item < k_tiles; ++item) {
         float scale[BM / 4];
         /* All bytes of the k-tile have arrived, its scales among them. mbarrier.try_wait */
-        consumer_wait(shared->ring, state);
+        if (!full) consumer_wait(shared->ring, state);
         /* The promotion's reads of the accumulators come before the multiplications.
          * wgmma.fence */
         wgmma_fence();
         multiply(acc, &tiles->b[state.index][consumer * 64 * BK], tiles->a[state.index]);
         /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
         wgmma_commit_group();
-        load_scales(scale, tiles->scale_a[state.index],
-                    &tiles->scale_b[state.index][k_tile_at(args, item) % SCALES_B]);
+        pipeline_advance(&state, STAGES);
+        /* Under these multiplications: the scales, and whether the next k-tile has arrived. A wait
+         * for it would keep this stage from its release. mbarrier.test_wait */
+        full = item + 1 < k_tiles && consumer_test_wait(shared->ring, state);
+        load_scales(scale, tiles->scale_a[release.index],
+                    &tiles->scale_b[release.index][k_tile_at(args, item) % SCALES_B]);
         /* This thread's reads of the scales come before the TMA's next write to their stage.
          * fence.proxy.async */
         fence_proxy_async();
         /* The sums of 128 products are complete, and A and B have been read. wgmma.wait_group */
         wgmma_wait_group(0);
-        release_stage(shared, state);
-        pipeline_advance(&state, STAGES);
+        release_stage(shared, &release);
         /* Adds them to the sums in fp32, times the scales of this thread's rows of A. */
         wgmma_promote_columns(sum, acc, scale, BM / 2);
     }
