@@ -16,19 +16,21 @@
  *
  *   few       1: few_rows.cu; 0: kernel.cu, persistent, in clusters of two
  *   k-tile    of a CTA that is alone on its SM and has its operands in the L2
- *   overhead  a tile besides its main loop: first loads, the exchange of sums, the store
+ *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Those of many_rows are measured on an H200 (README.md), the others are not.
+ * Those of many_rows are inferred from runs on an H200 (README.md), the others from simulated ones.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name      few k-tile overhead */                                                            \
-    f(rows16, 1, 250, 3200) f(rows32, 1, 260, 3400) f(rows64, 1, 290, 3800)                        \
-        f(rows64_pair, 1, 290, 3400) f(rows128, 1, 600, 4500) f(rows128_pair, 1, 600, 4500)        \
+    f(rows16, 1, 250, 3200) f(rows32, 1, 260, 3300) f(rows64, 1, 352, 3800)                        \
+        f(rows64_pair, 1, 352, 4100) f(rows128, 1, 540, 4700) f(rows128_pair, 1, 540, 5000)        \
             f(many_rows, 0, 1121, 4330)
 
-/* Bytes per cycle: of all SMs, from memory and from the L2; of one SM, from the L2. FLOPs per cycle
- * of an SM. */
-enum { MEMORY_BYTES = 2300, L2_BYTES = 4600, SM_BYTES = 64, TENSOR_CORE = 8192 };
+enum { LEAST_ROWS = 16 /* of a tile of few_rows.cu */ };
+
+/* Bytes per cycle: of all SMs, from memory and from the L2; of one SM, from the L2 and from the
+ * shared memory of others. FLOPs per cycle of an SM. */
+enum { MEMORY_BYTES = 2300, L2_BYTES = 4600, SM_BYTES = 64, PEER_BYTES = 14, TENSOR_CORE = 8192 };
 
 struct configuration {
     const struct gemm_kernel *kernel;
@@ -43,11 +45,14 @@ static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* Infinite if the configuration does not fit the device. */
+/* Infinite if the configuration does not fit the device, or if a smaller one of few_rows.cu would
+ * have no more tiles. */
 static double predicted_cycles(const struct configuration *c, const struct gemm_problem *p) {
     const struct gemm_kernel *const kernel = c->kernel;
     const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
     if (sms < kernel->cluster) return INFINITY;
+    const int most_rows = kernel->tile_m * kernel->cluster; /* of few_rows.cu's cluster */
+    if (c->few && most_rows > LEAST_ROWS && p->m <= most_rows / 2) return INFINITY;
     /* The CTAs of a cluster lie side by side in kernel.cu, one below the other in few_rows.cu. */
     const int along_m = c->few ? kernel->cluster : 1, along_n = kernel->cluster / along_m;
     const double clusters = (double)ceil_div(ceil_div(p->m, kernel->tile_m), along_m) *
@@ -74,7 +79,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double elements = (double)p->m * p->k + (double)p->n * p->k + 2.0 * p->m * p->n;
     const double memory =
         most(elements / MEMORY_BYTES, clusters * kernel->cluster * tiles_k * fetched / L2_BYTES);
-    return most(k_tiles * k_tile, memory) + waves * c->overhead;
+    const double exchange = rows * kernel->tile_n * 4 * (1 - 1.0 / splits) / PEER_BYTES;
+    return most(k_tiles * k_tile, memory) + waves * (c->overhead + exchange);
 }
 
 static const struct gemm_kernel *selected_kernel(const struct gemm_problem *problem) {
