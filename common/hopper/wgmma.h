@@ -87,6 +87,14 @@ DEVICE void wgmma_promote(float *sum, float *acc, const float scale[2], int coun
     UNROLL for (int i = 0; i < count; ++i) sum[i] = fmaf(acc[i], scale[i % 4 / 2], sum[i]);
 }
 
+/* The same with a scale for each of the thread's columns, which a transposed product needs: sum[i]
+ * += acc[i] * scale[c], c = 2 j + i % 2 for accumulators 4 j to 4 j + 3; `scale` has count / 2. */
+DEVICE void wgmma_promote_columns(float *sum, float *acc, const float *scale, int count) {
+    wgmma_use_registers(acc, count);
+    UNROLL for (int i = 0; i < count; ++i)
+        sum[i] = fmaf(acc[i], scale[i / 4 * 2 + i % 2], sum[i]);
+}
+
 /* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is built
  * from this table. */
 // clang-format off
