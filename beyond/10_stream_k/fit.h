@@ -17,10 +17,13 @@ enum {
     FIT_MOST_STAGES = 16,
     FIT_RING_BYTES = 226 * 1024, /* of 227 KB; the barriers take the rest */
     FIT_LEAST_K_TILES = 2,       /* of a part: fewer are not worth a part of their own */
+    FIT_FEW_SPLITS = 4,          /* tried for every problem that fits */
+    FIT_FEW_TILES = 8,           /* along the fitted side, tried with as many parts as fit */
 };
 
-/* The widest tile that the registers of `slabs` consumer warpgroups allow. */
-#define FIT_WIDEST(slabs) ((slabs) <= 2 ? 256 : (slabs) == 3 ? 192 : 128)
+/* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
+ * a thread has at launch. */
+#define FIT_WIDEST(slabs) ((slabs) <= 2 ? 256 : (slabs) == 3 ? 200 : 136)
 
 /*
  * Rates in bytes, latencies in cycles of the SM clock, of an H200.
@@ -32,13 +35,13 @@ enum {
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
     FIT_SHARED_BYTES = 128,  /* per cycle: wgmma reads both operands from shared memory [probe] */
+    FIT_GAP = 55,            /* between the multiplications of two k-tiles [select.c] */
     FIT_ISSUE = 130,         /* a k-tile's wait, fence, issue and release [predicted] */
     FIT_L2_BYTES = 53,       /* per cycle from the L2 to one SM [probe] */
     FIT_L2_UNALIGNED = 23,   /* the same, if a row of a box lies in two lines [fit] */
     FIT_LINE_BYTES = 128,    /* of the L2 */
     FIT_MEMORY_BYTES = 2300, /* per cycle from DRAM to all SMs; as in select.c */
     FIT_TRIP = 1300,         /* from a load's issue to its bytes, from DRAM [probe] */
-    FIT_LAUNCH = 2200,       /* a launch and the way to its first load [predicted] */
     FIT_NEXT_CTA = 1000,     /* from a CTA's end to the next one's first load [probe, predicted] */
     FIT_BARRIER = 200,       /* a cluster's barrier [probe: 410 for two CTAs' arrival and wait] */
     FIT_EPILOGUE = 600,      /* staging, copying, the way to the L2 [predicted] */
@@ -72,77 +75,115 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
            fit->cluster;
 }
 
-/* Predicted cycles. `resident`: clusters at once. */
-static inline double fit_cycles(const struct gemm_problem *p, int slabs, const struct fit *fit,
-                                int resident) {
-    const int rows = 64 * slabs, cluster = fit->cluster, width = fit->width;
-    const double clusters = (double)fit_tiles(p, slabs, fit) / cluster * fit->splits;
-    const double waves = ceil(clusters / resident);
-    const int k_tiles = ceil_div(ceil_div(p->k, BK), fit->splits);
-    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
+static inline double fit_most(double a, double b) { return a > b ? a : b; }
 
-    const double multiply = 2.0 * rows * width * BK / FIT_TENSOR_CORE;
+/* What a candidate is compared by, and the best so far. */
+struct fit_search {
+    const struct gemm_problem *problem;
+    int slabs, k_tiles;
+    int resident[3]; /* clusters of 1, 2 and 4 CTAs at once */
+    double l2_bytes; /* per cycle, to an SM */
+    double memory;   /* cycles to read the operands from DRAM, and to write D */
+    struct fit best;
+};
+
+/* Cycles of a k-tile: of the slowest of what it needs. */
+static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit) {
+    const int slabs = search->slabs, width = fit->width;
+    const double multiply = 2.0 * 64 * slabs * width * BK / FIT_TENSOR_CORE;
     const double read = 2.0 * slabs * (64 + width) * BK / FIT_SHARED_BYTES;
-    const double fetched = 2.0 * BK * (width + (double)rows / cluster); /* by this CTA */
-    const double load = fetched / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED);
-    double k_tile = (double)FIT_TRIP / fit_stages(slabs, width);
-    if (k_tile < FIT_ISSUE) k_tile = FIT_ISSUE;
-    if (k_tile < multiply) k_tile = multiply;
-    if (k_tile < read) k_tile = read;
-    if (k_tile < load) k_tile = load;
-
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    const double memory = elements * 2 / FIT_MEMORY_BYTES;
-    double main_loops = waves * k_tiles * k_tile;
-    if (main_loops < memory) main_loops = memory;
-
-    double tile = FIT_TRIP + FIT_EPILOGUE + 2.0 * rows * width / FIT_STORE_BYTES;
-    if (cluster > 1) tile += 2 * FIT_BARRIER;
-    if (fit->splits > 1)
-        tile += FIT_COUNT + 4.0 * rows * width * fit->splits / FIT_L2_BYTES;
-    return FIT_LAUNCH + main_loops + waves * tile + (waves - 1) * FIT_NEXT_CTA;
+    const double fetched = 2.0 * BK * (width + 64.0 * slabs / fit->cluster); /* by this CTA */
+    return fit_most(
+        fit_most(fit_most(multiply, read) + FIT_GAP, FIT_ISSUE),
+        fit_most(fetched / search->l2_bytes, (double)FIT_TRIP / fit_stages(slabs, width)));
 }
 
-/* The better of two: the one in `best`, or this. */
-static inline void fit_try(const struct gemm_problem *p, int slabs, struct fit fit, int resident,
-                           struct fit *best) {
-    fit.cycles = fit_cycles(p, slabs, &fit, resident);
-    if (fit.cycles < best->cycles) *best = fit;
+/* Predicts the cycles of a candidate, and keeps the faster one. */
+static inline void fit_try(struct fit_search *search, struct fit fit) {
+    const int tile = 64 * search->slabs * fit.width;
+    const int64_t clusters =
+        fit_tiles(search->problem, search->slabs, &fit) / fit.cluster * fit.splits;
+    const int resident = search->resident[fit.cluster / 2];
+    if (resident == 0) return;
+    const double waves = (double)((clusters + resident - 1) / resident);
+    const double k_tiles = ceil_div(search->k_tiles, fit.splits);
+    fit.cycles = waves * (FIT_TRIP + FIT_EPILOGUE + 2.0 * tile / FIT_STORE_BYTES) +
+                 (waves - 1) * FIT_NEXT_CTA +
+                 fit_most(waves * k_tiles * fit_k_tile(search, &fit), search->memory);
+    if (fit.cluster > 1) fit.cycles += waves * 2 * FIT_BARRIER;
+    if (fit.splits > 1) fit.cycles += FIT_COUNT + 4.0 * tile * fit.splits / FIT_L2_BYTES;
+    if (fit.cycles < search->best.cycles) search->best = fit;
+}
+
+/* Tries the narrowest tile of which at most `tiles` clusters of tiles are needed. */
+static inline void fit_try_tiles(struct fit_search *search, struct fit fit, int64_t tiles) {
+    const int fitted = fit.transposed ? search->problem->m : search->problem->n;
+    if (tiles < 1) return;
+    if (tiles * fit.cluster > fitted)
+        tiles = fitted;
+    else
+        tiles *= fit.cluster;
+    fit.width = ceil_div(ceil_div(fitted, (int)tiles), 8) * 8;
+    if (fit.width > FIT_WIDEST(search->slabs)) return;
+    const int least = fit.splits > 1 ? FIT_LEAST_K_TILES : 1; /* of a part */
+    if (fit.splits * least > search->k_tiles) fit.splits = search->k_tiles / least;
+    if (fit.splits < 1) return;
+    if (fit.splits > 8) { /* as many as the sums are worth */
+        const double main_loop = search->k_tiles * fit_k_tile(search, &fit);
+        const double sums = 4.0 * 64 * search->slabs * fit.width / FIT_L2_BYTES;
+        if (sums * fit.splits * fit.splits > main_loop) fit.splits = (int)sqrt(main_loop / sums);
+    }
+    /* Fewer parts, of which the longest is as long. */
+    if (fit.splits > 1)
+        fit.splits = ceil_div(search->k_tiles, ceil_div(search->k_tiles, fit.splits));
+    fit_try(search, fit);
+}
+
+/* Tries every orientation and number of tiles for clusters of this size. */
+static inline void fit_try_cluster(struct fit_search *search, int cluster, bool splits) {
+    const struct gemm_problem *p = search->problem;
+    const int resident = search->resident[cluster / 2], slabs = search->slabs;
+    for (int transposed = 0; transposed < 2; ++transposed) {
+        const int fitted = transposed ? p->m : p->n;
+        const int64_t tiles_side = ceil_div(transposed ? p->n : p->m, 64 * slabs);
+        const int widest = ceil_div(fitted, FIT_WIDEST(slabs) * cluster);
+        struct fit fit = {0, cluster, 1, transposed != 0, 0};
+        /* The fewest waves, and one more; of a whole tile, and of parts. */
+        for (fit.splits = 1; fit.splits <= (splits ? FIT_FEW_SPLITS : 1); ++fit.splits) {
+            const int64_t waves = (tiles_side * widest * fit.splits + resident - 1) / resident;
+            for (int more = 0; more < (fit.splits == 1 ? 2 : 1); ++more)
+                fit_try_tiles(search, fit, (waves + more) * resident / (tiles_side * fit.splits));
+        }
+        /* Few tiles, and as many parts as pay. */
+        for (int tiles = widest; splits && tiles < widest + FIT_FEW_TILES; ++tiles) {
+            if (tiles_side * tiles * FIT_FEW_SPLITS >= resident) break;
+            fit.splits = (int)(resident / (tiles_side * tiles));
+            fit_try_tiles(search, fit, tiles);
+        }
+    }
 }
 
 /* The fastest way to cut the problem for this kernel, a record of fitted.cu; with `splits` also
  * into parts of k, which need a workspace. Host thread. */
 static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_kernel *kernel,
                                 bool splits) {
-    const int slabs = kernel->tile_m / 64, k_tiles = ceil_div(p->k, BK);
-    struct fit best = {8, 1, 1, false, INFINITY};
+    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    struct fit_search search = {p,
+                                kernel->tile_m / 64,
+                                ceil_div(p->k, BK),
+                                {0, 0, 0},
+                                (double)(aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
+                                elements * 2 / FIT_MEMORY_BYTES,
+                                {8, 1, 1, false, INFINITY}};
     for (int cluster = 1; cluster <= FIT_MOST_CLUSTER; cluster *= 2) {
         struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
         launch.cluster = cluster;
-        const int resident = cluster <= gemm_sm_count() ? gemm_resident_clusters(&launch) : 0;
-        if (resident == 0) continue;
-        for (int transposed = 0; transposed < 2; ++transposed) {
-            const int side = transposed ? p->n : p->m, fitted = transposed ? p->m : p->n;
-            const int tiles_side = ceil_div(side, 64 * slabs);
-            for (int width = FIT_WIDEST(slabs); width >= 8; width -= 8) {
-                const int tiles = ceil_div(fitted, width * cluster);
-                /* A narrower tile of which no more are needed is never slower. */
-                if (width > 8 && ceil_div(fitted, (width - 8) * cluster) == tiles) continue;
-                struct fit fit = {width, cluster, 1, transposed != 0, 0};
-                fit_try(p, slabs, fit, resident, &best);
-                const int64_t clusters = (int64_t)tiles_side * tiles;
-                if (!splits || clusters * 2 > resident || clusters * cluster > GEMM_COUNTERS)
-                    continue;
-                int most = resident / (int)clusters;
-                if (most > k_tiles / FIT_LEAST_K_TILES) most = k_tiles / FIT_LEAST_K_TILES;
-                for (; most > 1; most /= 2) {
-                    fit.splits = ceil_div(k_tiles, ceil_div(k_tiles, most));
-                    fit_try(p, slabs, fit, resident, &best);
-                }
-            }
-        }
+        if (cluster > gemm_sm_count()) break;
+        search.resident[cluster / 2] = gemm_resident_clusters(&launch);
+        if (search.resident[cluster / 2] > 0) fit_try_cluster(&search, cluster, splits);
     }
-    return best;
+    return search.best;
 }
 
 #endif

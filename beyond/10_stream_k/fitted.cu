@@ -29,8 +29,10 @@
 #ifndef SLABS
 #define SLABS 2 /* of 64 rows, one for each consumer warpgroup */
 #endif
-#ifndef FIT_OF
-#define FIT_OF fit_of /* how the problem is cut; a test has a choice of its own */
+#ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
+struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
+#else
+#define FIT_OF fit_of
 #endif
 
 enum {
@@ -38,7 +40,7 @@ enum {
     WIDEST = FIT_WIDEST(SLABS),
     CONSUMER_THREADS = 128 * SLABS,
     THREADS = CONSUMER_THREADS + 128, /* and a warpgroup for the producer */
-    STAGED = WIDEST * 9,             /* chunks of 16 bytes: a consumer's rows of D */
+    STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
 };
 
@@ -48,19 +50,19 @@ enum {
 #define CONSUMER_REGISTERS (SLABS == 2 ? 232 : SLABS == 3 ? 160 : 112)
 
 /* Every width: the accumulators' registers are constants, so each has its own main loop. */
-#define WIDTHS_TO_128(f)                                                                           \
+#define WIDTHS_TO_136(f)                                                                           \
     f(8) f(16) f(24) f(32) f(40) f(48) f(56) f(64) f(72) f(80) f(88) f(96) f(104) f(112) f(120)    \
-        f(128)
-#define WIDTHS_TO_192(f)                                                                           \
-    WIDTHS_TO_128(f) f(136) f(144) f(152) f(160) f(168) f(176) f(184) f(192)
+        f(128) f(136)
+#define WIDTHS_TO_200(f)                                                                           \
+    WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176) f(184) f(192) f(200)
 #define WIDTHS_TO_256(f)                                                                           \
-    WIDTHS_TO_192(f) f(200) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
+    WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
 #if SLABS <= 2
 #define WIDTHS(f) WIDTHS_TO_256(f)
 #elif SLABS == 3
-#define WIDTHS(f) WIDTHS_TO_192(f)
+#define WIDTHS(f) WIDTHS_TO_200(f)
 #else
-#define WIDTHS(f) WIDTHS_TO_128(f)
+#define WIDTHS(f) WIDTHS_TO_136(f)
 #endif
 
 struct smem {
@@ -391,17 +393,30 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return launch_fit(p, FIT_OF(p, &GEMM_KERNEL, true), stream);
 }
 
-static size_t workspace_bytes(const struct gemm_problem *p) {
-    const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
-    return fit.splits > 1 ? (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * 4
-                          : 0;
+static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream) {
+    return launch_fit(p, FIT_OF(p, &GEMM_KERNEL, false), stream);
 }
 
-const struct gemm_kernel GEMM_KERNEL = {
-    .name = "10_stream_k", .variant = GEMM_VARIANT,
-    .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",
-    .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,
-    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .counters = true,
-};
+static size_t workspace_bytes(const struct gemm_problem *p) {
+    const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
+    if (fit.splits == 1) return 0;
+    return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
+}
+
+/* Two records of the kernel: one may cut k into parts; the other, GEMM_KERNEL with _whole added,
+ * does not, and needs neither a workspace nor counters. */
+#define RECORD(uses_workspace, uses_counters, launch_function)                                     \
+    .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
+    .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
+    .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
+    .function = (const void *)kernel, .launch = launch_function,                                   \
+    .workspace_bytes = uses_workspace, .counters = uses_counters,
+#define WITH_WHOLE(kernel) kernel##_whole
+#define WHOLE_OF(kernel) WITH_WHOLE(kernel)
+#ifdef __cplusplus
+extern "C"
+#endif
+extern const struct gemm_kernel WHOLE_OF(GEMM_KERNEL);
+const struct gemm_kernel WHOLE_OF(GEMM_KERNEL) = {RECORD(NULL, false, launch_whole)};
+const struct gemm_kernel GEMM_KERNEL = {RECORD(workspace_bytes, true, launch)};

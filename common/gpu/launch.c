@@ -23,9 +23,8 @@ enum {
  * own. */
 struct known_kernel {
     const void *kernel;
-    size_t smem_bytes; /* that it has been allowed */
-    int cluster;       /* for which `resident` was asked; 0: not yet */
-    int resident;
+    size_t smem_bytes;         /* that it has been allowed */
+    int resident[MAX_CLUSTER]; /* clusters of 1, 2 ... CTAs, and one more; 0: not yet asked */
 };
 
 /* What it has said of a device, so that it is asked once and not for every launch. */
@@ -186,12 +185,11 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
     struct known_kernel *entry = device ? prepare(device, launch, false) : NULL;
-    if (entry && entry->cluster == launch->cluster) {
-        resident = entry->resident;
-    } else if (entry && ask_for_residency(launch, device->sm_count, &resident)) {
-        entry->cluster = launch->cluster;
-        entry->resident = resident;
-    }
+    int *known_resident = entry ? &entry->resident[launch->cluster - 1] : NULL;
+    if (known_resident && *known_resident > 0)
+        resident = *known_resident - 1;
+    else if (known_resident && ask_for_residency(launch, device->sm_count, &resident))
+        *known_resident = resident + 1;
     pthread_mutex_unlock(&known_mutex);
     return resident;
 }
