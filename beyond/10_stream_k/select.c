@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "building_blocks/partial_sums_layout.h"
+#include "fit.h"
 
 /*
  * The configurations. Predicted cycles of the SM clock:
@@ -56,10 +57,26 @@ struct configuration {
 #define DECLARE(name, ...)                                                                         \
     extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16,                              \
         kernel_10_stream_k_##name##_bf16;
+#define DECLARE_WHOLE(name)                                                                        \
+    extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16_whole,                        \
+        kernel_10_stream_k_##name##_bf16_whole;
 #define ENTRY(name, ...)                                                                           \
     {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, __VA_ARGS__},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
+
+/* The kernel of fitted.cu, for tiles of 64 to 256 rows on the side; each in a form that may cut k
+ * into parts, and one that does not (whole). fit.h predicts their cycles. */
+#define FITTED(f) f(fitted1) f(fitted2) f(fitted3) f(fitted4)
+#define DECLARE_FITTED(name) DECLARE(name) DECLARE_WHOLE(name)
+FITTED(DECLARE_FITTED)
+struct fitted {
+    const struct gemm_kernel *parts[2], *whole[2]; /* [enum gemm_type] */
+};
+#define FITTED_ENTRY(name)                                                                         \
+    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16},                       \
+     {&kernel_10_stream_k_##name##_fp16_whole, &kernel_10_stream_k_##name##_bf16_whole}},
+static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
 
 static double most(double a, double b) { return a > b ? a : b; }
 
@@ -119,6 +136,15 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
         if (cycles >= best_cycles || library_workspace(kernel, problem) > limit) continue;
         best_cycles = cycles;
         best = kernel;
+    }
+    for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
+        const struct gemm_kernel *kernel = fitted[i].parts[type];
+        struct fit fit = fit_of(problem, kernel, limit > 0);
+        if (fit.splits > 1 && library_workspace(kernel, problem) > limit)
+            fit = fit_of(problem, kernel, false);
+        if (fit.cycles >= best_cycles) continue;
+        best_cycles = fit.cycles;
+        best = fit.splits > 1 ? kernel : fitted[i].whole[type];
     }
     if (!best) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
     return best;
