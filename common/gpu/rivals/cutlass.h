@@ -1,6 +1,5 @@
 /*
- * cutlass.h: CUTLASS's kernels as they were compiled, one object file for each; and the weights of
- * w4a8 in CUTLASS's layout.
+ * cutlass.h: CUTLASS's kernels as they were compiled; and the weights of w4a8 in CUTLASS's layout.
  */
 #ifndef GPU_RIVALS_CUTLASS_H
 #define GPU_RIVALS_CUTLASS_H
@@ -44,7 +43,7 @@ struct cutlass_weights {
     int depth;    /* k, rounded up */
 };
 
-/* The weights of a problem whose contender has been made. */
+/* The weights of a problem whose contender has been made; NULL: there are none. */
 const struct cutlass_weights *cutlass_weights_of(const struct gemm_problem *p);
 
 /* Makes them for `count` copies of a problem, instead of those that were there. Nothing is timed
