@@ -77,6 +77,7 @@ ARGUMENTS = {
     "producer_acquire": lambda a: state_changes(a, 1) + half_double(a, 2),
     "producer_tail": lambda a: state_changes(a, 1),
     "consumer_wait": lambda a: state_changes(a, 1),
+    "consumer_test_wait": lambda a: state_changes(a, 1),
     "named_barrier_sync": lambda a: (more_less(a, 1, "count", "32") +
                                      [("barrier 1 for all", 0, "1")]),
     "named_barrier_arrive": lambda a: (more_less(a, 1, "count", "32") +
@@ -141,10 +142,12 @@ SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
-    "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
+    "ld_shared_b32", "ld_shared_b64", "st_shared_b32", "ld_shared_b128", "st_shared_b128",
+    "ldmatrix_x4",
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
-    "wgmma_promote", "epilogue_store_elements", "epilogue_store", "cluster_sum_get",
+    "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
+    "cluster_sum_get",
     "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
