@@ -70,6 +70,7 @@ ARGUMENTS = {
     "bulk_wait_group_read": lambda a: [depth(a, 0)],
     "bulk_wait_group": lambda a: [depth(a, 0)],
     "mbarrier_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
+    "mbarrier_test_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
     "mbarrier_init": lambda a: barrier_count(a, 1),
     "mbarrier_arrive_expect_tx": lambda a: half_double(a, 1),
     "mbarrier_arrive_remote": lambda a: [("always CTA 0", 1, "0")],
@@ -103,6 +104,7 @@ WHOLE = {
     "consumer_wait": [("looks once instead of waiting", "(void)consumer_try_wait({0}, {1})"),
                       ("waits for the empty barrier",
                        "mbarrier_wait(&({0})[({1}).index].empty, ({1}).phase)")],
+    "consumer_test_wait": [("is taken for granted", "true")],
     "producer_acquire": [("announces without waiting",
                           "mbarrier_arrive_expect_tx(&({0})[({1}).index].full, {2})"),
                          ("waits without announcing",
@@ -132,8 +134,9 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_bar
           "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
           "setmaxnreg_dec"}
-# Not moved, removed and so on by themselves: they only keep count.
-COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel"}
+# Not moved, removed and so on by themselves: they only keep count, or their value is used.
+COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel",
+            "consumer_test_wait", "mbarrier_test_wait"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
