@@ -309,13 +309,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
-    /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-    issue_k_tile(shared, args, &state, slab, width, acc, false);
-    NO_UNROLL for (int k_tile = 1; k_tile < work.k_tiles; ++k_tile) {
-        issue_k_tile(shared, args, &state, slab, width, acc, true);
+    NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
+        issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
-        release_stage(shared, args, &release);
+        if (k_tile > 0) release_stage(shared, args, &release);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
