@@ -155,8 +155,8 @@ DEVICE void multiply(int width, float *acc, const element_t *side, const element
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
 DEVICE void issue_k_tile(struct smem *shared, const struct gemm_args *args,
-                         struct pipeline_state *state, int width, float *acc, bool accumulate) {
-    const int slab = threadIdx.x / 128;
+                         struct pipeline_state *state, int slab, int width, float *acc,
+                         bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     /* Ordinary accesses to the accumulators come before the multiplications. wgmma.fence */
@@ -278,13 +278,14 @@ DEVICE void stage_rows(element_t *staging, bool transposed, int width, const flo
 }
 
 /* Copies the staged rows that lie in D to D, 16 bytes per thread at a time. One warpgroup. */
-DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, struct work work) {
+DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, struct work work,
+                      int slab) {
     const bool transposed = args->fit.transposed;
-    const int slab = threadIdx.x / 128 * 64, pitch = fit_staging_pitch(args->fit.width, transposed);
+    const int side = work.side + slab * 64, pitch = fit_staging_pitch(args->fit.width, transposed);
     const int rows = transposed ? args->fit.width : 64;
     const int chunks = (transposed ? 64 : args->fit.width) / 8;
-    const int first_row = transposed ? work.fitted : work.side + slab;
-    const int first_column = transposed ? work.side + slab : work.fitted;
+    const int first_row = transposed ? work.fitted : side;
+    const int first_column = transposed ? side : work.fitted;
     NO_UNROLL for (int i = threadIdx.x % 128; i < rows * chunks; i += 128) {
         const int row = first_row + i / chunks, column = first_column + i % chunks * 8;
         if (row >= args->m || column >= args->n) continue;
@@ -304,17 +305,15 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
 /* Multiplies this CTA's k-tiles into 64 rows of the tile. Stores the tile, if this is its last part
  * to be complete. `width` is a constant. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct work work,
-                     int width) {
+                     int slab, int width) {
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
-    /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-    issue_k_tile(shared, args, &state, width, acc, false);
-    NO_UNROLL for (int k_tile = 1; k_tile < work.k_tiles; ++k_tile) {
-        issue_k_tile(shared, args, &state, width, acc, true);
+    NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
+        issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
-        release_stage(shared, args, &release);
+        if (k_tile > 0) release_stage(shared, args, &release);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
@@ -323,11 +322,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         if (!leave_sums(shared, args, work, width, acc)) return;
         add_parts(args, work, width, acc);
     }
-    element_t *staging = shared->memory + threadIdx.x / 128 * STAGED * 8;
+    element_t *staging = shared->memory + slab * STAGED * 8;
     stage_rows(staging, args->fit.transposed, width, acc);
     /* The warpgroup's rows are staged before other threads read them. bar.sync */
-    named_barrier_sync(2 + threadIdx.x / 128, 128);
-    copy_rows(staging, args, work);
+    named_barrier_sync(2 + slab, 128);
+    copy_rows(staging, args, work, slab);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
@@ -335,6 +334,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const struct work work = work_of(&args);
     const int cluster = args.fit.cluster, early = cluster > 1 ? 0 : args.fit.stages;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
+    const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
         pipeline_init(shared->ring, args.fit.stages, SLABS * 4 * cluster);
@@ -348,12 +348,12 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
      * ordered. barrier.cluster; bar.sync */
     if (cluster > 1) cluster_sync_relaxed();
     else __syncthreads();
-    if (threadIdx.x < CONSUMER_THREADS) {
+    if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         switch (args.fit.width) {
 #define CONSUME(n)                                                                                 \
     case n:                                                                                        \
-        consumer(shared, &args, work, n);                                                          \
+        consumer(shared, &args, work, warp / 4, n);                                                \
         break;
             WIDTHS(CONSUME)
         }
@@ -403,13 +403,13 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
 }
 
-/* Two records of the kernel: one may cut k into parts; the other, GEMM_KERNEL with _whole added,
- * does not, and needs neither a workspace nor counters. */
+/* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
+ * added, does not, and needs neither a workspace nor counters. Clusters have up to as many CTAs. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
-    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
+    .threads = THREADS, .cluster = FIT_MOST_CLUSTER, .smem_bytes = sizeof(struct smem),            \
     .function = (const void *)kernel, .launch = launch_function,                                   \
     .workspace_bytes = uses_workspace, .counters = uses_counters,
 #define WITH_WHOLE(kernel) kernel##_whole

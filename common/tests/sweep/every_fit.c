@@ -37,9 +37,7 @@ struct fit every_fit_forced(const struct gemm_problem *p, const struct gemm_kern
     return forced;
 }
 
-static int draw(uint64_t *random, int count) {
-    return (int)(splitmix64(random) % (uint64_t)count);
-}
+static int draw(uint64_t *random, int count) { return (int)(splitmix64(random) % (uint64_t)count); }
 
 /* A problem that such a cut fits: of two tiles or less on each side, with an edge. */
 static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t *random) {
