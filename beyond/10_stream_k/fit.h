@@ -51,27 +51,26 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /* ---- the prediction ---- */
 
 /*
- * Of an H200. Rates in bytes per cycle of the SM clock, the others in cycles. Where they are from:
- *
- *   [probe]      docs/results/probe.txt
- *   [select.c]   its constants, fitted to runs
- *   [predicted]  not measured by itself
+ * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles. Those that begin with
+ * the least that the hardware needs: Tensor Core, shared memory. The others are measured together:
+ * the times of 4,300 cuts of 145 shapes (docs/results/h200-cuts.txt), for which they predict the
+ * fastest cut within 3.4 % in the mean.
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
-    FIT_SHARED_BYTES = 128,  /* wgmma reads both operands from shared memory [probe] */
-    FIT_GAP = 55,            /* between the multiplications of two k-tiles [select.c] */
-    FIT_ISSUE = 130,         /* a k-tile's wait, fence, issue and release [predicted] */
-    FIT_L2_BYTES = 53,       /* from the L2 to one SM [probe] */
-    FIT_L2_UNALIGNED = 23,   /* the same, if a row of a box lies in two lines [select.c] */
+    FIT_SHARED_BYTES = 108,  /* wgmma reads both operands from shared memory; 128 at the most */
+    FIT_GAP = 180,           /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 290,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 56,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 24,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 2300, /* from DRAM to all SMs [select.c] */
-    FIT_TRIP = 1300,         /* from a load's issue to its bytes, from DRAM [probe] */
-    FIT_NEXT_CTA = 1000,     /* from a CTA's end to the next one's first load [predicted] */
-    FIT_BARRIERS = 400,      /* the two barriers of a cluster [predicted] */
-    FIT_EPILOGUE = 600,      /* staging, copying, the way to the L2 [predicted] */
-    FIT_STORE_BYTES = 32,    /* from an SM [predicted] */
-    FIT_COUNT = 2500,        /* sums are stored, counted, and found to be there [predicted] */
+    FIT_MEMORY_BYTES = 2100, /* from DRAM to all SMs */
+    FIT_TRIP = 1700,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_NEXT_CTA = 1250,     /* from a CTA's end to the next one's first load */
+    FIT_BARRIERS = 500,      /* the two barriers of a cluster */
+    FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
+    FIT_COUNT = 1750,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 32,     /* of sums, to the workspace and back */
 };
 
 /* What a choice depends on. */
@@ -108,7 +107,7 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
 
 /* Cycles to store the sums of one part, and to read them. */
 static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / FIT_L2_BYTES);
+    return 64 * search->slabs * fit->width * (4.0 / FIT_SUMS_BYTES);
 }
 
 /* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
@@ -118,8 +117,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
                           ? 1
                           : (int)((work + search->resident - 1) / search->resident);
     const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
-    double tile = FIT_TRIP + FIT_EPILOGUE +
-                  64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
+    double tile = FIT_TRIP + 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
     if (fit.cluster > 1) tile += FIT_BARRIERS;
     fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit), search->memory) +
                  waves * tile + (waves - 1) * FIT_NEXT_CTA;
