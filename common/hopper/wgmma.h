@@ -69,8 +69,9 @@ DEVICE void wgmma_commit_group(void) {
 
 /* The same for A fragments, of which `count` registers are named: after the wait that covers their
  * wgmma, before others are computed or loaded. To the compiler a fragment's registers are free as
- * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0 makes
- * no remark if it has put something else there by then (tests/build/fragments_kept.py looks). */
+ * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0
+ * makes no remark if it has put something else there by then (tests/build/fragments_kept.py
+ * looks). */
 #define wgmma_use_fragments(a, count)                                                              \
     do {                                                                                           \
         UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
