@@ -358,7 +358,7 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
     union staging *const staging = &shared->staging[half];
     struct pipeline_state state = {0, 0};
     struct send send = {NULL, PIECES};
-    /* Pieces for each k-tile, so that a box moves within a tile. */
+    /* Pieces for each k-tile, so many that a box is sent at the latest with the tile's last one. */
     const int pace = (PIECES + args->gemm.tiles_k - 1) / args->gemm.tiles_k;
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
@@ -381,8 +381,8 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
         }
-        /* Sends the rest before it waits for a peer, which may be waiting for this part. */
-        send_last_pieces(staging, &send, PIECES);
+        /* By now the part of the tile before is sent. Only then may this warp wait for a peer,
+         * which may be waiting for that part. */
         fetch_rest(staging, &fetch);
         mover_return_staging(half);
         for (int box = 1; box < boxes; ++box) {

@@ -146,7 +146,7 @@ RULES = (
 
 # (configuration, file, code, reason), as above
 NOT_NEEDED = (
-    ("^13_two_gpus$", "13_.*kernel", r"bulk_wait_group_read\(0\)",
+    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
      "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
      "With two stages wait_stage() waits for all groups, and it follows the last copy."),
