@@ -47,7 +47,7 @@ enum {
     PART_BYTES = PART_CHUNKS * 128 * 16,
     /* A mover moves pieces of 32 chunks, one for each lane. */
     PIECES = BOX_CHUNKS * 128 / 32, /* of a box */
-    BATCH = 4,                      /* pieces that a mover loads from global memory at once */
+    BATCH = 8,                      /* pieces that a mover loads from global memory at once */
     /* Named barriers, one for each half of the CTA tile, but SENT */
     OWN = 1,      /* among a consumer's threads */
     HANDED = 3,   /* the consumer hands its staging memory to its mover */
@@ -368,15 +368,14 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         if (boxes > 0) fetch_begin(&fetch, args, work, half, 0);
         mover_take_staging(half);
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
-            /* The producer cannot overtake this warp by more than the ring: it needs this arrival,
-             * too. The stage itself is not read. mbarrier.try_wait, .arrive */
-            if (threadIdx.x % 32 == 0) {
-                consumer_wait(shared->ring, state);
-                consumer_release(shared->ring, state);
-            }
-            /* The other lanes keep the pace. bar.warp.sync */
+            /* The pace: the bytes of the k-tile have arrived. mbarrier.try_wait */
+            consumer_wait(shared->ring, state);
+            /* All lanes have seen this phase of the barrier before there can be a later one.
+             * bar.warp.sync */
             __syncwarp();
-            pipeline_advance(&state, STAGES);
+            /* This warp does not read the stage. But without its arrival the producer could
+             * overtake it by more than the ring. mbarrier.arrive */
+            release_stage(shared, &state);
             send_last_pieces(staging, &send, send.sent + pace);
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);

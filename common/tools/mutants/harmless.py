@@ -130,6 +130,9 @@ RULES = (
     ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER \+",
      "(after the next|before the previous|waits, too)", ORDER_TURN),
     ("11_.*kernel", r"consumer == 1\) named_barrier_arrive\(ORDER,", "waits, too", ORDER_TURN),
+    ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
+     "The other side comes to this barrier next and waits for nothing before it that this side "
+     "still has to do: the wait only costs time."),
     ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
