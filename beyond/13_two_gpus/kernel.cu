@@ -368,14 +368,16 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         if (boxes > 0) fetch_begin(&fetch, args, work, half, 0);
         mover_take_staging(half);
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
-            /* The pace: the bytes of the k-tile have arrived. mbarrier.try_wait */
-            consumer_wait(shared->ring, state);
-            /* All lanes have seen this phase of the barrier before there can be a later one.
-             * bar.warp.sync */
+            /* The pace: the bytes of the k-tile have arrived. This warp does not read them, but
+             * without its arrival the producer could overtake it by more than the ring.
+             * mbarrier.try_wait, .arrive */
+            if (threadIdx.x % 32 == 0) {
+                consumer_wait(shared->ring, state);
+                consumer_release(shared->ring, state);
+            }
+            /* The other lanes keep the pace. bar.warp.sync */
             __syncwarp();
-            /* This warp does not read the stage. But without its arrival the producer could
-             * overtake it by more than the ring. mbarrier.arrive */
-            release_stage(shared, &state);
+            pipeline_advance(&state, STAGES);
             send_last_pieces(staging, &send, send.sent + pace);
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
