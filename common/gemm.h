@@ -146,6 +146,7 @@ struct gemm_device_args {
     /* Where slices begin, in tiles: device i has [i] to [i + 1] - 1. */
     int first_m_tile[GEMM_DEVICES + 1], first_n_tile[GEMM_DEVICES + 1];
     uint32_t *flags[GEMM_DEVICES];            /* each device's */
+    void *workspaces[GEMM_DEVICES];           /* each device's */
     struct tensor_map map_peer[GEMM_DEVICES]; /* matrices of the same kind, each on one device */
 };
 
@@ -326,7 +327,9 @@ static inline struct gemm_device_args gemm_device_args_of(const struct gemm_prob
     for (int i = 0; i <= p->devices; ++i) {
         args.first_m_tile[i] = gemm_slice(args.gemm.tiles_m, i, p->devices);
         args.first_n_tile[i] = gemm_slice(args.gemm.tiles_n, i, p->devices);
-        if (i < p->devices) args.flags[i] = p->share[i].flags;
+        if (i == p->devices) break;
+        args.flags[i] = p->share[i].flags;
+        args.workspaces[i] = p->share[i].workspace;
     }
     return args;
 }

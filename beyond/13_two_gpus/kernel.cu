@@ -1,14 +1,15 @@
 /*
  * 13_two_gpus: a GEMM whose k is split over several GPUs, and the sum that ends it, in one kernel.
  *
- * The idea: each device multiplies its slice of k and has a part of every tile. The tiles are split
- * over the devices, too: a tile's owner adds up the parts and stores D. So a device computes the
- * tiles of its peers first. The TMA stores their parts to the owner's memory over the link while
- * the consumers multiply the next tile. A flag for each part, released at system scope, shows the
- * owner that the part has arrived. Own tiles come last: by then the peers' parts are there. What it
- * hides: the link, if a part takes less time to cross it than the next tile takes to compute. What
- * it costs: a stage of the ring, because a whole part waits in shared memory for the link; and a
- * rounding of each part (with PARTS_FP32=1 there is none, and a part has twice the bytes).
+ * The idea: as in through_tma.cu, a device multiplies its peers' tiles first and sends the parts
+ * while it multiplies the next tile. But the TMA executes requests in order, so a store that waits
+ * for the link would hold up the loads of operands. Here two warps that were idle, the *movers*,
+ * carry the parts with ordinary loads and stores, a piece for each k-tile. In own tiles they fetch
+ * the peers' parts into shared memory, before the consumers need them. A third warp sets the flags:
+ * its release waits until the link has delivered the part, and delays no other warp. What it hides:
+ * the link, and the addition's loads. What it costs: a stage of the ring, because a part waits in
+ * shared memory for its mover; and a rounding of each part (with PARTS_FP32=1 there is none, and a
+ * part has twice the bytes).
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
@@ -43,23 +44,31 @@ enum {
     CHUNK_SUMS = PARTS_FP32 ? 4 : 8,         /* accumulators in 16 bytes */
     PART_CHUNKS = BN / 2 / CHUNK_SUMS,       /* 16 bytes of every thread each */
     BOX_CHUNKS = PART_CHUNKS / PART_BOXES,   /* that are staged at once */
-    LINE_BYTES = 128,                        /* of the TMA's view of the parts: a matrix of lines */
-    BOX_LINES = BOX_CHUNKS * 128 * 16 / LINE_BYTES,
     PART_BYTES = PART_CHUNKS * 128 * 16,
+    /* A mover moves pieces of 32 chunks, one for each lane. */
+    PIECES = BOX_CHUNKS * 128 / 32, /* of a box */
+    BATCH = 8,                      /* pieces that a mover loads from global memory at once */
+    /* Named barriers, one for each half of the CTA tile, but SENT */
+    OWN = 1,      /* among a consumer's threads */
+    HANDED = 3,   /* the consumer hands its staging memory to its mover */
+    RETURNED = 5, /* and the mover hands it back */
+    SENT = 7,     /* both parts of a tile are on their way */
+    HANDING_THREADS = 128 + 32,
+    SENT_THREADS = 32 * (CONSUMERS + 1),
 };
-static_assert(BOX_LINES <= 256, "more than a box of the TMA has");
+static_assert(PIECES % BATCH == 0, "a batch is loaded whole");
 
-/* Where a consumer's results wait for the TMA: a tile of its own, or a part for a peer. */
+/* Where a consumer's tile waits for the TMA, or a part for its addition or for the link. */
 union staging {
     element_t d[BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
-    struct b128 part[BOX_CHUNKS][128];             /* [chunk][thread] */
+    struct b128 part[BOX_CHUNKS * 128];            /* [chunk][thread] */
 };
 
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     union staging staging[CONSUMERS];
-    struct pipeline_stage ring[STAGES]; /* released by the eight warps of both consumers */
+    struct pipeline_stage ring[STAGES]; /* released by eight warps of consumers and two movers */
 };
 
 /* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
@@ -143,18 +152,6 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Sets *flag, which is the owner's, once the part that this thread has sent is complete. *flag is
- * NULL if no part is on its way. The thread that issued the store. */
-DEVICE void signal_part(uint32_t **flag) {
-    /* The part is in the owner's memory, not only on its way, and its staging memory is free. This
-     * thread's release can pass the writes on. cp.async.bulk.wait_group */
-    bulk_wait_group(0);
-    /* The part comes before what the owner does after it has acquired the flag. The owner is
-     * another device, hence .sys. st.release.sys */
-    if (*flag) st_global_release(*flag, 1, SCOPE_SYS);
-    *flag = NULL;
-}
-
 /* Sixteen bytes of a part from accumulators, and back. Any thread. */
 DEVICE struct b128 chunk_of(const float *acc) {
     struct b128 chunk;
@@ -173,66 +170,56 @@ DEVICE void add_chunk(float *acc, struct b128 chunk) {
     }
 }
 
-/* Sends a warpgroup's accumulators to the owner of the tile. *flag becomes the flag to be set when
- * they have arrived. One warpgroup; its first thread issues the stores. */
-DEVICE void send_part(union staging *staging, const struct gemm_device_args *args, struct work work,
-                      int half, const float acc[BN / 2], uint32_t **flag) {
-    const bool elected = threadIdx.x % 128 == 0;
-    const int part = part_index(args, work, args->device, half);
+/* The staging memory belongs to the consumer or to its mover. The consumer hands it over, and takes
+ * it back. One warpgroup. */
+DEVICE void hand_staging(int half) {
+    /* What these threads have stored there comes before the mover's loads, and what they have
+     * loaded before its stores. The consumer does not wait. bar.arrive */
+    named_barrier_arrive(HANDED + half, HANDING_THREADS);
+}
+DEVICE void take_staging(int half) {
+    /* The mover has sent what lay there, and what it has fetched is there. bar.sync */
+    named_barrier_sync(RETURNED + half, HANDING_THREADS);
+}
+
+/* Leaves a warpgroup's accumulators in the staging memory, which it has taken. A mover sends them.
+ * One warpgroup. */
+DEVICE void stage_part(union staging *staging, int half, const float acc[BN / 2]) {
     UNROLL for (int box = 0; box < PART_BOXES; ++box) {
-        /* The box before has been read. cp.async.bulk.wait_group.read */
-        if (elected) bulk_wait_group_read(0);
-        /* The other threads must not overwrite the staging memory before that wait. bar.sync */
-        named_barrier_sync(1 + half, 128);
-        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
-            st_shared_b128(&staging->part[i][threadIdx.x % 128],
-                           chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]));
-        /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
-        fence_proxy_async();
-        /* The same holds for every thread before the store is issued. bar.sync */
-        named_barrier_sync(1 + half, 128);
-        if (elected) {
-            tma_store(&args->map_peer[work.owner], (part * PART_BOXES + box) * BOX_LINES, 0,
-                      staging->part);
-            bulk_commit_group();
+        if (box > 0) {
+            hand_staging(half);
+            take_staging(half);
         }
+        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
+            st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128],
+                           chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]));
     }
-    if (elected) *flag = &args->flags[work.owner][part];
 }
 
 /* Adds the parts of all other devices to the accumulators, always in the same order, so that every
- * run gives the same bits. One warpgroup. */
-DEVICE void add_parts(const struct gemm_device_args *args, struct work work, int half,
+ * run gives the same bits. A mover brings them to the staging memory, one box after the other. The
+ * first one is there. One warpgroup. */
+DEVICE void add_parts(const union staging *staging, const struct gemm_device_args *args, int half,
                       float acc[BN / 2]) {
-    if (threadIdx.x % 128 == 0)
-        for (int distance = 1; distance < args->devices; ++distance) {
-            const int source = (args->device + distance) % args->devices;
-            uint32_t *flag = &args->flags[args->device][part_index(args, work, source, half)];
-            /* What the peer has released with the flag, its part, comes before this thread's
-             * later accesses. ld.acquire.sys */
-            while (ld_global_acquire(flag, SCOPE_SYS) == 0) {
+    for (int distance = 1; distance < args->devices; ++distance)
+        UNROLL for (int box = 0; box < PART_BOXES; ++box) {
+            if (distance > 1 || box > 0) {
+                hand_staging(half);
+                take_staging(half);
             }
-            /* For the next launch, which the end of this one orders. st.relaxed.gpu */
-            st_global_relaxed(flag, 0, SCOPE_GPU);
+            UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
+                add_chunk(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS],
+                          ld_shared_b128(&staging->part[i * 128 + threadIdx.x % 128]));
         }
-    /* The acquired parts come before the other threads' loads, too. bar.sync */
-    named_barrier_sync(1 + half, 128);
-    for (int distance = 1; distance < args->devices; ++distance) {
-        const int source = (args->device + distance) % args->devices;
-        const struct b128 *part = (const struct b128 *)args->gemm.workspace +
-                                  (int64_t)part_index(args, work, source, half) * PART_CHUNKS * 128;
-        UNROLL for (int i = 0; i < PART_CHUNKS; ++i)
-            add_chunk(&acc[i * CHUNK_SUMS], ld_global_b128(&part[i * 128 + threadIdx.x % 128]));
-    }
 }
 
 /* Multiplies its 64 rows of tile after tile, and sends or stores them. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
-    uint32_t *sent = NULL; /* the flag of the part that is on its way */
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    hand_staging(half); /* there is nothing to send yet */
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
@@ -247,19 +234,195 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        /* Signals before this warpgroup waits for its peers: they may be waiting for the part. */
-        if (elected) signal_part(&sent);
+        take_staging(half);
         if (work.owner != args->device) {
-            send_part(&shared->staging[half], args, work, half, acc, &sent);
-            continue;
+            stage_part(&shared->staging[half], half, acc);
+        } else {
+            add_parts(&shared->staging[half], args, half, acc);
+            epilogue_store(shared->staging[half].d, &args->gemm, work.tile.m * BM + half * 64,
+                           work.tile.n * BN, 64, BN, acc, OWN + half);
+            /* The stores have read the staging memory before the mover writes it, and before the
+             * CTA ends. cp.async.bulk.wait_group.read */
+            if (elected) bulk_wait_group_read(0);
         }
-        add_parts(args, work, half, acc);
-        epilogue_store(shared->staging[half].d, &args->gemm, work.tile.m * BM + half * 64,
-                       work.tile.n * BN, 64, BN, acc, 1 + half);
+        hand_staging(half);
     }
-    /* The stores have read the staging memory before the CTA ends, and the last part has arrived.
-     * cp.async.bulk.wait_group, st.release.sys */
-    if (elected) signal_part(&sent);
+}
+
+/* Where a box of a part lies in the memory of the device that owns the tile. */
+DEVICE struct b128 *box_at(const struct gemm_device_args *args, struct work work, int part,
+                           int box) {
+    return (struct b128 *)args->workspaces[work.owner] +
+           ((int64_t)part * PART_BOXES + box) * BOX_CHUNKS * 128;
+}
+
+/* A box in the staging memory that belongs to a peer. */
+struct send {
+    struct b128 *to; /* in the peer's memory; NULL: nothing is left to be sent */
+    int sent;        /* pieces */
+};
+
+/* Sends the next pieces, up to piece `end`. One warp. */
+DEVICE void send_pieces(const union staging *staging, struct send *send, int end) {
+    NO_UNROLL for (; send->sent < end && send->sent < PIECES; ++send->sent) {
+        const int chunk = send->sent * 32 + threadIdx.x % 32;
+        st_global_b128(&send->to[chunk], ld_shared_b128(&staging->part[chunk]));
+    }
+}
+
+/* The same with the last box of a part. One warp. */
+DEVICE void send_last_pieces(const union staging *staging, struct send *send, int end) {
+    if (!send->to) return;
+    send_pieces(staging, send, end);
+    if (send->sent < PIECES) return;
+    /* All stores of both movers come before the release of the flags. A mover that arrived without
+     * waiting could arrive for its next part before the flags of this one are set. bar.sync */
+    named_barrier_sync(SENT, SENT_THREADS);
+    send->to = NULL;
+}
+
+/* A box that is fetched from this device's memory to the staging memory. */
+struct fetch {
+    uint32_t *flag; /* of its part; NULL: the part has arrived */
+    const struct b128 *from;
+    int loaded, stored;       /* pieces */
+    struct b128 batch[BATCH]; /* loaded and not stored */
+};
+
+/* Box `number` of those that an own tile needs, the peers' parts in their order. Any thread. */
+DEVICE void fetch_begin(struct fetch *fetch, const struct gemm_device_args *args, struct work work,
+                        int half, int number) {
+    const int source = (args->device + 1 + number / PART_BOXES) % args->devices;
+    const int part = part_index(args, work, source, half);
+    fetch->flag = number % PART_BOXES > 0 ? NULL : &args->flags[args->device][part];
+    fetch->from = box_at(args, work, part, number % PART_BOXES);
+    fetch->loaded = fetch->stored = 0;
+}
+
+/* Has the part arrived? Resets its flag. One warp. */
+DEVICE bool fetch_ready(struct fetch *fetch) {
+    uint32_t set = 0;
+    if (!fetch->flag) return true;
+    if (threadIdx.x % 32 == 0) {
+        /* What the peer has released with the flag, its part, comes before this thread's later
+         * accesses. ld.acquire.sys */
+        set = ld_global_acquire(fetch->flag, SCOPE_SYS);
+        /* For the next launch, which the end of this one orders. st.relaxed.gpu */
+        if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);
+    }
+    /* The acquired part comes before the other lanes' loads, too. bar.warp.sync */
+    __syncwarp();
+    if (!__shfl_sync(0xffffffffu, set, 0)) return false;
+    fetch->flag = NULL;
+    return true;
+}
+
+/* Stores the batch that the last call has loaded, and loads the next one if it ends before piece
+ * `end`: its latency passes until the next call. One warp. */
+DEVICE void fetch_batch(union staging *staging, struct fetch *fetch, int end) {
+    const int lane = threadIdx.x % 32;
+    if (fetch->stored < fetch->loaded) {
+        UNROLL for (int i = 0; i < BATCH; ++i)
+            st_shared_b128(&staging->part[(fetch->stored + i) * 32 + lane], fetch->batch[i]);
+        fetch->stored = fetch->loaded;
+    }
+    if (fetch->loaded + BATCH <= end) {
+        UNROLL for (int i = 0; i < BATCH; ++i)
+            fetch->batch[i] = ld_global_b128(&fetch->from[(fetch->loaded + i) * 32 + lane]);
+        fetch->loaded += BATCH;
+    }
+}
+
+/* Waits for the part, if it is not there, and fetches the rest of the box. One warp. */
+DEVICE void fetch_rest(union staging *staging, struct fetch *fetch) {
+    while (!fetch_ready(fetch)) {
+    }
+    NO_UNROLL while (fetch->stored < PIECES) fetch_batch(staging, fetch, PIECES);
+}
+
+/* The mover's side of the staging memory. One warp. */
+DEVICE void mover_take_staging(int half) {
+    /* What the consumer has stored there comes before this warp's loads, and what the consumer has
+     * loaded before this warp's stores. bar.sync */
+    named_barrier_sync(HANDED + half, HANDING_THREADS);
+}
+DEVICE void mover_return_staging(int half) {
+    /* The same in the other direction. The mover does not wait. bar.arrive */
+    named_barrier_arrive(RETURNED + half, HANDING_THREADS);
+}
+
+/* Moves a consumer's parts, paced by the k-tiles. While a tile is multiplied, it sends the part of
+ * the tile before. If the tile is an own one, it also fetches a peer's part into the places whose
+ * pieces have been sent. One warp. */
+DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int half) {
+    union staging *const staging = &shared->staging[half];
+    struct pipeline_state state = {0, 0};
+    struct send send = {NULL, PIECES};
+    /* Pieces for each k-tile, so many that a box is sent at the latest with the tile's last one. */
+    const int pace = (PIECES + args->gemm.tiles_k - 1) / args->gemm.tiles_k;
+    for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
+        const struct work work = work_at(args, number);
+        const bool own = work.owner == args->device;
+        const int boxes = own ? (args->devices - 1) * PART_BOXES : 0; /* to be fetched */
+        struct fetch fetch = {.flag = NULL, .loaded = PIECES, .stored = PIECES};
+        if (boxes > 0) fetch_begin(&fetch, args, work, half, 0);
+        mover_take_staging(half);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
+            /* The pace: the bytes of the k-tile have arrived. This warp does not read them, but
+             * without its arrival the producer could overtake it by more than the ring.
+             * mbarrier.try_wait, .arrive */
+            if (threadIdx.x % 32 == 0) {
+                consumer_wait(shared->ring, state);
+                consumer_release(shared->ring, state);
+            }
+            /* The other lanes keep the pace. bar.warp.sync */
+            __syncwarp();
+            pipeline_advance(&state, STAGES);
+            send_last_pieces(staging, &send, send.sent + pace);
+            if (fetch.stored < PIECES && fetch_ready(&fetch))
+                for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
+        }
+        /* By now the part of the tile before is sent. Only then may this warp wait for a peer,
+         * which may be waiting for that part. */
+        fetch_rest(staging, &fetch);
+        mover_return_staging(half);
+        for (int box = 1; box < boxes; ++box) {
+            fetch_begin(&fetch, args, work, half, box);
+            mover_take_staging(half);
+            fetch_rest(staging, &fetch);
+            mover_return_staging(half);
+        }
+        if (own) continue;
+        const int part = part_index(args, work, args->device, half);
+        for (int box = 0; box < PART_BOXES; ++box) {
+            send.to = box_at(args, work, part, box);
+            send.sent = 0;
+            if (box == PART_BOXES - 1) break; /* this one moves while the next tile is multiplied */
+            mover_take_staging(half);
+            send_pieces(staging, &send, PIECES);
+            mover_return_staging(half);
+        }
+    }
+    mover_take_staging(half);
+    send_last_pieces(staging, &send, PIECES);
+}
+
+/* Sets the flags of the parts that the movers have sent. A release at system scope lasts until the
+ * link has delivered all earlier stores, microseconds in which a mover would hold up the ring. One
+ * warp. */
+DEVICE void signal_parts(const struct gemm_device_args *args) {
+    for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
+        const struct work work = work_at(args, number);
+        const int half = threadIdx.x % 32;
+        if (work.owner == args->device) break; /* own tiles come last */
+        /* The stores of both movers come before this warp's releases. bar.sync */
+        named_barrier_sync(SENT, SENT_THREADS);
+        /* The parts come before what the owner does after it has acquired the flags. The owner is
+         * another device, hence .sys. st.release.sys */
+        if (half < CONSUMERS)
+            st_global_release(&args->flags[work.owner][part_index(args, work, args->device, half)],
+                              1, SCOPE_SYS);
+    }
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
@@ -267,7 +430,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4 + CONSUMERS);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -276,6 +439,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp >= 1 && warp <= CONSUMERS) mover(shared, &args, warp - 1);
+        if (warp > CONSUMERS) signal_parts(&args);
     } else {
         consumer(shared, &args, warpgroup - 1);
     }
@@ -298,33 +463,19 @@ static size_t flags(const struct gemm_problem *p) {
 
 static size_t workspace_bytes(const struct gemm_problem *p) { return flags(p) * PART_BYTES; }
 
-/* The maps of one device: its operands, its D, and the parts that it sends to each peer. */
-static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_device_args *args) {
-    const enum gemm_type type = ELEMENT_TYPE, part_type = PARTS_FP32 ? GEMM_FP32 : type;
-    const int columns = LINE_BYTES / gemm_type_bytes(part_type);
-    struct gemm_args *own = &args->gemm;
-    if (gemm_tensor_map(&own->map_a, type, own->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        SWIZZLE_128B))
-        return GEMM_UNSUPPORTED;
-    for (int peer = 0; peer < p->devices; ++peer) {
-        const int lines = parts_of(p, peer) * PART_BOXES * BOX_LINES;
-        if (lines && gemm_tensor_map(&args->map_peer[peer], part_type, p->share[peer].workspace,
-                                     lines, columns, columns, BOX_LINES, columns, SWIZZLE_NONE))
-            return GEMM_UNSUPPORTED;
-    }
-    return GEMM_OK;
-}
-
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_device_args args[GEMM_DEVICES];
+    const enum gemm_type type = ELEMENT_TYPE;
     for (int device = 0; device < p->devices; ++device) {
-        struct gemm_device_args *own = &args[device];
-        *own = gemm_device_args_of(p, device, BM, BN, BK);
-        own->gemm.items = own->gemm.tiles_m * own->gemm.tiles_n;
-        gemm_slice_k(own);
-        if (make_maps(p, own)) return GEMM_UNSUPPORTED;
+        struct gemm_args *own = &args[device].gemm;
+        args[device] = gemm_device_args_of(p, device, BM, BN, BK);
+        own->items = own->tiles_m * own->tiles_n;
+        gemm_slice_k(&args[device]);
+        if (gemm_tensor_map(&own->map_a, type, own->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+            gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+            gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                            SWIZZLE_128B))
+            return GEMM_UNSUPPORTED;
     }
     const int items = args[0].gemm.items, sms = gemm_sm_count();
     const struct gemm_launch grid =
@@ -334,7 +485,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "13_two_gpus", .variant = GEMM_VARIANT,
-    .technique = "parts of tiles cross the link under the next tile's multiplications",
+    .technique = "idle warps move parts of tiles over the link while the next tiles are multiplied",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,

@@ -19,6 +19,7 @@ static struct {
         cudaStream_t beside; /* of its copy engine, while a kernel runs */
         cudaEvent_t copied;  /* the end of what is enqueued there */
         cudaEvent_t reached; /* the first: where the others begin; else where it goes on after */
+        bool reaches[GEMM_DEVICES]; /* the others whose memory this module has opened for it */
     } device[GEMM_DEVICES];
 } open;
 
@@ -68,14 +69,16 @@ bool devices_back(void) {
 }
 
 bool devices_open(const int *ordinals, int count) {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; ++i)
         open.device[i].ordinal = ordinals[i];
+    for (int i = 0; i < count; ++i) {
         open.count = i + 1;
         if (!devices_select(i)) return false;
         for (int j = 0; j < count; ++j) {
             if (j == i) continue;
             const cudaError_t status = cudaDeviceEnablePeerAccess(ordinals[j], 0);
-            if (status == cudaErrorPeerAccessAlreadyEnabled)
+            open.device[i].reaches[j] = status == cudaSuccess;
+            if (status == cudaErrorPeerAccessAlreadyEnabled) /* by another library */
                 cudaGetLastError();
             else if (!cuda_ok(status, "reaching another device's memory"))
                 return false;
@@ -93,7 +96,14 @@ bool devices_open(const int *ordinals, int count) {
 }
 
 void devices_close(void) {
-    for (int i = 0; i < open.count; ++i) {
+    for (int i = open.count - 1; i >= 0; --i) {
+        for (int j = 0; j < GEMM_DEVICES; ++j) {
+            if (!open.device[i].reaches[j] || !devices_select(i)) continue;
+            /* A second cudaDeviceEnablePeerAccess() would be an error. */
+            cuda_ok(cudaDeviceDisablePeerAccess(open.device[j].ordinal),
+                    "leaving another device's memory");
+            open.device[i].reaches[j] = false;
+        }
         if (open.device[i].stream) cudaStreamDestroy(open.device[i].stream);
         if (open.device[i].reached) cudaEventDestroy(open.device[i].reached);
         if (open.device[i].beside) cudaStreamDestroy(open.device[i].beside);

@@ -63,7 +63,9 @@ enum {
 enum {
     LINK_BYTES_PER_CYCLE = 200, /* each way: 349 GB/s at 1.75 GHz, what stores of all SMs reached on
                                  * two H200 with 18 links [measured once, not yet by the probe] */
-    LINK_LATENCY = 1000         /* besides the L2's of the device at the other end [guess] */
+    LINK_LATENCY = 1000,        /* besides the L2's of the device at the other end [guess] */
+    LINK_QUEUE_CYCLES = 2048    /* a warp goes on while its last store waits so long for the link
+                                 * [guess] */
 };
 
 /* The Tensor Core. */

@@ -117,6 +117,17 @@ static bool l1_hit(struct sm *sm, uint64_t sector) {
     return false;
 }
 
+/* Stores of the warp that cross the link between two devices. */
+static void report_crossing(const struct sim_warp *warp, uint64_t begin, uint64_t end) {
+    if (!sim_recording()) return;
+    sim_event_hook(&(struct sim_event){.kind = SIM_EVENT_STORE_CROSSES,
+                                       .begin = begin,
+                                       .end = end,
+                                       .cta = warp->cta,
+                                       .thread = -1,
+                                       .link = true});
+}
+
 static void charge_global(struct sim_warp *warp, const struct row *row) {
     struct sm *sm = &timing_sms[warp->cta->sm];
     uint64_t sector[WARP_SIZE];
@@ -127,7 +138,11 @@ static void charge_global(struct sim_warp *warp, const struct row *row) {
         const uint64_t end = pass_port(warp, lines * STORE_LINE_CYCLES);
         const uint64_t bytes = (uint64_t)count * GLOBAL_SECTOR_BYTES;
         const int home = memory_model_home(sector[0]);
-        sim_l2_book(sim_link_book(end, warp->cta->device, home, bytes), home, bytes);
+        const uint64_t crossed = sim_link_book(end, warp->cta->device, home, bytes);
+        sim_l2_book(crossed, home, bytes);
+        if (home == warp->cta->device) return;
+        report_crossing(warp, end, crossed);
+        if (crossed > end + LINK_QUEUE_CYCLES) warp->clock = crossed - LINK_QUEUE_CYCLES;
         return;
     }
     const uint64_t begin = pass_port(warp, lines);

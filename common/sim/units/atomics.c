@@ -20,9 +20,11 @@ _Static_assert((int)SCOPE_CTA == (int)SIM_SCOPE_CTA && (int)SCOPE_SYS == (int)SI
                "one scope, two names");
 
 /* A release waits until the thread's earlier writes have reached the L2, if others are to see them
- * there. */
+ * there. Other devices' L2s are farther away. */
 static void charge_order(enum sim_semantics semantics, enum sim_scope scope) {
     if (semantics != SIM_RELAXED && scope > SIM_SCOPE_CTA) sim_advance(L2_LATENCY);
+    if (semantics & SIM_RELEASE && scope == SIM_SCOPE_SYS && sim.gpus > 1)
+        sim_advance(LINK_LATENCY);
 }
 
 /* How long a write of the running thread takes to the memory of another device. */

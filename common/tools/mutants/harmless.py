@@ -27,7 +27,8 @@ ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registe
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 ONE_ARRIVAL = "Every configuration has only one of the two neighbouring arrivals."
 
-# (file, code, edit, reason); the n-th place with the same code ends in #n, from 0
+# (file, code, edit, reason). Its place follows the code: "#1 in consumer" is the second one with
+# this code and edit in the function.
 ANY_ORDER = ("Before the barrier that follows, the order in which one thread initializes barriers "
              "does not matter. The TMA does not signal those that are then initialized after the "
              "fence.")
@@ -148,6 +149,12 @@ RULES = (
     ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER \+",
      "(after the next|before the previous|waits, too)", ORDER_TURN),
     ("11_.*kernel", r"consumer == 1\) named_barrier_arrive\(ORDER,", "waits, too", ORDER_TURN),
+    ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
+     "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
+     "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),
+    ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
+     "The other side comes to this barrier next and waits for nothing before it that this side "
+     "still has to do: the wait only costs time."),
     ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
@@ -164,7 +171,7 @@ RULES = (
 
 # (configuration, file, code, reason), as above
 NOT_NEEDED = (
-    ("^13_two_gpus$", "13_.*kernel", r"bulk_wait_group_read\(0\)",
+    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
      "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^04_.*:stages2$", "04_", r"^cp_async_wait_group\(0\)",
      "With two stages wait_stage() waits for all groups, and it follows the last copy."),
@@ -180,6 +187,10 @@ NOT_NEEDED = (
 )
 
 
+def place_of(edit):
+    return f"{edit.code} #{edit.nth} in {edit.function}"
+
+
 def not_needed(edit, configuration):
     """Why this configuration can do without the line; None if it cannot."""
     if edit.what != "removed":
@@ -189,7 +200,7 @@ def not_needed(edit, configuration):
 
 def is_about(rule, edit, configuration):
     return (re.search(rule[0], configuration) and re.search(rule[1], edit.file) and
-            re.search(rule[2], f"{edit.code} #{edit.nth}"))
+            re.search(rule[2], place_of(edit)))
 
 
 def reason_of(edit):
@@ -198,7 +209,7 @@ def reason_of(edit):
 
 def matches(rule, edit):
     file, code, what = rule[:3]
-    return (re.search(file, edit.file) and re.search(code, f"{edit.code} #{edit.nth}") and
+    return (re.search(file, edit.file) and re.search(code, place_of(edit)) and
             re.search(what, edit.what))
 
 

@@ -344,8 +344,9 @@ section_two_gpus() {
     local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,8192x8192x4096
     local sweep="$gpu/sweep --chapter 13_two_gpus --variant all"
     begin h200-two-gpus.jsonl
-    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:serial,13,13:fp32,13:stages4 \
-        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" --iters 2 \
+    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --iters 2 \
+        --kernels 13:serial,13:through_tma,13,13:fp32,13:stages4 \
+        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" \
         --baselines "${BASELINES:-none}"
     rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:all_gather,13:all_gather_copy \
         --shapes "$gather,16384x16384x4096,8192x4096x4096,8192x8192x4096" --iters 2 \

@@ -7,6 +7,7 @@
 
 #include "hopper/atomics.h"
 #include "hopper/tma.h"
+#include "sim/cost/timing_model.h"
 #include "tests/support/capture.h"
 
 #undef KERNEL_PARAMETER
@@ -25,6 +26,7 @@ enum { DEVICES = 4, CTAS = 2, THREADS = 64, FLOATS = 4 * THREADS, ROWS = 8, COLU
 
 struct smem {
     float part[FLOATS] __attribute__((aligned(1024))); /* [ROWS][COLUMNS] */
+    float other[FLOATS] __attribute__((aligned(1024)));
     mbarrier_t full;
 };
 
@@ -171,6 +173,41 @@ static void tma_send(struct smem *shared, const struct gemm_device_args *args) {
     }
 TMA_PUSH(tma_pushed, bulk_wait_group(0))
 TMA_PUSH(tma_not_complete, bulk_wait_group_read(0))
+
+/* A chain of loads by the TMA, beside what another warp sends to the peer: by the TMA, to rows that
+ * the matrix lacks, so that time alone is spent; by ordinary stores; or nothing. */
+enum { CHAIN = 12, SENDS = 16 };
+#define LOADS_BESIDE(name, sends)                                                                  \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        if (me() == 0) {                                                                           \
+            mbarrier_init(&shared->full, 1);                                                       \
+            fence_mbarrier_init();                                                                 \
+        }                                                                                          \
+        st_shared_b128(&shared->other[4 * me()], values(args.device));                             \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        for (int i = 0; me() >= 32 && i < SENDS; ++i)                                              \
+            sends;                                                                                 \
+        for (int i = 0; me() == 0 && i < CHAIN; ++i) {                                             \
+            mbarrier_arrive_expect_tx(&shared->full, sizeof shared->part);                         \
+            const struct tensor_map *const map = &args.map_peer[args.device];                      \
+            tma_load(shared->part, map, (CTAS + cta()) * ROWS, 0, &shared->full);                  \
+            mbarrier_wait(&shared->full, i % 2);                                                   \
+        }                                                                                          \
+        if (me() == 32) bulk_wait_group(0);                                                        \
+    }
+static void send_nowhere(const struct gemm_device_args *args, const struct smem *shared) {
+    if (me() != 32) return;
+    tma_store(&args->map_peer[next(args)], CTAS * ROWS, 0, shared->other);
+    bulk_commit_group();
+}
+static void send_half(const struct gemm_device_args *args, int i) {
+    st_global_b128(there(args) + 4 * (me() - 32 + i % 2 * 32), values(args->device));
+}
+LOADS_BESIDE(loads_alone, (void)0)
+LOADS_BESIDE(loads_beside_tma, send_nowhere(&args, shared))
+LOADS_BESIDE(loads_beside_stores, (send_half(&args, 2 * i), send_half(&args, 2 * i + 1)))
 
 /* What ordinary stores of a peer wrote, loaded by the TMA. */
 #define TMA_LOADS(name, writers, reader)                                                           \
@@ -386,6 +423,21 @@ static void test_time(void) {
            over_the_link, own);
 }
 
+/* The TMA of an SM executes requests in order: loads wait for a store that waits for the link. They
+ * do not wait for ordinary stores, which wait for the link themselves. */
+static void test_order_of_requests(void) {
+    enum { SENT_BYTES = SENDS * CTAS * FLOATS * 4, LINK = LINK_BYTES_PER_CYCLE * CTAS / CHIP_SMS };
+    const double link = (double)SENT_BYTES / LINK, alone = cycles_of(loads_alone);
+    const double beside_tma = cycles_of(loads_beside_tma);
+    const double beside_stores = cycles_of(loads_beside_stores);
+    const double longer = link > alone ? link : alone;
+    EXPECT(beside_tma > alone + 0.8 * link, "%.0f cycles of loads and %.0f of the link take %.0f",
+           alone, link, beside_tma);
+    EXPECT(beside_stores > 0.7 * link && beside_stores < 1.2 * longer,
+           "%.0f cycles of loads and %.0f of the link take %.0f with ordinary stores", alone, link,
+           beside_stores);
+}
+
 static void test_refusals(void) {
     open_devices(2, SCHEDULE_EARLY, 0);
     devices_of_run = 3;
@@ -417,6 +469,7 @@ int main(void) {
     EXPECT_WRONG(no_flag, "deadlock", "polls the word at flags of device");
 
     test_time();
+    test_order_of_requests();
     test_refusals();
     backend_close();
     return expect_result();
