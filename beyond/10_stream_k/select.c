@@ -42,6 +42,8 @@ enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
 /* Cycles from the launch to the first k-tile and from the last one to the end, beyond what a launch
  * of fitted.cu takes: medians over docs/results/h200-tried-configurations.jsonl. */
 enum { START_PERSISTENT = 3700, START_SPLIT = 1000 };
+/* Of the shorter of main loop and memory, in a split kernel. */
+static const double EXPOSED = 0.25;
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
@@ -108,8 +110,12 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE),
                                share * fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    return (split ? START_SPLIT : START_PERSISTENT) +
-           most(waves * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + waves * c->overhead;
+    const double main_loop = waves * k_tiles * k_tile, memory = elements * 2 / MEMORY_BYTES;
+    const double least = most(main_loop, memory) + waves * c->overhead;
+    /* CTAs of one tile each: what is not the limit does not run under it from the first cycle. */
+    if (split)
+        return START_SPLIT + least + EXPOSED * (main_loop + memory - most(main_loop, memory));
+    return START_PERSISTENT + least;
 }
 
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
