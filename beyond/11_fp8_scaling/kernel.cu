@@ -16,8 +16,14 @@
 #ifndef BN
 #define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
 #endif
+#ifndef CLUSTER
+#define CLUSTER 2 /* CTAs, side by side, which load a share of the rows of A each */
+#endif
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring */
+#endif
+#ifndef LOADERS
+#define LOADERS 1 /* threads that issue the four loads of a k-tile, in a warp each: 1, 2 or 4 */
 #endif
 #ifndef ORDERED
 #define ORDERED 0 /* 1: named barriers make the warpgroups issue in strict turns */
@@ -44,7 +50,6 @@
 
 enum {
     BK = SCALE_BLOCK, /* of the CTA's tile: one scale for each row of A at a time */
-    CLUSTER = 2,      /* CTAs, side by side */
     CONSUMERS = 2,    /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
     PARTS = BM / CONSUMERS / 64, /* times that a consumer multiplies 64 rows of a k-tile */
     ORDER = 1 + CONSUMERS,       /* named barriers after those of the epilogue */
@@ -60,7 +65,7 @@ struct smem {
     element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column] */
     float scale_a[STAGES][BM]; /* [stage][row] */
     float scale_b[STAGES][32]; /* 128 bytes each: the TMA writes to multiples of 128 bytes */
-    struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
+    struct pipeline_stage ring[STAGES]; /* released by all consumer warps of the cluster */
 };
 
 /* Issues acc = a * b for 64 rows of a k-tile: 64 x BN x 32 at a time, four steps along k. `a` and
@@ -79,9 +84,13 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and half of the
- * rows of A for both CTAs. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+/* Does this loader issue the load with this number? A constant if there is one loader. */
+DEVICE bool issues(int loader, int load) { return loader == load % LOADERS; }
+
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and its share of
+ * the rows of A for all CTAs of the cluster. A CTA whose columns lie beyond n loads its share, too.
+ * LOADERS threads, numbered. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, int loader) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int row = cluster_rank() * (BM / CLUSTER); /* of A */
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
@@ -89,17 +98,24 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
         NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
-             * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
-            producer_acquire(shared->ring, state, STAGE_BYTES);
-            /* The half of A first: both CTAs wait for it. */
-            tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a, tile.m * BM + row,
-                               k_tile * BK, full, (1 << CLUSTER) - 1);
+             * those of other loaders and CTAs included. mbarrier.try_wait, .arrive.expect_tx */
+            if (loader == 0) producer_acquire(shared->ring, state, STAGE_BYTES);
+            /* The same wait. Bytes may come before they are announced. mbarrier.try_wait */
+            else mbarrier_wait(&shared->ring[state.index].empty, state.phase);
+            /* The share of A first: all CTAs wait for it. */
+            if (issues(loader, 0))
+                tma_load_multicast(&shared->a[state.index][row * BK], &args->map_a,
+                                   tile.m * BM + row, k_tile * BK, full, (1 << CLUSTER) - 1);
             /* Each CTA fetches its own scales. Ordinary loads read them, so a peer's TMA could
              * overwrite them only after a release at the scope of the cluster, which is slow. */
-            tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
-            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
-            tma_load(shared->scale_b[state.index], &args->map_scale_b, tile.n * BN / SCALE_BLOCK,
-                     k_tile / SCALES_B * SCALES_B, full);
+            if (issues(loader, 1))
+                tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM,
+                         full);
+            if (issues(loader, 2))
+                tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            if (issues(loader, 3))
+                tma_load(shared->scale_b[state.index], &args->map_scale_b,
+                         tile.n * BN / SCALE_BLOCK, k_tile / SCALES_B * SCALES_B, full);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -113,8 +129,8 @@ DEVICE float load_scale(const float *scale) {
     return value;
 }
 
-/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
- * CTA r's barrier. A whole warp. */
+/* Releases the stage, which this warp has read, to the producers of all CTAs of the cluster: lane r
+ * arrives at CTA r's barrier. A whole warp. */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
     /* This lane has read its scales, before the TMA overwrites them. fence.proxy.async */
@@ -210,7 +226,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
-        /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
+        /* The TMA signals these barriers, and so do the other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
@@ -219,12 +235,12 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp < LOADERS && elect_one()) producer(shared, &args, LOADERS > 1 ? warp : 0);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA exits while the other may write to its memory or arrive at its barriers.
+    /* No CTA exits while another may write to its memory or arrive at its barriers.
      * barrier.cluster */
     cluster_sync();
 }

@@ -14,7 +14,7 @@
 /*
  * The configurations. Predicted cycles of the SM clock:
  *
- *   few       1: few_rows.cu; 0: kernel.cu, persistent, in clusters of two
+ *   few       1: few_rows.cu; 0: kernel.cu, persistent, in clusters that share rows of A
  *   k-tile    of a CTA that is alone on its SM and has its operands in the L2
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
@@ -23,7 +23,7 @@
 #define CONFIGURATIONS(f)                                                                          \
     /* name      few k-tile overhead */                                                            \
     f(rows16, 1, 250, 3200) f(rows32, 1, 260, 3300) f(rows64, 1, 352, 3800)                        \
-        f(rows64_pair, 1, 352, 4100) f(rows128, 1, 540, 4700) f(rows128_pair, 1, 540, 5000)        \
+        f(small_loaders, 0, 273, 4060) f(square, 0, 545, 4650) f(square_four, 0, 545, 4650)        \
             f(many_rows, 0, 1121, 4330)
 
 enum { LEAST_ROWS = 16 /* of a tile of few_rows.cu */ };
@@ -72,8 +72,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double shared = c->few ? kernel->tile_n : kernel->tile_m, rows = kernel->tile_m;
     const double fetched =
         kernel->tile_k * (rows + kernel->tile_n - shared * (1 - 1.0 / kernel->cluster));
+    const double arrived = kernel->tile_k * (rows + kernel->tile_n);
     const double flops = 2 * rows * kernel->tile_n * kernel->tile_k;
-    const double k_tile = most(c->k_tile, share * most(flops / TENSOR_CORE, fetched / SM_BYTES));
+    const double k_tile = most(c->k_tile, share * most(flops / TENSOR_CORE, arrived / SM_BYTES));
     const double k_tiles = waves * ceil((double)tiles_k / splits);
     /* Tiles that run at the same time fetch what they have in common from memory once. */
     const double elements = (double)p->m * p->k + (double)p->n * p->k + 2.0 * p->m * p->n;
