@@ -38,10 +38,8 @@
 #define PRODUCER_REGISTERS (TEAMS > 1 ? 40 : 32)
 #if CTAS_PER_SM == 2
 #define CONSUMER_REGISTERS 104 /* 32 + 2 * 104 <= 3 * 80 */
-#elif CONSUMERS == 6
-#define CONSUMER_REGISTERS 72 /* 40 + 6 * 72 <= 7 * 72 */
 #elif CONSUMERS == 4
-#define CONSUMER_REGISTERS (TEAMS > 1 ? 104 : 112) /* 40 + 4 * 104, 32 + 4 * 112 <= 5 * 96 */
+#define CONSUMER_REGISTERS 104 /* 40 + 4 * 104 <= 5 * 96 */
 #else
 #define CONSUMER_REGISTERS 232 /* 32 + 2 * 232 <= 3 * 168 */
 #endif
