@@ -404,12 +404,12 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
- * added, does not, and needs neither a workspace nor counters. Clusters have up to as many CTAs. */
+ * added, does not, and needs neither a workspace nor counters. The launch sets the cluster. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
-    .threads = THREADS, .cluster = FIT_MOST_CLUSTER, .smem_bytes = sizeof(struct smem),            \
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel, .launch = launch_function,                                   \
     .workspace_bytes = uses_workspace, .counters = uses_counters,
 #define WITH_WHOLE(kernel) kernel##_whole
