@@ -329,6 +329,18 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     copy_rows(staging, args, work, slab);
 }
 
+/* The same for the launch's width, which becomes a constant here. One warpgroup. */
+DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args, struct work work,
+                               int slab) {
+    switch (args->fit.width) {
+#define CONSUME(n)                                                                                 \
+    case n:                                                                                        \
+        consumer(shared, args, work, slab, n);                                                     \
+        break;
+        WIDTHS(CONSUME)
+    }
+}
+
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct work work = work_of(&args);
@@ -350,13 +362,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     else __syncthreads();
     if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
-        switch (args.fit.width) {
-#define CONSUME(n)                                                                                 \
-    case n:                                                                                        \
-        consumer(shared, &args, work, warp / 4, n);                                                \
-        break;
-            WIDTHS(CONSUME)
-        }
+        consumer_of_launch(shared, &args, work, warp / 4);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, work, &state, early, work.k_tiles);

@@ -39,6 +39,9 @@ RULES = (
     ("", r"if \((elected|threadIdx\.x % 128 == 0)\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
+    (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
+     "The word for the CTA's other threads is stored a little later, and still before the barrier."),
+
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
     ("12_", r"^wgmma_commit_group", "after the next",
