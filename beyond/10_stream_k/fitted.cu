@@ -329,6 +329,18 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     copy_rows(staging, args, work, slab);
 }
 
+/* The same for the launch's width, which becomes a constant here. One warpgroup. */
+DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args, struct work work,
+                               int slab) {
+    switch (args->fit.width) {
+#define CONSUME(n)                                                                                 \
+    case n:                                                                                        \
+        consumer(shared, args, work, slab, n);                                                     \
+        break;
+        WIDTHS(CONSUME)
+    }
+}
+
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct work work = work_of(&args);
@@ -350,13 +362,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     else __syncthreads();
     if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
-        switch (args.fit.width) {
-#define CONSUME(n)                                                                                 \
-    case n:                                                                                        \
-        consumer(shared, &args, work, warp / 4, n);                                                \
-        break;
-            WIDTHS(CONSUME)
-        }
+        consumer_of_launch(shared, &args, work, warp / 4);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, work, &state, early, work.k_tiles);
@@ -404,12 +410,12 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
- * added, does not, and needs neither a workspace nor counters. Clusters have up to as many CTAs. */
+ * added, does not, and needs neither a workspace nor counters. The launch sets the cluster. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
-    .threads = THREADS, .cluster = FIT_MOST_CLUSTER, .smem_bytes = sizeof(struct smem),            \
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel, .launch = launch_function,                                   \
     .workspace_bytes = uses_workspace, .counters = uses_counters,
 #define WITH_WHOLE(kernel) kernel##_whole

@@ -14,7 +14,7 @@ struct shape {
 };
 
 enum {
-    SHAPES = 11,
+    SHAPES = 12,
     FIRST_SHAPES = 5, /* these find most of what is wrong */
     LONG_SHAPES = 2   /* and these are for many more random schedules */
 };
@@ -22,7 +22,8 @@ enum {
 /* In tiles of the kernel. Every stage of the ring is used several times; a persistent kernel's CTA
  * computes several tiles; tiles are cut off at both edges, with n a multiple of 8 and not; k is cut
  * off; the least; enough SMs for a split of k; tiles that begin in the middle of the ring; many
- * tiles, shorter than the ring. The last are the same problem for every kernel. */
+ * tiles, shorter than the ring; four problems that are the same for every kernel; a single tile and
+ * a long k on several SMs. */
 static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
     const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
     const int ring = tile_k * (kernel->stages > 1 ? kernel->stages : 2);
@@ -38,6 +39,7 @@ static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
         {1, 9, 1, 1},
         {300, 460, 330, 1},
         {600, 460, 70, 1},
+        {8, 8, 4 * ring + 5, 3},
     };
     return shapes[index];
 }

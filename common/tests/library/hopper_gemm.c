@@ -212,8 +212,7 @@ static const struct gemm_kernel *pick(int m, int n, int k, int sms) {
     EXPECT(kernel != NULL, "%d x %d x %d on %d SMs: nothing was picked", m, n, k, sms);
     if (kernel == NULL) exit(expect_result());
     EXPECT(kernel->variant && kernel->launch, "%d x %d x %d on %d SMs: no variant", m, n, k, sms);
-    const bool fitted = strncmp(kernel->variant, "fitted", 6) == 0; /* with a cluster that fits */
-    EXPECT(kernel->cluster <= sms || fitted, "%d x %d x %d: clusters of %d on %d SMs", m, n, k,
+    EXPECT(kernel->cluster <= sms, "%d x %d x %d: clusters of %d on %d SMs", m, n, k,
            kernel->cluster, sms);
     backend_close();
     return kernel;

@@ -3,8 +3,9 @@
  *
  *     every_fit SLABS
  *
- * For the kernel with that many consumers: each width, both orientations, clusters of 1, 2 and 4,
- * k whole and in parts. The launch takes the cut from here instead of from its formula. Each cut
+ * For the kernel with that many consumers: each width, in both orientations, with clusters of 1, 2
+ * and 4, with k whole, in 2 and in 5 parts; the pairs of clusters and parts take turns from width
+ * to width. The launch takes the cut from here instead of from its formula. Each cut
  * has one run, and the schedules take turns: tiles are cut off at both edges of D, a CTA of the
  * last cluster may lie beyond D, the ring goes around or is never full. Inputs are integers, so
  * results are exact. Prints the cut of a run that fails.
@@ -85,10 +86,10 @@ int main(int argc, char **argv) {
     }
     const struct gemm_kernel *const kernel = kernels[slabs - 1];
     for (int width = 8; width <= FIT_WIDEST((int)slabs); width += 8)
-        for (int i = 0; i < 18; ++i) {
+        for (int i = 0; i < 6; ++i) {
             forced = (struct fit){.width = width,
-                                  .cluster = 1 << i / 2 % 3,
-                                  .splits = splits[i / 6],
+                                  .cluster = 1 << i / 2,
+                                  .splits = splits[(i / 2 + width / 8) % 3],
                                   .transposed = i % 2};
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);

@@ -41,6 +41,9 @@ RULES = (
     ("", r"if \((elected|threadIdx\.x % 128 == 0)\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
 
+    (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
+     "The word for the CTA's other threads is stored a little later, and still before the barrier."),
+
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
     ("12_", r"^wgmma_commit_group", "after the next",
@@ -108,6 +111,7 @@ RULES = (
      "necessary, and still once. The producer refills it later."),
     (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    (r"/fitted\.cu", r"^tma_load\(fitted_of", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
