@@ -188,6 +188,8 @@ NOT_NEEDED = (
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
     ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
+    ("^11_.*:(many_rows|ordered)$", "11_.*/kernel", r"^else mbarrier_wait",
+     "The only loader is the one that announces the bytes."),
 )
 
 
