@@ -10,6 +10,8 @@
  * converted while the Tensor Core works. What it costs: a proxy fence, because ordinary loads read
  * what the TMA overwrites, and a second set of fragments: a set must not change before the wait.
  */
+#include <assert.h>
+
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
@@ -27,6 +29,10 @@ struct tiles {
     e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
     uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
 };
+
+/* Then a stage is always the same team's. Otherwise a team could wait for the second phase of a stage
+ * whose first phase it has not seen, and a parity would not tell the two apart. */
+static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
 
 enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
 
