@@ -30,8 +30,8 @@ struct tiles {
     uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
 };
 
-/* Then a stage is always the same team's. Otherwise a team could wait for the second phase of a stage
- * whose first phase it has not seen, and a parity would not tell the two apart. */
+/* Then a stage is always the same team's. Otherwise a team could wait for the second phase of a
+ * stage whose first phase it has not seen, and a parity would not tell the two apart. */
 static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
 
 enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
