@@ -337,8 +337,8 @@ section_fp8_sustained() {
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
-# m or k does not change; and the multiplication of one of the two GPUs alone, by each kernel: the
-# movers of 13 take part in its ring even then, and those of through_tma do not exist.
+# m or k does not change; and the multiplication of one of the two GPUs alone, by each kernel:
+# the movers of kernel.cu cost time even then.
 section_two_gpus() {
     local scatter=512x8192x8192,1024x8192x8192,2048x8192x8192,4096x8192x8192,8192,16384x8192x8192
     local gather=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,8192x16384x4096
