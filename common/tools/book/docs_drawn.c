@@ -22,10 +22,10 @@ static void add_group(struct text *out, const char *name, struct drawn_group gro
 }
 
 static void add_means(struct text *out, const struct drawn_record *record) {
-    text_add(out,
-             "| of the seed's %d shapes the first %d | shapes | geometric mean of the ratios | 5th "
-             "percentile¹ | lowest |\n|---|---:|---:|---:|---|\n",
-             DRAWN_SHAPES, record->rows);
+    text_add(out, "| of the seed's %d shapes ", DRAWN_SHAPES);
+    if (record->rows < DRAWN_SHAPES) text_add(out, "the first %d ", record->rows);
+    text_add(out, "| shapes | geometric mean of the ratios | 5th percentile¹ | lowest |\n"
+                  "|---|---:|---:|---:|---|\n");
     add_group(out, "n and k multiples of 8", drawn_group(record, true, false));
     add_group(out, "n or k not a multiple of 8", drawn_group(record, false, true));
     add_group(out, "all", drawn_group(record, true, true));
