@@ -19,9 +19,6 @@
 #ifndef CTAS_PER_SM
 #define CTAS_PER_SM 2
 #endif
-#ifndef SHARERS
-#define SHARERS 1 /* 2: a cluster is two tiles of the same columns, which load half of B each */
-#endif
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
@@ -66,7 +63,7 @@ struct smem {
         struct tiles tiles;     /* in the main loop */
         float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
-    struct pipeline_stage ring[STAGES]; /* released by every consumer warp of the sharers */
+    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
 /* A tile of D: its number down and across. */
@@ -82,29 +79,15 @@ DEVICE struct place place_of(const struct gemm_args *args, int number) {
     return place;
 }
 
-/* This CTA's part of the k loop. Sharers do not split it. */
-DEVICE int split_rank(void) { return SHARERS > 1 ? 0 : cluster_rank(); }
-
 /* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
  * faster together. */
 DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
-    return (args->tiles_k - split_rank() + args->splits - 1) / args->splits;
+    return (args->tiles_k - cluster_rank() + args->splits - 1) / args->splits;
 }
 
 /* The k-tile of the matrix that is this CTA's number `item`. */
 DEVICE int k_tile_at(const struct gemm_args *args, int item) {
-    return item * args->splits + split_rank();
-}
-
-/* Loads a k-tile of B; as a sharer, half of its columns for both CTAs. One thread. */
-DEVICE void load_b(e4m3_t *b, const struct gemm_args *args, int column, int k, mbarrier_t *full) {
-    if (SHARERS > 1) {
-        const int first = cluster_rank() * (BN / SHARERS);
-        tma_load_multicast(&b[first * BK], &args->map_b, column + first, k, full,
-                           (1 << SHARERS) - 1);
-    } else {
-        tma_load(b, &args->map_b, column, k, full);
-    }
+    return item * args->splits + cluster_rank();
 }
 
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m,
@@ -115,10 +98,10 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct p
     NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
         const int k_tile = k_tile_at(args, item);
         mbarrier_t *full = &shared->ring[state->index].full;
-        /* All consumer warps have read the stage; then announces the bytes, those that the other
-         * sharer sends included. mbarrier.try_wait, .arrive.expect_tx */
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+         * .arrive.expect_tx */
         producer_acquire(shared->ring, *state, STAGE_BYTES);
-        load_b(tiles->b[state->index], args, place.n * BN, k_tile * BK, full);
+        tma_load(tiles->b[state->index], &args->map_b, place.n * BN, k_tile * BK, full);
         tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
         tma_load(tiles->scale_a[state->index], &args->map_scale_a, k_tile, place.m * BM, full);
         tma_load(tiles->scale_b[state->index], &args->map_scale_b, place.n * BN / SCALE_BLOCK,
@@ -152,16 +135,12 @@ DEVICE void load_scales(float scale[BM / 4], const float *scale_a, const float *
     }
 }
 
-/* Releases the stage, which this warp has read, to the producers of all sharers. A whole warp. */
+/* Releases the stage, which this warp has read, to the producer. A whole warp. */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
-    const int lane = threadIdx.x % 32;
     /* All lanes have read their scales, and then one arrives. bar.warp.sync */
     __syncwarp();
-    /* Lane r arrives at CTA r's barrier. mapa, mbarrier.arrive */
-    if (SHARERS > 1 && lane < SHARERS)
-        mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
     /* mbarrier.arrive */
-    if (SHARERS == 1 && lane == 0) consumer_release(shared->ring, *state);
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
     pipeline_advance(state, STAGES);
 }
 
@@ -208,7 +187,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
     enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
     const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
-    NO_UNROLL for (int i = split_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
+    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
                    i += args->splits * THREADS) {
         const int chunk = i % CHUNKS * SUM_CHUNK;
         float sum[SUM_CHUNK];
@@ -221,30 +200,26 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
     const struct place place = place_of(&args, blockIdx.x / args.splits);
-    const bool cluster = SHARERS > 1 || args.splits > 1;
     const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
-        pipeline_init(shared->ring, STAGES, SHARERS * CONSUMERS * 4);
-        /* The TMA signals these barriers, and so does the other sharer. fence.mbarrier_init */
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        /* The TMA signals these barriers. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. */
-        if (SHARERS == 1) producer(shared, &args, place, &state, 0, STAGES);
+        producer(shared, &args, place, &state, 0, STAGES);
     }
-    /* The barriers are initialized before others use them, the other sharer included.
-     * barrier.cluster, bar.sync */
-    if (SHARERS > 1) cluster_sync_relaxed();
-    else __syncthreads();
+    /* The barriers are initialized before others use them. bar.sync */
+    __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        const int item = SHARERS == 1 ? STAGES : 0;
-        if (loads) producer(shared, &args, place, &state, item, args.tiles_k);
+        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
     /* The sums of all CTAs that share the k loop are complete. barrier.cluster, bar.sync */
-    if (cluster) cluster_sync();
+    if (args.splits > 1) cluster_sync();
     else __syncthreads();
     store_tile(shared, &args, place);
     /* No CTA exits while a peer may still read its memory. barrier.cluster */
@@ -253,10 +228,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    args.tiles_m = ceil_div(args.tiles_m, SHARERS) * SHARERS;
     if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN / SHARERS, BK,
-                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, args.tiles_n, args.tiles_k,
@@ -264,9 +237,9 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     const int tiles = args.tiles_m * args.tiles_n;
-    args.splits = SHARERS > 1 ? 1 : cluster_splits(launch, tiles, args.tiles_k);
+    args.splits = cluster_splits(launch, tiles, args.tiles_k);
     launch.grid = tiles * args.splits;
-    launch.cluster = SHARERS * args.splits;
+    launch.cluster = args.splits;
     return gemm_launch_kernel(&launch, &args);
 }
 
@@ -274,6 +247,6 @@ const struct gemm_kernel GEMM_KERNEL = {
     .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
     .technique = "few rows: the product transposed, and a k loop for each CTA of a cluster",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
-    .threads = THREADS, .cluster = SHARERS, .smem_bytes = sizeof(struct smem),
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

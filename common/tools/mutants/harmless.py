@@ -25,7 +25,6 @@ ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registe
               "consumer issues a little earlier or later. A consumer that waits where it should "
               "only arrive waits for the other to take its turn, which it does.")
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
-ONE_ARRIVAL = "Every configuration has only one of the two neighbouring arrivals."
 
 # (file, code, edit, reason). Its place follows the code: "#1 in consumer" is the second one with
 # this code and edit in the function.
@@ -90,8 +89,6 @@ RULES = (
     ("11_.*few_rows", r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
      LOADS),
     ("11_.*few_rows", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
-    ("11_.*few_rows", r"mbarrier_arrive_remote\(", "after the next", ONE_ARRIVAL),
-    ("11_.*few_rows", r"consumer_release\(", "before the previous", ONE_ARRIVAL),
     ("11_.*few_rows", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
     ("11_.*few_rows", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("11_.*few_rows", r"^wgmma_commit_group", "after the next",

@@ -19,8 +19,9 @@
 #   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
-#                            one for each operand; of this and the next two, BASELINES may name more
+#                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
+#   fp8_rows         100 s   11's configurations at 16 to 256 rows
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   two_gpus         150 s   13 on two GPUs and, alone, on one; BASELINES=nccl in a build with
@@ -296,6 +297,15 @@ section_fp8() {
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 3
     rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 --shapes $fp8 \
         --baselines "${BASELINES:-libraries}" --iters 3
+}
+
+section_fp8_rows() {
+    local few=16x7168x2048,16x14336x4096,64x6144x4096,64x14336x4096,64x24576x1536
+    local more=128x7168x2048,128x7168x16384,128x10240x8192,256x14336x4096,256x8192x28672
+    begin h200-fp8-rows.jsonl
+    rows h200-fp8-rows.jsonl "$gpu/compare" --dtype e4m3 \
+        --kernels 11,11:rows16,11:rows32,11:rows64,11:rows128,11:small,11:square,11:many_rows \
+        --shapes $few,$more --baselines "${BASELINES:-libraries}" --iters 2
 }
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.
