@@ -70,8 +70,10 @@ static double column_value(int column, const struct json *value, const struct js
 /* Answers the calls that name the same record and shape as call `first`, from one run. */
 static void answer(struct reading *r, int first) {
     const struct call *like = &r->call[first];
+    const size_t name = strcspn(like->record, ":");
+    const char *dtype = like->record[name] ? like->record + name + 1 : r->source->dtype;
     char file[WORD + 8];
-    snprintf(file, sizeof file, "%s.jsonl", like->record);
+    snprintf(file, sizeof file, "%.*s.jsonl", (int)name, like->record);
     const int lines = tables_load(r->source->root, file);
     for (int run = lines - 1; run >= 0; --run) {
         bool all = tables_is_run(run);
@@ -80,7 +82,7 @@ static void answer(struct reading *r, int first) {
             if (strcmp(call->record, like->record) || strcmp(call->shape, like->shape)) continue;
             const struct json *cublas;
             const struct json *value =
-                tables_find(call->kernel, call->shape, r->source->dtype, run, &cublas);
+                tables_find(call->kernel, call->shape, dtype, run, &cublas);
             call->value = value ? column_value(call->column, value, cublas) : NAN;
             all = !isnan(call->value);
         }

@@ -24,6 +24,7 @@
 #   fp8_rows         100 s   11's configurations at 16 to 256 rows
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
+#   w4a8             150 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
 #   two_gpus         150 s   13 on two GPUs and, alone, on one; BASELINES=nccl in a build with
 #                            -DHOPPER_NCCL=/usr; then random shapes, 1000 runs, delays, memcheck
 #   order             30 s   the same kernel first and last in the rotation
@@ -273,7 +274,7 @@ section_drawn() {
         return
     fi
     begin h200-drawn.jsonl
-    rows h200-drawn.jsonl "$gpu/compare" --kernels 10 --drawn "${SEED:-SEED}" --iters 2
+    rows h200-drawn.jsonl "$gpu/compare" --kernels 10 --drawn "${SEED:-SEED}" --iters 1
 }
 
 section_suite_fp16() {
@@ -344,6 +345,23 @@ section_fp8_sustained() {
     begin h200-fp8-sustained.jsonl
     rows h200-fp8-sustained.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 \
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
+}
+
+# Few rows, where `read-only` is the ceiling; then from one row to many.
+section_w4a8() {
+    local few=12:through_smem,12:table,12:rows8,12:rows16,12:teams16,12:teams32,12:teams64,12:rows64
+    local shapes=16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192
+    local m over_m=
+    for m in 1 8 16 32 64 96 128 256 512 1024 2048 4096 8192; do
+        over_m=$over_m,${m}x14336x4096
+    done
+    begin h200-w4a8.jsonl
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --kernels $few,12 --iters 2 \
+        --shapes $shapes,64x14336x4096,64x8192x8192,64x28672x8192 \
+        --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
+        --kernels 12:teams16,12:teams32,12:teams64,12:rows64,12:rows128,12:wide,12 \
+        --shapes "${over_m#,}" --baselines "${BASELINES:-ceilings}"
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
