@@ -81,8 +81,7 @@ static void answer(struct reading *r, int first) {
             struct call *call = &r->call[i];
             if (strcmp(call->record, like->record) || strcmp(call->shape, like->shape)) continue;
             const struct json *cublas;
-            const struct json *value =
-                tables_find(call->kernel, call->shape, dtype, run, &cublas);
+            const struct json *value = tables_find(call->kernel, call->shape, dtype, run, &cublas);
             call->value = value ? column_value(call->column, value, cublas) : NAN;
             all = !isnan(call->value);
         }
