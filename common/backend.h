@@ -95,10 +95,12 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel);
 
 /* What a contender leaves in D. */
 enum contender_result {
-    RESULT_NONE,     /* nothing: it does the FLOPs and no more (the ceilings) */
-    RESULT_PRODUCT,  /* the product, summed in fp32 */
-    RESULT_ROUNDED,  /* the product, but partial sums may have been rounded to D's type */
-    RESULT_ONE_SCALE /* of e4m3: the product if every scale of an operand were its first */
+    RESULT_NONE,        /* nothing: it does the FLOPs and no more (the ceilings) */
+    RESULT_PRODUCT,     /* the product, summed in fp32 */
+    RESULT_ROUNDED,     /* the product, but partial sums may have been rounded to D's type */
+    RESULT_ONE_SCALE,   /* of e4m3: the product if every scale of an operand were its first */
+    RESULT_E4M3_WEIGHTS /* of w4a8: each weight times its scale is rounded to e4m3, and the Tensor
+                         * Core's sums are not promoted */
 };
 
 /* How a library's kernel divides the work; 0 or NULL: not known. */

@@ -110,6 +110,14 @@ struct gemm_problem {
     struct gemm_share share[GEMM_DEVICES];
 };
 
+/* How a kernel cuts a problem whose tile it chooses at launch. */
+struct gemm_fit {
+    int width;       /* columns of a CTA's product: the other operand's rows in a tile */
+    int cluster;     /* CTAs of a cluster */
+    int stages;      /* of the ring */
+    bool transposed; /* the product is D transposed */
+};
+
 /* The one parameter of every kernel. */
 struct gemm_args {
     struct tensor_map map_a, map_b, map_d;
@@ -126,6 +134,7 @@ struct gemm_args {
     struct trace_record *trace;
     struct gemm_scales scales;
     struct tensor_map map_scale_a, map_scale_b;
+    struct gemm_fit fit;
 };
 
 /* The one parameter of a kernel that runs on several devices at once; each device has its own. */

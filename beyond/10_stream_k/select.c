@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "building_blocks/partial_sums_layout.h"
+#include "fit.h"
 
 /*
  * The configurations. Predicted cycles of the SM clock:
@@ -22,44 +22,56 @@
  *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
  *             persistent: it is for problems whose tiles are all resident at once. CTAs that are
  *             on the same SM share its Tensor Core and what the L2 delivers to it.
- *   deep      all resident clusters share the tiles, and the problem needs a workspace.
- *   balanced  for few rows: the tiles' width is chosen so that every CTA has the same work.
  *
- * Fitted to runs on an H200; docs/results/h200-suite.jsonl has the choices and their speeds.
+ * Fitted to runs on an H200; docs/results/h200-suite.jsonl has the choices and their speeds. The
+ * kernel of fitted.cu has a formula of its own, in fit.h.
  */
 #define CONFIGURATIONS(f)                                                                          \
-    /* name        splits  deep balanced k-tile overhead */                                        \
-    f(coop256, 0, 0, 0, 1087, 1800) f(coop200_four, 0, 0, 0, 850, 1800)                            \
-        f(coop224, 0, 0, 0, 955, 2500) f(coop256x160, 0, 0, 0, 1280, 3300)                         \
-            f(pp192, 0, 0, 0, 778, 700) f(pp192_cluster, 0, 0, 0, 778, 900)                        \
-                f(pp128, 0, 0, 0, 549, 700) f(split1_64x64, 1, 0, 0, 278, 570)                     \
-                    f(split1_64x32, 1, 0, 0, 278, 500) f(split1_64x128, 1, 0, 0, 311, 2000)        \
-                        f(rows_64x128, 1, 0, 1, 311, 200) f(split2_128x64, 2, 0, 0, 422, 2400)     \
-                            f(split4_64x64, 4, 0, 0, 278, 3500)                                    \
-                                f(split8_64x64, 8, 0, 0, 278, 5300)                                \
-                                    f(deep_64x128, 1, 1, 0, 311, 9000)                             \
-                                        f(deep_128x128, 1, 1, 0, 560, 13000)
+    /* name        splits k-tile overhead */                                                       \
+    f(coop256, 0, 1087, 1800) f(coop200_four, 0, 850, 1800) f(coop224, 0, 955, 2500)               \
+        f(coop256x160, 0, 1280, 3300) f(pp192, 0, 778, 700) f(pp192_cluster, 0, 778, 900)          \
+            f(pp128, 0, 549, 700) f(split1_64x64, 1, 278, 570) f(split1_64x32, 1, 278, 500)        \
+                f(split1_64x128, 1, 311, 2000) f(split4_64x64, 4, 278, 2500)                       \
+                    f(split8_64x64, 8, 278, 2500)
 
 /* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
  * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
- * lines. MEMORY_BYTES: memory to all SMs. LAYER: cycles, not bytes, to add up a layer of sums. */
-enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300, LAYER = 100 };
+ * lines. MEMORY_BYTES: memory to all SMs. */
+enum { L2_BYTES = 64, L2_BYTES_UNALIGNED = 28, LINE_BYTES = 128, MEMORY_BYTES = 2300 };
 enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
+/* Cycles from the launch to the first k-tile and from the last one to the end, beyond what a launch
+ * of fitted.cu takes: medians over docs/results/h200-tried-configurations.jsonl. */
+enum { START_PERSISTENT = 3700, START_SPLIT = 1000 };
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
     int splits;
-    bool deep, balanced;
     double k_tile, overhead;
 };
 
 #define DECLARE(name, ...)                                                                         \
     extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16,                              \
         kernel_10_stream_k_##name##_bf16;
+#define DECLARE_WHOLE(name)                                                                        \
+    extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16_whole,                        \
+        kernel_10_stream_k_##name##_bf16_whole;
 #define ENTRY(name, ...)                                                                           \
     {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, __VA_ARGS__},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
+
+/* The kernel of fitted.cu, for tiles of 64 to 256 rows on the side; each in a form that may cut k
+ * into parts, and one that does not (whole). fit.h predicts their cycles. */
+#define FITTED(f) f(fitted1) f(fitted2) f(fitted3) f(fitted4)
+#define DECLARE_FITTED(name) DECLARE(name) DECLARE_WHOLE(name)
+FITTED(DECLARE_FITTED)
+struct fitted {
+    const struct gemm_kernel *parts[2], *whole[2]; /* [enum gemm_type] */
+};
+#define FITTED_ENTRY(name)                                                                         \
+    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16},                       \
+     {&kernel_10_stream_k_##name##_fp16_whole, &kernel_10_stream_k_##name##_bf16_whole}},
+static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
 
 static double most(double a, double b) { return a > b ? a : b; }
 
@@ -77,25 +89,17 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double work = (double)(split ? tiles_m : ceil_div(tiles_m, kernel->cluster)) * tiles_n;
     double waves = ceil(work / resident);
     double share = 1; /* CTAs of an SM that run at the same time */
-    int layers = 0;
     if (split) {
-        if (c->deep) layers = (int)(kernel->workspace_bytes(p) / partial_sums_bytes(p->m, p->n, 1));
-        if (c->deep && layers < 2) return INFINITY;
-        /* Tiles narrower than half of the widest would cost more loads of A than they gain. */
-        if (c->balanced && (p->m > kernel->tile_m || p->n / resident < kernel->tile_n / 2))
-            return INFINITY;
         /* With few rows, memory is the limit: then a CTA more or less on an SM does not matter. */
-        const bool few_rows = p->m <= kernel->tile_m && c->splits == 1 && !c->deep;
+        const bool few_rows = p->m <= kernel->tile_m && c->splits == 1;
         if (work > resident && !few_rows) return INFINITY;
         waves = 1;
-        share = most(1, work * c->splits * most(1, layers) / gemm_sm_count());
-        if (!c->balanced) share = ceil(share); /* the SM with the most CTAs is the last */
+        share = ceil(most(1, work * c->splits / gemm_sm_count())); /* of the SM with the most */
     } else if (p->m <= 64) {
         return INFINITY;
     }
 
-    const int parts = split ? c->splits * (int)most(1, layers) : 1;
-    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), parts);
+    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), split ? c->splits : 1);
     const bool aligned = p->lda * 2 % LINE_BYTES == 0 && p->ldb * 2 % LINE_BYTES == 0;
     const int rows = split && p->m < kernel->tile_m ? p->m : kernel->tile_m;
     const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
@@ -104,8 +108,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE),
                                share * fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    return most(waves * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + waves * c->overhead +
-           layers * LAYER;
+    return (split ? START_SPLIT : START_PERSISTENT) +
+           most(waves * k_tiles * k_tile, elements * 2 / MEMORY_BYTES) + waves * c->overhead;
 }
 
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
@@ -119,6 +123,15 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
         if (cycles >= best_cycles || library_workspace(kernel, problem) > limit) continue;
         best_cycles = cycles;
         best = kernel;
+    }
+    for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
+        const struct gemm_kernel *kernel = fitted[i].parts[type];
+        struct fit fit = fit_of(problem, kernel, limit > 0);
+        if (fit.splits > 1 && library_workspace(kernel, problem) > limit)
+            fit = fit_of(problem, kernel, false);
+        if (fit.cycles >= best_cycles) continue;
+        best_cycles = fit.cycles;
+        best = fit.splits > 1 ? kernel : fitted[i].whole[type];
     }
     if (!best) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
     return best;

@@ -16,7 +16,10 @@
 #define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */
 #endif
 #ifndef CONSUMERS
-#define CONSUMERS 2 /* warpgroups: 2 or 4 */
+#define CONSUMERS 2 /* warpgroups */
+#endif
+#ifndef TEAMS
+#define TEAMS 1 /* of consumers, which take turns at the k-tiles */
 #endif
 #ifndef SLABS
 #define SLABS 1 /* of 64 channels, for each of them */
@@ -30,18 +33,22 @@
 #ifndef AHEAD
 #define AHEAD 1 /* 0: weights are converted after the multiplications; fewer registers */
 #endif
-/* Registers: at launch as many for all, then the producer's for the consumers. */
-#define PRODUCER_REGISTERS 32
+/* Registers: at launch as many for all, then the producer's for the consumers. The producer's
+ * warpgroup helps to store the tile; with teams, that takes more of them. */
+#define PRODUCER_REGISTERS (TEAMS > 1 ? 40 : 32)
 #if CTAS_PER_SM == 2
 #define CONSUMER_REGISTERS 104 /* 32 + 2 * 104 <= 3 * 80 */
+#elif CONSUMERS == 6
+#define CONSUMER_REGISTERS 72 /* 40 + 6 * 72 <= 7 * 72 */
 #elif CONSUMERS == 4
-#define CONSUMER_REGISTERS 112 /* 32 + 4 * 112 <= 5 * 96 */
+#define CONSUMER_REGISTERS (TEAMS > 1 ? 104 : 112) /* 40 + 4 * 104, 32 + 4 * 112 <= 5 * 96 */
 #else
 #define CONSUMER_REGISTERS 232 /* 32 + 2 * 232 <= 3 * 168 */
 #endif
 
 enum {
-    BN = 64 * CONSUMERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
+    MEMBERS = CONSUMERS / TEAMS,              /* warpgroups of a team */
+    BN = 64 * MEMBERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
     BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
     THREADS = 128 * (1 + CONSUMERS),
     /* What the TMA delivers for one k-tile. */

@@ -32,10 +32,10 @@ enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
 
 struct smem {
     union {
-        struct tiles tiles;   /* in the main loop */
-        float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+        struct tiles tiles;            /* in the main loop */
+        float sums[TEAMS][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
-    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+    struct pipeline_stage ring[STAGES]; /* released by the warps of one team */
 };
 
 /* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
@@ -95,7 +95,7 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     multiply(acc, f, shared->memory.tiles.a[state->index]);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
-    pipeline_advance(state, STAGES);
+    pipeline_skip(state, TEAMS, STAGES);
     if (more) take_weights(shared, *state, &w, consumer);
     if (more && AHEAD) convert(next, &w);
     /* This thread's reads of the weights come before the TMA's next write to their stage.
@@ -114,13 +114,14 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     if (more && !AHEAD) convert(next, &w);
 }
 
-/* Multiplies the CTA's k-tiles and leaves the sums in shared memory. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int k_tiles = k_tiles_of_cta(args);
+/* Multiplies its team's k-tiles, every TEAMS-th of the CTA's, and leaves the sums in shared memory.
+ * One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team, int consumer) {
+    const int k_tiles = (k_tiles_of_cta(args) - team + TEAMS - 1) / TEAMS;
     float sum[BM / 2] = {0};
     struct weights w;
     struct fragments f[1 + AHEAD]; /* with AHEAD, of even and odd k-tiles */
-    struct pipeline_state state = {0, 0};
+    struct pipeline_state state = {team, 0}; /* there are more stages than teams */
     if (k_tiles > 0) {
         take_weights(shared, state, &w, consumer);
         convert(&f[0], &w);
@@ -133,10 +134,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
-    column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
+    column_sum_put(shared->memory.sums[team] + consumer * 64, PITCH, sum, BM / 2);
 }
 
-/* Adds up this CTA's share of the tile over the cluster and stores it. All threads. */
+/* Adds up this CTA's share of the tile over the cluster and its teams, always in the same order,
+ * and stores it. All threads. */
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
     enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
     const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
@@ -144,9 +146,14 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
                    i += args->splits * THREADS) {
         const int row = place.m * BM + i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
         const uint32_t bits = ld_global_b32(&args->scales.a[row]);
-        float sum[SUM_CHUNK], scale;
+        float sum[SUM_CHUNK] = {0}, scale;
         memcpy(&scale, &bits, sizeof scale);
-        column_sum_get(&shared->memory.sums[i / CHUNKS * PITCH + chunk], args->splits, sum);
+        UNROLL for (int team = 0; team < TEAMS; ++team) {
+            float of_team[SUM_CHUNK];
+            column_sum_get(&shared->memory.sums[team][i / CHUNKS * PITCH + chunk], args->splits,
+                           of_team);
+            UNROLL for (int j = 0; j < SUM_CHUNK; ++j) sum[j] += of_team[j];
+        }
         column_sum_store(args, row, place.n * BN + chunk, scale * UNIT, sum);
     }
 }
@@ -158,7 +165,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
-        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        pipeline_init(shared->ring, STAGES, MEMBERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. */
@@ -171,7 +178,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer(shared, &args, warpgroup - 1);
+        consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
     }
     /* The sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
     if (args.splits > 1) cluster_sync();

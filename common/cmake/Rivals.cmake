@@ -28,7 +28,9 @@ check_rival(HOPPER_DEEPGEMM deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d
 check_rival(HOPPER_DEEPGEMM third-party/cutlass/include/cute/tensor.hpp
   "fetch its submodule: git submodule update --init third-party/cutlass")
 check_rival(HOPPER_CUTLASS include/cutlass/gemm/collective/collective_builder.hpp
-  "name a checkout of https://github.com/NVIDIA/cutlass, version 3 or newer")
+  "name a checkout of https://github.com/NVIDIA/cutlass, version 3.8 or newer")
+check_rival(HOPPER_CUTLASS tools/util/include/cutlass/util/mixed_dtype_utils.hpp
+  "name a complete checkout of https://github.com/NVIDIA/cutlass, version 3.8 or newer")
 check_rival(HOPPER_NCCL include/nccl.h "name the directory that NCCL is installed in")
 foreach(shape IN LISTS HOPPER_RIVAL_SHAPES)
   if(NOT shape MATCHES "^[1-9][0-9]*x[1-9][0-9]*$")

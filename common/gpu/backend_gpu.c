@@ -127,6 +127,9 @@ void backend_close(void) {
 #ifdef HOPPER_DEEPGEMM
     deepgemm_close();
 #endif
+#ifdef HOPPER_CUTLASS
+    cutlass_close();
+#endif
 #ifdef HOPPER_NCCL
     nccl_close();
 #endif

@@ -30,6 +30,8 @@ make_contender read_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;
+/* Of w4a8: with the tile of CUTLASS's example 55; with the fastest of several. */
+make_contender cutlass_mixed_contender, cutlass_mixed_best_contender;
 
 /* cuBLAS on every device, and NCCL's collective for the problem's layout on several devices; only
  * in a build with HOPPER_NCCL. */
@@ -40,6 +42,7 @@ void cublas_close(void);
 void cublaslt_close(void);
 void ceiling_close(void);
 void deepgemm_close(void);
+void cutlass_close(void);
 void nccl_close(void);
 
 /* Times candidates in rounds, each round in another order. Returns the index of the fastest; -1 if

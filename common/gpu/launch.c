@@ -24,7 +24,7 @@ enum {
 struct known_kernel {
     const void *kernel;
     size_t smem_bytes;                  /* that it has been allowed */
-    uint16_t resident[MAX_CLUSTER + 1]; /* clusters of each size; 0: not yet asked, or none */
+    uint16_t resident[MAX_CLUSTER + 1]; /* clusters of each size, and one more; 0: not yet asked */
 };
 
 /* What it has said of a device, so that it is asked once and not for every launch. */
@@ -186,9 +186,11 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
     struct known_kernel *entry = device ? prepare(device, launch, false) : NULL;
-    if (entry) resident = entry->resident[launch->cluster];
-    if (entry && !resident && ask_for_residency(launch, device->sm_count, &resident))
-        entry->resident[launch->cluster] = (uint16_t)resident;
+    uint16_t *known_resident = entry ? &entry->resident[launch->cluster] : NULL;
+    if (known_resident && *known_resident > 0)
+        resident = *known_resident - 1;
+    else if (known_resident && ask_for_residency(launch, device->sm_count, &resident))
+        *known_resident = (uint16_t)(resident + 1);
     pthread_mutex_unlock(&known_mutex);
     return resident;
 }

@@ -136,6 +136,7 @@ void experiment_close(struct experiment *e) {
     shares_close(&e->shares);
     buffers_close(&e->buffers);
     reference_free(&e->reference);
+    reference_free(&e->e4m3_reference);
     operands_free(&e->operands);
     free(e->view);
     free(e->library);
@@ -161,6 +162,15 @@ bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, i
                                    shares_poison(&e->shares, output));
 }
 
+/* The reference for operands as a contender takes them; NULL after a complaint. */
+static const struct reference *reference_for(struct experiment *e, const struct operands *o) {
+    if (!o->e4m3_weights) return &e->reference;
+    if (e->e4m3_reference.samples || reference_make(&e->e4m3_reference, o))
+        return &e->e4m3_reference;
+    complain("no memory for a second reference; choose smaller sizes");
+    return NULL;
+}
+
 bool experiment_check_output(struct experiment *e, const char *what,
                              const struct contender *contender, int output, int set,
                              struct verdict *verdict) {
@@ -177,7 +187,13 @@ bool experiment_check_output(struct experiment *e, const char *what,
         .guard = e->buffers.guard,
         .rounded_sums = contender->result == RESULT_ROUNDED,
         .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
-    *verdict = verify_output(&view, &e->operands, &e->reference, e->library);
+    struct operands operands = e->operands;
+    operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
+    const struct reference *const reference = reference_for(e, &operands);
+    if (!reference) return false;
+    /* The library's weights are not rounded. */
+    const uint16_t *const library = operands.e4m3_weights ? NULL : e->library;
+    *verdict = verify_output(&view, &operands, reference, library);
     if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
@@ -187,6 +203,7 @@ bool experiment_check_output(struct experiment *e, const char *what,
 /* Is what it leaves in D the product that was asked for? */
 static bool is_comparable(const struct experiment *e, const struct contender *contender) {
     return contender->result == RESULT_PRODUCT || contender->result == RESULT_ROUNDED ||
+           contender->result == RESULT_E4M3_WEIGHTS ||
            (contender->result == RESULT_ONE_SCALE && e->operands.tensor_scales);
 }
 

@@ -44,6 +44,7 @@ struct experiment {
     const struct backend_info *device;
     struct operands operands;
     struct reference reference;
+    struct reference e4m3_reference; /* of RESULT_E4M3_WEIGHTS, once it has been needed */
     struct buffers buffers;
     struct shares shares;
     uint16_t *view;    /* an output on the host: guard, D, guard */

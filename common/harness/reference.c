@@ -116,8 +116,12 @@ static void decode_row(const struct operands *o, char matrix, int64_t row, float
     const int64_t first = row * (matrix == 'A' ? o->lda : o->ldb);
     const uint16_t *const all = matrix == 'A' ? o->a : o->b, *const elements = all + first;
     if (o->type == GEMM_W4A8 && matrix == 'B')
-        for (int i = 0; i < o->k; ++i)
+        for (int i = 0; i < o->k; ++i) {
             values[i] = o->weights[row * o->k + i];
+            if (o->e4m3_weights)
+                values[i] = e4m3_to_float(
+                    float_to_e4m3(values[i] * scale_of(o, 'B', (int)row, i / SCALE_BLOCK)));
+        }
     else if (gemm_type_is_scaled(o->type))
         for (int i = 0; i < o->k; ++i)
             values[i] = e4m3_to_float(((const uint8_t *)all)[first + i]);
@@ -142,14 +146,19 @@ static double dot(const float *a, const float *b, int count) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
+/* What the elements of decode_row() are multiplied by. */
+static float factor_of(const struct operands *o, char matrix, int row, int block) {
+    return matrix == 'B' && o->e4m3_weights ? 1 : scale_of(o, matrix, row, block);
+}
+
 /* A row of A times a row of B. The products of two scales are exact, too. */
 static double scaled_dot(const struct operands *o, int row, int column, const float *a,
                          const float *b) {
     if (!gemm_type_is_scaled(o->type)) return dot(a, b, o->k);
     double sum = 0;
     for (int i = 0; i < o->k; i += SCALE_BLOCK)
-        sum += (double)scale_of(o, 'A', row, i / SCALE_BLOCK) *
-               scale_of(o, 'B', column, i / SCALE_BLOCK) *
+        sum += (double)factor_of(o, 'A', row, i / SCALE_BLOCK) *
+               factor_of(o, 'B', column, i / SCALE_BLOCK) *
                dot(a + i, b + i, o->k - i < SCALE_BLOCK ? o->k - i : SCALE_BLOCK);
     return sum;
 }
@@ -159,6 +168,12 @@ static float *row_buffer(int k) {
     float *values = malloc((size_t)k * sizeof *values);
     if (!values) abort();
     return values;
+}
+
+/* What a weight counts as for the bound, because the Tensor Core may take a greater exponent. */
+static float counted_weight(const struct operands *o, float weight) {
+    if (weight == 0) return 0;
+    return o->e4m3_weights ? fmaxf(fabsf(weight), 0x1p-6f) : W4_GREATEST + 1;
 }
 
 struct norms {
@@ -176,7 +191,7 @@ static void norm_rows(void *context, int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
         decode_row(o, n->matrix, row, values);
         for (int i = 0; o->type == GEMM_W4A8 && n->matrix == 'B' && i < o->k; ++i)
-            if (values[i] != 0) values[i] = W4_GREATEST + 1;
+            values[i] = counted_weight(o, values[i]);
         for (int c = 0; c < n->chains; ++c) {
             const int last = (c + 1 < n->chains ? (c + 1) * n->chain : o->k);
             double sum[4] = {0};
@@ -186,7 +201,7 @@ static void norm_rows(void *context, int64_t begin, int64_t end) {
             }
             double norm = n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
             if (gemm_type_is_scaled(o->type)) /* with one chain, one scale */
-                norm *= scale_of(o, n->matrix, (int)row, c * n->chain / SCALE_BLOCK);
+                norm *= factor_of(o, n->matrix, (int)row, c * n->chain / SCALE_BLOCK);
             n->norms[row * n->chains + c] = (float)norm;
         }
     }
@@ -396,7 +411,8 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     bool good = reference->samples;
     if (good) {
         const bool scaled = gemm_type_is_scaled(o->type);
-        reference->chains = scaled && !o->tensor_scales ? ceil_div(o->k, SCALE_BLOCK) : 1;
+        const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
+        reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
         reference->addition_errors = addition_errors;
         reference->row_norm =
             fourth_norms(o, 'A', reference->chains, scaled ? 1 : addition_errors * partial);

@@ -50,6 +50,10 @@
  * takes the least normal exponent: that of weight 8. So M may be greater than any product, and
  * for the bound each weight counts as 8, but for 0, whose products have no exponent.
  *
+ * RESULT_E4M3_WEIGHTS: a weight is the e4m3 nearest to the product of weight and scale. One below
+ * 2^-6 is subnormal and counts as 2^-6, and the sum is never promoted, as with tensor_scales.
+ * Integers have a bound, too, because a sum over all of k may need more than 14 bits.
+ *
  * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
  * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
  * rounded to nearest even, bit for bit. The signs of zeros are not compared.
@@ -74,6 +78,7 @@ struct operands {
     int scale_a_pitch, scale_b_pitch;
     /* Of w4a8, what the blocks were made from: scale_b is [n][scale_b_pitch], and the weights: */
     int8_t *weights;             /* [n][k] */
+    bool e4m3_weights;           /* they are multiplied as RESULT_E4M3_WEIGHTS has it */
     struct input_source *source; /* of the real data */
 };
 

@@ -70,10 +70,11 @@ static double rounding_of_sums(const struct check *check, int row, int column) {
     return rounding_of_parts(check, parts, row, column);
 }
 
-/* Integers and zeros, unless partial sums are rounded. */
+/* Integers and zeros, unless partial sums are rounded, or never promoted though k is any. */
 static bool is_exact(const struct check *check) {
-    const enum input_kind kind = check->operands->kind;
-    return (kind == INPUT_INTEGER && !check->output->rounded_sums) || kind == INPUT_ZEROS;
+    const struct operands *const o = check->operands;
+    return (o->kind == INPUT_INTEGER && !check->output->rounded_sums && !o->e4m3_weights) ||
+           o->kind == INPUT_ZEROS;
 }
 
 /* Is this the exact sum, correctly rounded (integers), or a number as close as the bound allows?

@@ -16,10 +16,13 @@
  * gemm_device_args. */
 #define KERNEL_PARAMETER struct gemm_args
 
-/* 16 bytes, the most that one thread moves in one instruction. */
+/* 16 bytes, the most that one thread moves in one instruction; and half of them. */
 struct b128 {
     uint32_t word[4];
 } __attribute__((aligned(16)));
+struct b64 {
+    uint32_t word[2];
+} __attribute__((aligned(8)));
 
 #ifdef __CUDACC__
 
@@ -74,6 +77,7 @@ DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)p
  * every access to a word; accesses to chunks rely on the barriers around them. Any thread. PTX ISA:
  * ld.shared, st.shared. */
 DEVICE uint32_t ld_shared_b32(const void *pointer) { return *(const volatile uint32_t *)pointer; }
+DEVICE struct b64 ld_shared_b64(const void *pointer) { return *(const struct b64 *)pointer; }
 DEVICE struct b128 ld_shared_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE void st_shared_b32(void *pointer, uint32_t value) { *(volatile uint32_t *)pointer = value; }
 DEVICE void st_shared_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }

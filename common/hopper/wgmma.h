@@ -69,8 +69,9 @@ DEVICE void wgmma_commit_group(void) {
 
 /* The same for A fragments, of which `count` registers are named: after the wait that covers their
  * wgmma, before others are computed or loaded. To the compiler a fragment's registers are free as
- * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0 makes
- * no remark if it has put something else there by then (tests/build/fragments_kept.py looks). */
+ * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0
+ * makes no remark if it has put something else there by then (tests/build/fragments_kept.py
+ * looks). */
 #define wgmma_use_fragments(a, count)                                                              \
     do {                                                                                           \
         UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
@@ -85,6 +86,14 @@ DEVICE void wgmma_commit_group(void) {
 DEVICE void wgmma_promote(float *sum, float *acc, const float scale[2], int count) {
     wgmma_use_registers(acc, count);
     UNROLL for (int i = 0; i < count; ++i) sum[i] = fmaf(acc[i], scale[i % 4 / 2], sum[i]);
+}
+
+/* The same with a scale for each of the thread's columns, which a transposed product needs: sum[i]
+ * += acc[i] * scale[c], c = 2 j + i % 2 for accumulators 4 j to 4 j + 3; `scale` has count / 2. */
+DEVICE void wgmma_promote_columns(float *sum, float *acc, const float *scale, int count) {
+    wgmma_use_registers(acc, count);
+    UNROLL for (int i = 0; i < count; ++i)
+        sum[i] = fmaf(acc[i], scale[i / 4 * 2 + i % 2], sum[i]);
 }
 
 /* The numbers of the accumulator registers, 4 for every 8 columns of N. Everything below is built

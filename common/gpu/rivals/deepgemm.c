@@ -21,6 +21,12 @@ static struct {
     float *scales; /* in global memory, [copies][blocks of n][blocks of k] */
 } packed;
 
+#define X(name) &name,
+static const struct deepgemm_table *const bf16_tables[] = {DEEPGEMM_BF16_TABLES};
+static const struct deepgemm_table *const e4m3_tables[] = {DEEPGEMM_E4M3_TABLES};
+#undef X
+enum { TABLES = sizeof bf16_tables / sizeof *bf16_tables }; /* of each type */
+
 static bool is_e4m3(void) { return gpu_state.type == GEMM_E4M3; }
 
 /* ---- launching one kernel ---- */
@@ -156,12 +162,29 @@ static struct algorithm algorithm_of(const struct deepgemm_kernel *kernel) {
                               .reduction = "none"};
 }
 
-bool deepgemm_contender(const struct gemm_problem *problems, int count, struct contender *out) {
-    const struct deepgemm_kernel *const kernels = is_e4m3() ? deepgemm_e4m3 : deepgemm_bf16;
-    const int kernel_count = is_e4m3() ? deepgemm_e4m3_count : deepgemm_bf16_count;
-    struct contender candidates[MOST_CANDIDATES];
+/* The kernels that may compute the problem: those for its very n and k, or the general ones.
+ * Returns how many; `candidates` has room for MOST_CANDIDATES. */
+static int find_candidates(const struct gemm_problem *p, struct contender *candidates) {
+    const struct deepgemm_table *const *const tables = is_e4m3() ? e4m3_tables : bf16_tables;
     int found = 0;
     bool exact = false;
+    for (int t = 0; t < TABLES; ++t)
+        exact |= tables[t]->kernels->n == p->n && tables[t]->kernels->k == p->k;
+    for (int t = 0; t < TABLES; ++t)
+        for (int i = 0; i < tables[t]->count && found < MOST_CANDIDATES; ++i) {
+            const struct deepgemm_kernel *const kernel = &tables[t]->kernels[i];
+            if (fits(kernel, p, exact) && allow_memory(kernel, p->k))
+                candidates[found++] = (struct contender){.name = "deepgemm",
+                                                         .result = RESULT_PRODUCT,
+                                                         .enqueue = enqueue,
+                                                         .state = (void *)kernel,
+                                                         .algorithm = algorithm_of(kernel)};
+        }
+    return found;
+}
+
+bool deepgemm_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    struct contender candidates[MOST_CANDIDATES];
     if (gpu_state.sm_count != DEEPGEMM_SMS) {
         fprintf(stderr, "DeepGEMM: compiled for %d SMs, this GPU has %d\n", DEEPGEMM_SMS,
                 gpu_state.sm_count);
@@ -172,15 +195,7 @@ bool deepgemm_contender(const struct gemm_problem *problems, int count, struct c
         return false;
     }
     if (!pack_scales(problems, count)) return false;
-    for (int i = 0; i < kernel_count; ++i)
-        exact |= kernels[i].n == problems->n && kernels[i].k == problems->k;
-    for (int i = 0; i < kernel_count && found < MOST_CANDIDATES; ++i)
-        if (fits(&kernels[i], problems, exact) && allow_memory(&kernels[i], problems->k))
-            candidates[found++] = (struct contender){.name = "deepgemm",
-                                                     .result = RESULT_PRODUCT,
-                                                     .enqueue = enqueue,
-                                                     .state = (void *)&kernels[i],
-                                                     .algorithm = algorithm_of(&kernels[i])};
+    const int found = find_candidates(problems, candidates);
     const int winner = found ? fastest_candidate(candidates, found, problems) : -1;
     if (winner < 0) {
         fprintf(stderr, "DeepGEMM: no kernel for %d x %d x %d\n", problems->m, problems->n,

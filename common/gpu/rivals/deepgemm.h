@@ -1,10 +1,14 @@
 /*
- * deepgemm.h: DeepGEMM's kernels as they were compiled, a table for each type of the operands.
+ * deepgemm.h: DeepGEMM's kernels as they were compiled, a table for each object file: of one type
+ * of the operands, with n and k as arguments, or with one pair of them as constants.
  */
 #ifndef GPU_RIVALS_DEEPGEMM_H
 #define GPU_RIVALS_DEEPGEMM_H
 
 #include <stdint.h>
+
+/* Made by CMake: DEEPGEMM_BF16_TABLES and DEEPGEMM_E4M3_TABLES, an X(name) for each table. */
+#include "deepgemm_tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,8 +31,15 @@ struct deepgemm_kernel {
     int n, k; /* constants in the kernel; 0: for all */
 };
 
-extern const struct deepgemm_kernel deepgemm_bf16[], deepgemm_e4m3[];
-extern const int deepgemm_bf16_count, deepgemm_e4m3_count;
+struct deepgemm_table {
+    const struct deepgemm_kernel *kernels; /* [count] */
+    int count;
+};
+
+#define X(name) extern const struct deepgemm_table name;
+DEEPGEMM_BF16_TABLES
+DEEPGEMM_E4M3_TABLES
+#undef X
 
 /* ---- what a kernel's shared memory holds, in bytes; DeepGEMM's own reckoning ---- */
 

@@ -3,48 +3,49 @@
  * often; see deepgemm_e4m3.cu.
  */
 #include "gpu/rivals/deepgemm.h"
-#include "rival_shapes.h"
 
 #include <deep_gemm/impls/sm90_bf16_gemm.cuh>
 
-template <int M, int N, int SHAPE_K>
-static constexpr int stages = deepgemm_stages(M, N, SHAPE_K ? SHAPE_K : DEEPGEMM_LONGEST_K, 0);
+template <int M, int N>
+static constexpr int stages =
+    deepgemm_stages(M, N, RIVAL_K ? RIVAL_K : DEEPGEMM_LONGEST_K, 0);
 
-template <int M, int N, deepgemm_shared S, int SHAPE_N, int SHAPE_K>
+template <int M, int N, deepgemm_shared S>
 static constexpr auto kernel = &deep_gemm::sm90_bf16_gemm_impl<
-    cute::UMMA::Major::K, cute::UMMA::Major::K, 0, SHAPE_N, SHAPE_K, 1, M, N, 64, 128, 128,
-    deepgemm_swizzle_d(N), stages<M, N, SHAPE_K>, 128, M <= 64 ? 128 : 256,
+    cute::UMMA::Major::K, cute::UMMA::Major::K, 0, RIVAL_N, RIVAL_K, 1, M, N, 64, 128, 128,
+    deepgemm_swizzle_d(N), stages<M, N>, 128, M <= 64 ? 128 : 256,
     S == SHARES_NOTHING ? 1 : 2, S == SHARES_A, DEEPGEMM_SMS, deep_gemm::GemmType::Normal, false,
     cutlass::bfloat16_t>;
 
-#define TILE(m, n, shared, shape_n, shape_k)                                                       \
-    {reinterpret_cast<const void *>(kernel<m, n, shared, shape_n, shape_k>), m, n, 64,             \
-     stages<m, n, shape_k>, shared, shape_n, shape_k},
-#define SHAPE(n, k)                                                                                \
-    TILE(256, 128, SHARES_A, n, k)                                                                 \
-    TILE(256, 112, SHARES_A, n, k)                                                                 \
-    TILE(128, 256, SHARES_B, n, k)                                                                 \
-    TILE(128, 256, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 240, SHARES_B, n, k)                                                                 \
-    TILE(128, 224, SHARES_B, n, k)                                                                 \
-    TILE(128, 192, SHARES_B, n, k)                                                                 \
-    TILE(128, 192, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 160, SHARES_B, n, k)                                                                 \
-    TILE(128, 144, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 128, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 96, SHARES_NOTHING, n, k)                                                            \
-    TILE(128, 80, SHARES_NOTHING, n, k)                                                            \
-    TILE(64, 128, SHARES_NOTHING, n, k)                                                            \
-    TILE(64, 96, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 64, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 48, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 32, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 16, SHARES_NOTHING, n, k)                                                             \
-    TILE(32, 48, SHARES_NOTHING, n, k)                                                             \
-    TILE(32, 16, SHARES_NOTHING, n, k)                                                             \
-    TILE(16, 96, SHARES_NOTHING, n, k)                                                             \
-    TILE(16, 48, SHARES_NOTHING, n, k)                                                             \
-    TILE(16, 16, SHARES_NOTHING, n, k)
+#define TILE(m, n, shared)                                                                         \
+    {reinterpret_cast<const void *>(kernel<m, n, shared>), m, n, 64, stages<m, n>, shared,         \
+     RIVAL_N, RIVAL_K}
 
-extern "C" const struct deepgemm_kernel deepgemm_bf16[] = {SHAPE(0, 0) RIVAL_SHAPES};
-extern "C" const int deepgemm_bf16_count = sizeof deepgemm_bf16 / sizeof *deepgemm_bf16;
+static const deepgemm_kernel kernels[] = {
+    TILE(256, 128, SHARES_A),
+    TILE(256, 112, SHARES_A),
+    TILE(128, 256, SHARES_B),
+    TILE(128, 256, SHARES_NOTHING),
+    TILE(128, 240, SHARES_B),
+    TILE(128, 224, SHARES_B),
+    TILE(128, 192, SHARES_B),
+    TILE(128, 192, SHARES_NOTHING),
+    TILE(128, 160, SHARES_B),
+    TILE(128, 144, SHARES_NOTHING),
+    TILE(128, 128, SHARES_NOTHING),
+    TILE(128, 96, SHARES_NOTHING),
+    TILE(128, 80, SHARES_NOTHING),
+    TILE(64, 128, SHARES_NOTHING),
+    TILE(64, 96, SHARES_NOTHING),
+    TILE(64, 64, SHARES_NOTHING),
+    TILE(64, 48, SHARES_NOTHING),
+    TILE(64, 32, SHARES_NOTHING),
+    TILE(64, 16, SHARES_NOTHING),
+    TILE(32, 48, SHARES_NOTHING),
+    TILE(32, 16, SHARES_NOTHING),
+    TILE(16, 96, SHARES_NOTHING),
+    TILE(16, 48, SHARES_NOTHING),
+    TILE(16, 16, SHARES_NOTHING),
+};
+
+extern "C" const deepgemm_table RIVAL_TABLE = {kernels, sizeof kernels / sizeof *kernels};

@@ -3,45 +3,49 @@
  * out, compiled for the tiles that its selection picks most often among the layers of language
  * models.
  *
- * DeepGEMM compiles a kernel for each n and k when it is first called. Here both are arguments, and
- * for the pairs in RIVAL_SHAPES, which CMake makes of HOPPER_RIVAL_SHAPES, constants. With
- * arguments four of the kernels spill registers, with constants none (compiled, CUDA 13.0).
+ * DeepGEMM compiles a kernel for each n and k when it is first called. Here both are arguments in
+ * one object file, and constants in one for each pair of HOPPER_RIVAL_SHAPES. With arguments four
+ * of the kernels spill registers, with constants none (compiled, CUDA 13.0).
+ *
+ *   RIVAL_TABLE         the name of the table of these kernels
+ *   RIVAL_N, RIVAL_K    both constants, or 0
  */
 #include "gpu/rivals/deepgemm.h"
-#include "rival_shapes.h"
 
 #include <deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh>
 
-template <int M, int N, int SHAPE_K>
-static constexpr int stages = deepgemm_stages(M, N, SHAPE_K ? SHAPE_K : DEEPGEMM_LONGEST_K, 1);
+template <int M, int N>
+static constexpr int stages =
+    deepgemm_stages(M, N, RIVAL_K ? RIVAL_K : DEEPGEMM_LONGEST_K, 1);
 
-template <int M, int N, deepgemm_shared S, int SHAPE_N, int SHAPE_K>
+template <int M, int N, deepgemm_shared S>
 static constexpr auto kernel = &deep_gemm::sm90_fp8_gemm_1d2d_impl<
-    cute::UMMA::Major::K, 0, SHAPE_N, SHAPE_K, 1, M, N, 128, 128, 128, deepgemm_swizzle_d(N),
-    stages<M, N, SHAPE_K>, 128, M <= 64 ? 128 : 256, S == SHARES_NOTHING ? 1 : 2, S == SHARES_A,
+    cute::UMMA::Major::K, 0, RIVAL_N, RIVAL_K, 1, M, N, 128, 128, 128, deepgemm_swizzle_d(N),
+    stages<M, N>, 128, M <= 64 ? 128 : 256, S == SHARES_NOTHING ? 1 : 2, S == SHARES_A,
     DEEPGEMM_SMS, deep_gemm::GemmType::Normal, cutlass::bfloat16_t,
     deep_gemm::epilogue::transform::EpilogueIdentity>;
 
-#define TILE(m, n, shared, shape_n, shape_k)                                                       \
-    {reinterpret_cast<const void *>(kernel<m, n, shared, shape_n, shape_k>), m, n, 128,            \
-     stages<m, n, shape_k>, shared, shape_n, shape_k},
-#define SHAPE(n, k)                                                                                \
-    TILE(256, 128, SHARES_A, n, k)                                                                 \
-    TILE(256, 128, SHARES_NOTHING, n, k)                                                           \
-    TILE(256, 112, SHARES_A, n, k)                                                                 \
-    TILE(128, 192, SHARES_B, n, k)                                                                 \
-    TILE(128, 192, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 160, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 128, SHARES_A, n, k)                                                                 \
-    TILE(128, 128, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 112, SHARES_NOTHING, n, k)                                                           \
-    TILE(128, 80, SHARES_NOTHING, n, k)                                                            \
-    TILE(128, 64, SHARES_NOTHING, n, k)                                                            \
-    TILE(64, 128, SHARES_NOTHING, n, k)                                                            \
-    TILE(64, 112, SHARES_NOTHING, n, k)                                                            \
-    TILE(64, 64, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 48, SHARES_NOTHING, n, k)                                                             \
-    TILE(64, 32, SHARES_NOTHING, n, k)
+#define TILE(m, n, shared)                                                                         \
+    {reinterpret_cast<const void *>(kernel<m, n, shared>), m, n, 128, stages<m, n>, shared,        \
+     RIVAL_N, RIVAL_K}
 
-extern "C" const struct deepgemm_kernel deepgemm_e4m3[] = {SHAPE(0, 0) RIVAL_SHAPES};
-extern "C" const int deepgemm_e4m3_count = sizeof deepgemm_e4m3 / sizeof *deepgemm_e4m3;
+static const deepgemm_kernel kernels[] = {
+    TILE(256, 128, SHARES_A),
+    TILE(256, 128, SHARES_NOTHING),
+    TILE(256, 112, SHARES_A),
+    TILE(128, 192, SHARES_B),
+    TILE(128, 192, SHARES_NOTHING),
+    TILE(128, 160, SHARES_NOTHING),
+    TILE(128, 128, SHARES_A),
+    TILE(128, 128, SHARES_NOTHING),
+    TILE(128, 112, SHARES_NOTHING),
+    TILE(128, 80, SHARES_NOTHING),
+    TILE(128, 64, SHARES_NOTHING),
+    TILE(64, 128, SHARES_NOTHING),
+    TILE(64, 112, SHARES_NOTHING),
+    TILE(64, 64, SHARES_NOTHING),
+    TILE(64, 48, SHARES_NOTHING),
+    TILE(64, 32, SHARES_NOTHING),
+};
+
+extern "C" const deepgemm_table RIVAL_TABLE = {kernels, sizeof kernels / sizeof *kernels};

@@ -25,6 +25,7 @@ void sim_st_global_b32(void *pointer, uint32_t value);
 void sim_st_global_b128(void *pointer, struct b128 value);
 void sim_tile(int number);
 uint32_t sim_ld_shared_b32(const void *pointer);
+struct b64 sim_ld_shared_b64(const void *pointer);
 struct b128 sim_ld_shared_b128(const void *pointer);
 void sim_st_shared_b32(void *pointer, uint32_t value);
 void sim_st_shared_b128(void *pointer, struct b128 value);
@@ -70,6 +71,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define st_global_b32(pointer, value) SIM(sim_st_global_b32(pointer, value))
 #define st_global_b128(pointer, value) SIM(sim_st_global_b128(pointer, value))
 #define ld_shared_b32(pointer) SIM(sim_ld_shared_b32(pointer))
+#define ld_shared_b64(pointer) SIM(sim_ld_shared_b64(pointer))
 #define ld_shared_b128(pointer) SIM(sim_ld_shared_b128(pointer))
 #define st_shared_b32(pointer, value) SIM(sim_st_shared_b32(pointer, value))
 #define st_shared_b128(pointer, value) SIM(sim_st_shared_b128(pointer, value))

@@ -15,6 +15,7 @@ void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int a
 void sim_wgmma_commit_group(void);
 void sim_wgmma_wait_group(int pending);
 void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int count);
+void sim_wgmma_promote_columns(float *sum, const float *acc, const float *scale, int count);
 
 /* ---- the wrappers ---- */
 
@@ -24,6 +25,8 @@ void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int c
 #define wgmma_use_registers(acc, count) ((void)(acc))
 #define wgmma_use_fragments(a, count) ((void)(a))
 #define wgmma_promote(sum, acc, scale, count) SIM(sim_wgmma_promote(sum, acc, scale, count))
+#define wgmma_promote_columns(sum, acc, scale, count)                                              \
+    SIM(sim_wgmma_promote_columns(sum, acc, scale, count))
 #define wgmma_m64nNk16(n, acc, a, b, accumulate)                                                   \
     SIM(sim_wgmma(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))
 #define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate)                                          \

@@ -42,6 +42,12 @@ uint32_t sim_ld_shared_b32(const void *pointer) {
     return value;
 }
 
+struct b64 sim_ld_shared_b64(const void *pointer) {
+    struct b64 value;
+    memcpy(&value, access_shared(pointer, sizeof value, SIM_READ), sizeof value);
+    return value;
+}
+
 struct b128 sim_ld_shared_b128(const void *pointer) {
     struct b128 value;
     memcpy(&value, access_shared(pointer, sizeof value, SIM_READ), sizeof value);

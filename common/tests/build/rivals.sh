@@ -10,7 +10,9 @@ rm -rf "$work"
 for file in DeepGEMM/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     DeepGEMM/third-party/cutlass/include/cute/tensor.hpp \
     bare/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
-    cutlass/include/cutlass/gemm/collective/collective_builder.hpp; do
+    cutlass/include/cutlass/gemm/collective/collective_builder.hpp \
+    cutlass/tools/util/include/cutlass/util/mixed_dtype_utils.hpp \
+    wheel/include/cutlass/gemm/collective/collective_builder.hpp; do
     mkdir -p "$work/${file%/*}" && : >"$work/$file" || exit 1
 done
 
@@ -43,6 +45,8 @@ refused 'name a checkout of https://github.com/deepseek-ai/DeepGEMM' \
 refused 'git submodule update --init third-party/cutlass' "-DHOPPER_DEEPGEMM=$work/bare" -P "$check"
 refused "HOPPER_CUTLASS=$work/DeepGEMM: there is no include/cutlass" \
     "-DHOPPER_CUTLASS=$work/DeepGEMM" -P "$check"
+refused 'mixed_dtype_utils.hpp in it; name a complete checkout' "-DHOPPER_CUTLASS=$work/wheel" \
+    -P "$check"
 refused "HOPPER_RIVAL_SHAPES: '7168' is not NxK" '-DHOPPER_RIVAL_SHAPES=4096x512;7168' -P "$check"
 refused "HOPPER_NCCL=$work/none: there is no include/nccl.h" "-DHOPPER_NCCL=$work/none" -P "$check"
 # The project itself asks, and without the GPU programs a good checkout is of no use.

@@ -119,11 +119,14 @@ static enum gemm_status enqueue_nothing(const struct contender *self,
     return GEMM_OK;
 }
 
-enum { CUBLAS, RIVAL, ROUNDING, ONE_SCALE, RESTING, ABSENT, LIBRARIES };
-static const struct baseline_name names[LIBRARIES] = {
-    {"cublas", "libraries", NULL}, {"rival", "rivals", NULL},
-    {"rounding", "reduced", NULL}, {"one-scale", "rivals", NULL},
-    {"resting", "ceilings", NULL}, {"absent", "foreign", "-DFAKE_ABSENT=DIR"}};
+enum { CUBLAS, RIVAL, ROUNDING, ONE_SCALE, LOOKUP, RESTING, ABSENT, LIBRARIES };
+static const struct baseline_name names[LIBRARIES] = {{"cublas", "libraries", NULL},
+                                                      {"rival", "rivals", NULL},
+                                                      {"rounding", "reduced", NULL},
+                                                      {"one-scale", "rivals", NULL},
+                                                      {"lookup", "rivals", NULL},
+                                                      {"resting", "ceilings", NULL},
+                                                      {"absent", "foreign", "-DFAKE_ABSENT=DIR"}};
 
 const struct baseline_name *backend_baseline_name(int index) {
     return FAKE_GPU && index < LIBRARIES ? &names[index] : NULL;
@@ -146,11 +149,14 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
         [RIVAL] = library(RESULT_PRODUCT, "FAKE_RIVAL", "none"),
         [ROUNDING] = library(RESULT_ROUNDED, "FAKE_ROUNDING", "rounded-sums"),
         [ONE_SCALE] = library(RESULT_ONE_SCALE, NULL, "tensor-scales"),
+        [LOOKUP] = library(RESULT_E4M3_WEIGHTS, "FAKE_LOOKUP", "e4m3-weights"),
         [RESTING] = {.result = RESULT_NONE, .enqueue = enqueue_nothing}};
     all[RIVAL].algorithm = (struct algorithm){
         .name = "fake", .tile_m = 64, .tile_n = 32, .splits = 1, .reduction = "none"};
     for (int i = 0; i < ABSENT && made < room && FAKE_GPU; ++i) {
-        if (!(wanted >> i & 1) || (i == ONE_SCALE && opened.type != GEMM_E4M3)) continue;
+        if (!(wanted >> i & 1) || (i == ONE_SCALE && opened.type != GEMM_E4M3) ||
+            (i == LOOKUP && opened.type != GEMM_W4A8))
+            continue;
         all[i].name = names[i].name;
         out[made++] = all[i];
     }

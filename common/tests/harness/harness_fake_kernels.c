@@ -20,7 +20,7 @@ const char *const defect_names[DEFECTS] = {
     "timed-wrong",   "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
     "infinite",      "counter",      "launch-fails",    "hazard",         "cut-output",
     "other-block",   "other-row",    "other-columns",   "unscaled",       "first-scales",
-    "tensor-scales", "rounded-sums"};
+    "tensor-scales", "rounded-sums", "e4m3-weights"};
 
 /* Cuts a number to the `bits` below the place of `largest`. */
 static double cut(double value, int exponent_of_largest, int bits) {
@@ -79,6 +79,20 @@ static float group_scale(const struct gemm_problem *p, int row, int column, int 
     return p->scales.a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
 }
 
+/* Of w4a8: each weight is rounded with its scale, and the sum is cut, not promoted. */
+static float sum_e4m3_weights(const struct gemm_problem *p, int row, int column, const float *a,
+                              const float *b, int k) {
+    float *const scaled = malloc((size_t)k * sizeof *scaled);
+    if (!scaled) abort();
+    for (int i = 0; i < k; ++i) {
+        const float scale = bf16_to_float(w4_get_scale(block_of(p, column, i), column));
+        scaled[i] = e4m3_to_float(float_to_e4m3(b[i] * scale));
+    }
+    const float sum = sum_truncating(a, scaled, k, 32, 14);
+    free(scaled);
+    return sum * p->scales.a[row];
+}
+
 static float sum_rounded(const float *a, const float *b, int k, enum gemm_type type) {
     const int part = (k + 3) / 4;
     float sum = 0;
@@ -94,6 +108,7 @@ static float scaled_sum(const struct gemm_problem *p, int row, int column, const
                         const float *b, int k, enum defect defect) {
     const struct gemm_scales *s = &p->scales;
     if (defect == DEFECT_TENSOR_SCALES) return sum_truncating(a, b, k, 32, 14) * s->a[0] * s->b[0];
+    if (defect == DEFECT_E4M3_WEIGHTS && !s->b) return sum_e4m3_weights(p, row, column, a, b, k);
     float sum = 0;
     for (int i = 0; i < k; i += SCALE_BLOCK) {
         const int count = k - i < SCALE_BLOCK ? k - i : SCALE_BLOCK;
@@ -247,7 +262,7 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
             each(21) each(22) each(23) each(24) each(25) each(26) each(27) each(28) each(29)       \
-                each(30) each(31)
+                each(30) each(31) each(32)
 ALL(EACH_TYPE)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
@@ -331,7 +346,8 @@ const bool program_is_tour = true;
     KERNEL("01_fake", "unscaled", type, 28) \
     KERNEL("01_fake", "first-scales", type, 29) \
     KERNEL("01_fake", "tensor-scales", type, 30) \
-    KERNEL("01_fake", "rounded-sums", type, 31)
+    KERNEL("01_fake", "rounded-sums", type, 31) \
+    KERNEL("01_fake", "e4m3-weights", type, 32)
 // clang-format on
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};

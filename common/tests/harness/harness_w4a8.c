@@ -217,6 +217,67 @@ static void check_bound(int m, int n, int k, enum input_kind kind) {
     operands_free(&o);
 }
 
+/* ---- weights that are rounded with their scales ---- */
+
+static double rounded_weight(const struct operands *o, int channel, int k) {
+    const double product = weight_at(o, channel, k) * scale_of(o, 'B', channel, k / SCALE_BLOCK);
+    return e4m3_to_float(float_to_e4m3((float)product));
+}
+
+/* A sample as such a kernel makes it, in a single chain; not `rounded`: of the exact products. */
+static double chain_sum(const struct operands *o, const struct sample *s, bool rounded) {
+    double sum = 0;
+    for (int i = 0; i < o->k; i += 32) {
+        double a[32], weight[32];
+        const int count = o->k - i < 32 ? o->k - i : 32;
+        for (int j = 0; j < count; ++j) {
+            a[j] = e4m3_to_float(((const uint8_t *)o->a)[s->row * o->lda + i + j]);
+            /* step() takes 2^-9 of it */
+            weight[j] = 512 * (rounded ? rounded_weight(o, s->column, i + j)
+                                       : weight_at(o, s->column, i + j) *
+                                             scale_of(o, 'B', s->column, (i + j) / SCALE_BLOCK));
+        }
+        sum = step(sum, a, weight, count);
+    }
+    return sum * o->scale_a[s->row];
+}
+
+/* The reference is what such a kernel computes, but for the cuts of the Tensor Core: a hundredth of
+ * what the rounding of the weights changes is far more than these. */
+static void check_rounded(int m, int n, int k, enum input_kind kind) {
+    struct operands o;
+    struct reference r;
+    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, false), "no memory");
+    o.e4m3_weights = true;
+    expect(reference_make(&r, &o), "no memory");
+    expect(r.chains == 1, "%d chains, though nothing is promoted", r.chains);
+    double off = 0, ratio = 0, size = 0, cuts = 0, roundings = 0;
+    for (int64_t i = 0; i < r.count; ++i) {
+        const struct sample *s = &r.samples[i];
+        long double sum = 0;
+        for (int j = 0; j < k; ++j)
+            sum += (long double)e4m3_to_float(((const uint8_t *)o.a)[s->row * o.lda + j]) *
+                   o.scale_a[s->row] * rounded_weight(&o, s->column, j);
+        off = fmax(off, fabs((double)(sum - s->value)));
+        const double got = chain_sum(&o, s, true), exact = chain_sum(&o, s, false);
+        ratio = fmax(ratio, fabs(got - s->value) / reference_accumulation(&r, s->row, s->column));
+        size += s->value * s->value;
+        cuts += (got - s->value) * (got - s->value);
+        roundings += (exact - s->value) * (exact - s->value);
+    }
+    expect(off < 1e-9, "%d x %d x %d: the reference of rounded weights is off by %g", m, n, k, off);
+    expect(ratio <= 1, "%d x %d x %d, %s: the greatest error is %g of the bound", m, n, k,
+           input_names[kind], ratio);
+    if (kind == INPUT_INTEGER)
+        expect(roundings == cuts, "whole multiples up to 14 are e4m3, but the products differ");
+    else
+        expect(sqrt(cuts / size) < 0.004 && sqrt(roundings / size) > 0.015,
+               "%d x %d x %d: cuts make %g of the product, rounded weights %g", m, n, k,
+               sqrt(cuts / size), sqrt(roundings / size));
+    reference_free(&r);
+    operands_free(&o);
+}
+
 int main(void) {
     for (int kind = 0; kind < INPUT_KINDS; ++kind) {
         check_operands((enum input_kind)kind, 50, 300, 333);
@@ -232,5 +293,9 @@ int main(void) {
     check_bound(60, 200, 700, INPUT_INTEGER);
     check_bound(20, 30, 8192, INPUT_NORMAL);
     check_bound(20, 30, 8192, INPUT_INTEGER);
+    check_rounded(60, 200, 100, INPUT_NORMAL);
+    check_rounded(60, 200, 700, INPUT_UNIFORM);
+    check_rounded(20, 30, 8192, INPUT_NORMAL);
+    check_rounded(20, 30, 8192, INPUT_INTEGER);
     return expectations_met();
 }

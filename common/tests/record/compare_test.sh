@@ -91,6 +91,30 @@ expect 'another product' 'one-scale null ' "$(fields)"
     --baselines one-scale >rows 2>log
 expect 'exit code' 0 $?
 expect 'the same product' 'one-scale true ' "$(fields)"
+# Weights that are rounded with their scales are compared with a reference of their own, whose sums
+# are not promoted.
+for input in uniform normal integer zeros; do
+    "$compare" --kernels 1 --shapes 130x270x16,130x270x300,40x50x6000 --iters 1 --dtype w4a8 \
+        --input $input --baselines lookup >rows 2>log
+    expect "exit code of rounded weights, $input" 0 $?
+    expect "rounded weights, $input" 'lookup true ' "$(fields)"
+done
+# Over a long k not even sums of integers are exact.
+"$compare" --kernels 1 --shapes 3x64x60000 --iters 1 --dtype w4a8 --input integer \
+    --baselines lookup >rows 2>log
+expect 'exit code of long sums of integers' 0 $?
+expect 'long sums of integers' 'lookup true ' "$(fields)"
+# And the Tensor Core's errors are greater than those of the exact product.
+FAKE_LOOKUP=none "$compare" --kernels 1 --shapes 130x270x32 --iters 1 --dtype w4a8 \
+    --input normal --baselines lookup >rows 2>log
+expect 'exit code of weights that are not rounded' 1 $?
+expect 'weights that are not rounded' 'lookup false ' "$(fields)"
+for defect in other-block other-row other-columns unscaled k-tail-dropped one-element; do
+    FAKE_LOOKUP=$defect "$compare" --kernels 1 --shapes 130x270x300 --iters 1 --dtype w4a8 \
+        --input normal --baselines lookup >rows 2>log
+    expect "exit code of rounded weights, but $defect" 1 $?
+    expect "rounded weights, but $defect" 'lookup false ' "$(fields)"
+done
 
 # says LIST TEXT: --baselines LIST is refused in one line that contains the text.
 says() {

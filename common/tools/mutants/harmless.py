@@ -25,6 +25,7 @@ ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registe
               "consumer issues a little earlier or later. A consumer that waits where it should "
               "only arrive waits for the other to take its turn, which it does.")
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
+ONE_ARRIVAL = "Every configuration has only one of the two neighbouring arrivals."
 
 # (file, code, edit, reason). Its place follows the code: "#1 in consumer" is the second one with
 # this code and edit in the function.
@@ -82,6 +83,23 @@ RULES = (
     (r"^(?!.*/(stream_k|per_tensor)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
      "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
+    # few_rows.cu of chapter 11.
+    ("11_.*few_rows", r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
+     LOADS),
+    ("11_.*few_rows", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
+    ("11_.*few_rows", r"mbarrier_arrive_remote\(", "after the next", ONE_ARRIVAL),
+    ("11_.*few_rows", r"consumer_release\(", "before the previous", ONE_ARRIVAL),
+    ("11_.*few_rows", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
+    ("11_.*few_rows", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    ("11_.*few_rows", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("11_.*few_rows", r"^release_stage", "after the next",
+     "The stage is released after the promotion: later, but just as safely."),
+    ("11_.*few_rows", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("11_.*few_rows", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+
     ("11_.*kernel", r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->b\[", "after the next", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),

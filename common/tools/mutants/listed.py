@@ -11,7 +11,7 @@ SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong
 PERSISTENT, MULTICAST = "08_persistent_pingpong/persistent.cu", "09_cluster_multicast/kernel.cu"
 GENERAL, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_reduce.cu"
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
-SCALED = "beyond/11_fp8_scaling/kernel.cu"
+SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
 PIPELINE, TILE_ORDER = "building_blocks/pipeline.h", "building_blocks/tile_order.h"
 EPILOGUE_STORE = "building_blocks/epilogue_store.h"
 WIDE_STORE = "building_blocks/wide_store.h"
@@ -281,6 +281,23 @@ EDITS = [
      ORDER),
     (SCALED, "ORDER = 1 + CONSUMERS,", "ORDER = CONSUMERS,",
      "the order shares a barrier with the epilogue", ORDER),
+
+    (FEW_ROWS, "[k_tile_at(args, item) % SCALES_B]", "[0]", "the first of four scales of B", VALUE),
+    (FEW_ROWS, "&scale_a[8 * j + threadIdx", "&scale_a[threadIdx", "the scales of the first rows",
+     VALUE),
+    (FEW_ROWS, "tiles->scale_a[release.index]", "tiles->scale_a[state.index]",
+     "the scales of the next k-tile", ORDER),
+    (FEW_ROWS, "item * args->splits + split_rank()", "item * args->splits",
+     "every CTA the first one's k-tiles", VALUE),
+    (FEW_ROWS, "cluster_rank() * (BN / SHARERS)", "0", "both sharers load the first half", ORDER),
+    (FEW_ROWS, "(1 << SHARERS) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
+    (FEW_ROWS, "SHARERS > 1 && lane < SHARERS", "SHARERS > 1 && lane < 1",
+     "releases CTA 0's stage only", ORDER),
+    (FEW_ROWS, "SHARERS * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
+    (FEW_ROWS, "(BM + SCALES_B) * sizeof(float)", "BM * sizeof(float)",
+     "does not expect B's scales", ORDER),
+    (FEW_ROWS, "[consumer * 64 * BK]", "[0]", "both consumers on one half", VALUE),
+    (FEW_ROWS, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
 
     (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
      VALUE),

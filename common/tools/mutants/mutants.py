@@ -49,8 +49,8 @@ LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|PARTS_FP32|AHEAD|TABLE)=|"
-            r"(CLUSTER|SPLITS)=1$|STAGES=2$")
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|SHARERS|ORDERED|PARTS_FP32|AHEAD|"
+            r"TABLE|TEAMS)=|(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
@@ -82,7 +82,7 @@ def configurations(kernels, types=""):
                                        macros,
                                        of_chapter.get(chapter, "bf16")))
     # Without a cluster there is less to go wrong: last.
-    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS)=1$", m) for m in c.macros))
+    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m) for m in c.macros))
 
 
 def not_source(directory, names):

@@ -70,6 +70,7 @@ ARGUMENTS = {
     "bulk_wait_group_read": lambda a: [depth(a, 0)],
     "bulk_wait_group": lambda a: [depth(a, 0)],
     "mbarrier_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
+    "mbarrier_test_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
     "mbarrier_init": lambda a: barrier_count(a, 1),
     "mbarrier_arrive_expect_tx": lambda a: half_double(a, 1),
     "mbarrier_arrive_remote": lambda a: [("always CTA 0", 1, "0")],
@@ -77,6 +78,7 @@ ARGUMENTS = {
     "producer_acquire": lambda a: state_changes(a, 1) + half_double(a, 2),
     "producer_tail": lambda a: state_changes(a, 1),
     "consumer_wait": lambda a: state_changes(a, 1),
+    "consumer_test_wait": lambda a: state_changes(a, 1),
     "named_barrier_sync": lambda a: (more_less(a, 1, "count", "32") +
                                      [("barrier 1 for all", 0, "1")]),
     "named_barrier_arrive": lambda a: (more_less(a, 1, "count", "32") +
@@ -102,6 +104,7 @@ WHOLE = {
     "consumer_wait": [("looks once instead of waiting", "(void)consumer_try_wait({0}, {1})"),
                       ("waits for the empty barrier",
                        "mbarrier_wait(&({0})[({1}).index].empty, ({1}).phase)")],
+    "consumer_test_wait": [("is taken for granted", "true")],
     "producer_acquire": [("announces without waiting",
                           "mbarrier_arrive_expect_tx(&({0})[({1}).index].full, {2})"),
                          ("waits without announcing",
@@ -131,8 +134,9 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_bar
           "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
           "setmaxnreg_dec"}
-# Not moved, removed and so on by themselves: they only keep count.
-COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel"}
+# Not moved, removed and so on by themselves: they only keep count, or their value is used.
+COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel",
+            "consumer_test_wait", "mbarrier_test_wait"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
@@ -141,10 +145,12 @@ SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
-    "ld_shared_b32", "st_shared_b32", "ld_shared_b128", "st_shared_b128", "ldmatrix_x4",
+    "ld_shared_b32", "ld_shared_b64", "st_shared_b32", "ld_shared_b128", "st_shared_b128",
+    "ldmatrix_x4",
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
-    "wgmma_promote", "epilogue_store_elements", "epilogue_store", "cluster_sum_get",
+    "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
+    "cluster_sum_get",
     "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")

@@ -232,6 +232,29 @@ KERNEL(THREADS, 1) promoted_64(KERNEL_ARGS args) {
     store(&args, 64, 0, sum);
 }
 
+/* The same with a scale for each column, 1 to 1/16 in turn. */
+static float column_scale(int column) { return 1.0f / (float)(1 << column % 5); }
+
+KERNEL(THREADS, 1) promoted_columns_64(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const struct layout b = {SWIZZLE_128B, false, 64};
+    const int first = threadIdx.x % 4 * 2; /* column */
+    float acc[32], sum[32] = {0}, scale[16];
+    for (int i = 0; i < 16; ++i)
+        scale[i] = column_scale(first + i / 2 * 8 + i % 2);
+    fill_both(shared, &args, plain, b);
+    for (int step = 0; step < K / 16; ++step) {
+        wgmma_fence();
+        wgmma_m64nNk16(64, acc, describe(plain, shared->a, step), describe(b, shared->b, step), 0);
+        wgmma_commit_group();
+        wgmma_wait_group(0);
+        wgmma_promote_columns(sum, acc, scale, 32);
+    }
+    for (int i = 0; i < 32; ++i)
+        sum[i] /= column_scale(first + i / 4 * 8 + i % 2);
+    store(&args, 64, 0, sum);
+}
+
 /* All warps read B, and a warp's wait speaks for itself: its thread may not release for the others.
  */
 KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
@@ -256,6 +279,7 @@ KERNEL(THREADS, 1) one_thread_releases_8(KERNEL_ARGS args) {
 enum mistake {
     NOT_WAITED,
     PROMOTED_UNWAITED,
+    COLUMNS_UNWAITED,
     WAITED_FOR_OLDER,
     NO_FENCE,
     CHANGED_WITHOUT_FENCE,
@@ -316,6 +340,11 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
         const float scale[2] = {1, 1};
         float sum[8] = {0};
         wgmma_promote(sum, acc, scale, 8);
+    }
+    if (mistake == COLUMNS_UNWAITED) {
+        const float scale[4] = {1, 1, 1, 1};
+        float sum[8] = {0};
+        wgmma_promote_columns(sum, acc, scale, 8);
     }
     if (mistake == CHANGED_IN_FLIGHT) acc[3] = 1;
     if (mistake == OTHER_SHAPE_IN_FLIGHT) wgmma_m64nNk16(8, acc, da, db, 1);
@@ -406,10 +435,12 @@ int main(int argc, char **argv) {
         K_MAJOR(e4m3_256),
         CASE(rs_128),
         CASE(promoted_64),
+        CASE(promoted_columns_64),
         CASE(groups),
         CASE(one_thread_releases_8, .hazard = "overwritten-while-read"),
         WRONG(NOT_WAITED, "accumulator-in-use"),
         WRONG(PROMOTED_UNWAITED, "accumulator-in-use"),
+        WRONG(COLUMNS_UNWAITED, "accumulator-in-use"),
         WRONG(WAITED_FOR_OLDER, "accumulator-in-use"),
         WRONG(NO_FENCE, "missing-wgmma-fence"),
         WRONG(CHANGED_WITHOUT_FENCE, "missing-wgmma-fence"),

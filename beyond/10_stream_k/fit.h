@@ -1,0 +1,233 @@
+/*
+ * fit.h: how fitted.cu cuts a problem: the choice of a tile, of a cluster and of the parts of k.
+ *
+ * For each way to cut the problem a formula predicts the cycles, and the smallest prediction is
+ * taken. The formula has physical constants only: the rates and latencies below.
+ */
+#ifndef FIT_H
+#define FIT_H
+
+#include <math.h>
+
+#include "gemm.h"
+
+enum {
+    BK = 64, /* of a k-tile: rows of 128 bytes */
+    FIT_MOST_CLUSTER = 4,
+    FIT_MOST_STAGES = 16,
+    FIT_RING_BYTES = 226 * 1024, /* of 227 KB; the barriers take the rest */
+};
+
+/* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
+ * a thread has at launch. */
+#define FIT_WIDEST(slabs) ((slabs) <= 2 ? 256 : (slabs) == 3 ? 200 : 136)
+
+/* How a problem is cut. */
+struct fit {
+    int width;       /* columns of a CTA's product */
+    int cluster;     /* CTAs that share the side operand */
+    int splits;      /* parts of k */
+    bool transposed; /* the side operand is B, and the product D transposed */
+    double cycles;   /* predicted, without the launch; infinite: the device cannot run the kernel */
+};
+
+/* Stages of the ring: those that there is room for. */
+static inline int fit_stages(int slabs, int width) {
+    const int stages = FIT_RING_BYTES / ((64 * slabs + width) * BK * 2);
+    return stages < FIT_MOST_STAGES ? stages : FIT_MOST_STAGES;
+}
+
+/* Chunks of 16 bytes from one staged row of D to the next: an odd number, and more than the row
+ * has. Host, or any thread. */
+#define fit_staging_pitch(width, transposed) ((transposed) ? 9 : ((width) / 8 + 1) | 1)
+
+/* Tiles, those beyond D included. */
+static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const struct fit *fit) {
+    const int side = fit->transposed ? p->n : p->m, fitted = fit->transposed ? p->m : p->n;
+    return (int64_t)ceil_div(side, 64 * slabs) * ceil_div(fitted, fit->width * fit->cluster) *
+           fit->cluster;
+}
+
+/* ---- the prediction ---- */
+
+/*
+ * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles. Those that begin with
+ * the least that the hardware needs: Tensor Core, shared memory. The others are measured together:
+ * the times of 4,300 cuts of 145 shapes (docs/results/h200-cuts.txt), for which they predict the
+ * fastest cut within 3.4 % in the mean.
+ */
+enum {
+    FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
+    FIT_SHARED_BYTES = 108,  /* wgmma reads both operands from shared memory; 128 at the most */
+    FIT_GAP = 180,           /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 290,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 56,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 24,   /* the same, if a row of a box lies in two lines */
+    FIT_LINE_BYTES = 128,    /* of the L2 */
+    FIT_MEMORY_BYTES = 2100, /* from DRAM to all SMs */
+    FIT_TRIP = 1700,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_NEXT_CTA = 1250,     /* from a CTA's end to the next one's first load */
+    FIT_BARRIERS = 500,      /* the two barriers of a cluster */
+    FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
+    FIT_COUNT = 1750,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 32,     /* of sums, to the workspace and back */
+};
+
+/* What a choice depends on. */
+struct fit_question {
+    int m, n, k, splits;
+    int64_t lda, ldb;
+    int resident[3], slabs; /* clusters of 1, 2 and 4 CTAs at once; the kernel's */
+};
+
+/* One search for the best cut. */
+struct fit_search {
+    const struct gemm_problem *problem;
+    int slabs, k_tiles;
+    double byte;   /* cycles until an SM has a byte from the L2 */
+    double memory; /* cycles to read the operands from DRAM, and to write D */
+    int resident;  /* clusters at once */
+    struct fit best;
+};
+
+static inline double fit_most(double a, double b) { return a > b ? a : b; }
+
+/* Cycles of a k-tile: those of the slowest unit. */
+static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit) {
+    const int slabs = search->slabs, width = fit->width, lines = 64 * slabs + width;
+    const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
+    const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
+    const double fetch = (width + 64 * slabs / fit->cluster) * (2 * BK * search->byte);
+    /* A stage is loaded again one trip after it is released: as many bytes as the ring has. */
+    const double trip = fit_most((double)FIT_TRIP / FIT_MOST_STAGES,
+                                 lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES));
+    return fit_most(fit_most(fit_most(multiply, read) + FIT_GAP, FIT_ISSUE),
+                    fit_most(fetch, trip));
+}
+
+/* Cycles to store the sums of one part, and to read them. */
+static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
+    return 64 * search->slabs * fit->width * (4.0 / FIT_SUMS_BYTES);
+}
+
+/* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
+static inline void fit_try(struct fit_search *search, struct fit fit, int clusters) {
+    const int64_t work = (int64_t)clusters * fit.splits;
+    const int waves = work <= search->resident
+                          ? 1
+                          : (int)((work + search->resident - 1) / search->resident);
+    const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
+    double tile = FIT_TRIP + 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
+    if (fit.cluster > 1) tile += FIT_BARRIERS;
+    fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit), search->memory) +
+                 waves * tile + (waves - 1) * FIT_NEXT_CTA;
+    if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
+    if (fit.cycles < search->best.cycles) search->best = fit;
+}
+
+/* ---- the cuts that are tried ---- */
+
+enum {
+    FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
+    FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
+    FIT_FEW_TILES = 6      /* numbers of tiles tried with as many parts as fit */
+};
+
+/* Tries the narrowest tile of which `clusters` clusters are enough along the fitted side. */
+static inline void fit_try_width(struct fit_search *search, struct fit fit, int tiles_side,
+                                 int64_t clusters) {
+    const int fitted = fit.transposed ? search->problem->m : search->problem->n;
+    if (clusters < 1 || fit.splits * FIT_LEAST_K_TILES > search->k_tiles + 1) return;
+    const int tiles = clusters < fitted / fit.cluster ? (int)clusters * fit.cluster : fitted;
+    fit.width = (ceil_div(fitted, tiles) + 7) / 8 * 8;
+    if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < fit.cluster) return;
+    const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * fit.cluster);
+    if (all * fit.cluster * fit.splits > INT32_MAX ||
+        (fit.splits > 1 && all * fit.cluster > GEMM_COUNTERS))
+        return;
+    fit_try(search, fit, (int)all);
+}
+
+/* As many parts as fit, and as their sums are worth; of them, the fewest that have no more k-tiles
+ * each. */
+static inline int fit_splits(const struct fit_search *search, struct fit fit, int most) {
+    if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
+    if (most < 2) return 1;
+    const double worth = search->k_tiles * fit_k_tile(search, &fit) / fit_sums(search, &fit);
+    if (worth < (double)most * most) most = (int)sqrt(worth);
+    return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
+}
+
+/* Tries every number of tiles that may be the best, for clusters of one size. */
+static inline void fit_try_cluster(struct fit_search *search, int cluster, bool transposed,
+                                   bool splits) {
+    const struct gemm_problem *p = search->problem;
+    const int slabs = search->slabs, resident = search->resident;
+    const int fitted = transposed ? p->m : p->n;
+    const int tiles_side = ceil_div(transposed ? p->n : p->m, 64 * slabs);
+    const int widest = ceil_div(fitted, FIT_WIDEST(slabs) * cluster); /* clusters of such tiles */
+    const int64_t least = (int64_t)tiles_side * widest;
+    struct fit fit = {0, cluster, 1, transposed, 0};
+    /* Whole tiles, in the fewest waves, and in one more. */
+    const int64_t waves = (least + resident - 1) / resident;
+    for (int more = 0; more < 2; ++more)
+        fit_try_width(search, fit, tiles_side, (waves + more) * resident / tiles_side);
+    if (!splits) return;
+    /* Parts in one wave: two, three, four; then few tiles, each in many. */
+    for (fit.splits = 2; fit.splits <= FIT_FEW_SPLITS && least * fit.splits <= resident;
+         ++fit.splits)
+        fit_try_width(search, fit, tiles_side, resident / (tiles_side * fit.splits));
+    for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
+        if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= resident) return;
+        fit.width = (ceil_div(fitted, clusters * cluster) + 7) / 8 * 8;
+        fit.splits = fit_splits(search, fit, resident / (tiles_side * clusters));
+        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
+        if (fit.width == 8) return;
+    }
+}
+
+/* The cut with the fewest predicted cycles. */
+static inline struct fit fit_answer(const struct gemm_problem *p,
+                                    const struct fit_question *question) {
+    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    struct fit_search search = {p, question->slabs, ceil_div(p->k, BK),
+                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
+                                elements * 2 / FIT_MEMORY_BYTES, 0,
+                                {FIT_WIDEST(question->slabs), 1, 1, false, INFINITY}};
+    for (int i = 0; i < 3; ++i) {
+        search.resident = question->resident[i];
+        if (search.resident < 1) continue;
+        fit_try_cluster(&search, 1 << i, false, question->splits != 0);
+        fit_try_cluster(&search, 1 << i, true, question->splits != 0);
+    }
+    return search.best;
+}
+
+/* The fastest way to cut the problem for this kernel, a record of fitted.cu; with `splits` also
+ * into parts of k, which need a workspace. Keeps the last answers: a launch asks more than once,
+ * and often for the shape of the launch before. Host thread. */
+static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_kernel *kernel,
+                                bool splits) {
+    static __thread struct {
+        struct fit_question question;
+        struct fit fit;
+    } last[4][2]; /* [slabs - 1][splits] */
+    struct fit_question question;
+    memset(&question, 0, sizeof question);
+    question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
+    question.lda = p->lda, question.ldb = p->ldb;
+    question.slabs = kernel->tile_m / 64;
+    for (int i = 0; i < 3 && 1 << i <= gemm_sm_count(); ++i) {
+        struct gemm_launch launch = gemm_launch_of(kernel, 1 << i, NULL);
+        launch.cluster = 1 << i;
+        question.resident[i] = gemm_resident_clusters(&launch);
+    }
+    if (memcmp(&last[question.slabs - 1][splits].question, &question, sizeof question) != 0) {
+        last[question.slabs - 1][splits].fit = fit_answer(p, &question);
+        last[question.slabs - 1][splits].question = question;
+    }
+    return last[question.slabs - 1][splits].fit;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * every_fit.c: every tile that chapter 10's fitted.cu can be launched with, in the simulator.
+ *
+ *     every_fit SLABS
+ *
+ * For the kernel with that many consumers: each width, both orientations, clusters of 1, 2 and 4,
+ * k whole and in parts. The launch takes the cut from here instead of from its formula. Each cut
+ * has one run, and the schedules take turns: tiles are cut off at both edges of D, a CTA of the
+ * last cluster may lie beyond D, the ring goes around or is never full. Inputs are integers, so
+ * results are exact. Prints the cut of a run that fails.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../../beyond/10_stream_k/fit.h"
+#include "harness/experiment.h"
+#include "harness/message.h"
+#include "harness/options.h"
+#include "harness/registry.h"
+#include "splitmix64.h"
+
+extern const struct gemm_kernel every_fit_1, every_fit_2, every_fit_3, every_fit_4;
+struct fit every_fit_forced(const struct gemm_problem *p, const struct gemm_kernel *kernel,
+                            bool splits);
+
+/* The program has kernels of its own, and needs no table of them. */
+const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
+const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
+const int kernel_registry_count = 0;
+const bool program_is_tour = true;
+
+static struct fit forced;
+
+struct fit every_fit_forced(const struct gemm_problem *p, const struct gemm_kernel *kernel,
+                            bool splits) {
+    (void)p, (void)kernel, (void)splits;
+    return forced;
+}
+
+static int draw(uint64_t *random, int count) { return (int)(splitmix64(random) % (uint64_t)count); }
+
+/* A problem that such a cut fits: of two tiles or less on each side, with an edge. */
+static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t *random) {
+    const int rows = kernel->tile_m, width = forced.width * forced.cluster;
+    const int sides[] = {1, rows - 7, rows, rows + 9}, fits[] = {width - 3, width, width + 5, 3};
+    const int side = sides[draw(random, 4)], fitted = fits[draw(random, 4)];
+    const int around = fit_stages(kernel->tile_m / 64, forced.width) + 2;
+    const int k_tiles = forced.splits * (draw(random, 3) ? 1 + draw(random, 3) : around);
+    struct problem_size size = {side, fitted, k_tiles * BK - draw(random, BK)};
+    if (forced.transposed) size = (struct problem_size){fitted, side, size.k};
+    return size;
+}
+
+static enum exit_code run(const struct gemm_kernel *kernel, struct problem_size size, int number) {
+    struct backend_info device = {0};
+    struct experiment experiment;
+    struct kernel_result result;
+    const struct backend_options options = {.type = GEMM_BF16, .gpus = 1};
+    struct backend_setting *const schedule = find_setting("--schedule");
+    schedule->value = schedule->low + (uint64_t)number % (schedule->high + 1 - schedule->low);
+    find_setting("--schedule-seed")->value = 1 + (uint64_t)number;
+    enum exit_code code = backend_open(&options, &device);
+    if (code != EXIT_VERIFIED) return code;
+    code =
+        experiment_open(&experiment, &device, size, GEMM_BF16, INPUT_INTEGER, 1, &kernel, 1, false);
+    if (code == EXIT_VERIFIED) {
+        experiment_verify(&experiment, kernel, &result);
+        code = result.code;
+    }
+    experiment_close(&experiment);
+    backend_close();
+    return code;
+}
+
+int main(int argc, char **argv) {
+    static const struct gemm_kernel *const kernels[] = {&every_fit_1, &every_fit_2, &every_fit_3,
+                                                        &every_fit_4};
+    static const int splits[] = {1, 2, 5};
+    uint64_t slabs = 0, random = 1;
+    int runs = 0, failures = 0;
+    message_open(argv[0]);
+    if (argc != 2 || !parse_whole(argv[1], 1, 4, &slabs)) {
+        complain("usage: %s SLABS, from 1 to 4", message_program());
+        return EXIT_USAGE;
+    }
+    const struct gemm_kernel *const kernel = kernels[slabs - 1];
+    for (int width = 8; width <= FIT_WIDEST((int)slabs); width += 8)
+        for (int i = 0; i < 18; ++i) {
+            forced = (struct fit){.width = width,
+                                  .cluster = 1 << i / 2 % 3,
+                                  .splits = splits[i / 6],
+                                  .transposed = i % 2};
+            const struct problem_size size = draw_size(kernel, &random);
+            const enum exit_code code = run(kernel, size, runs++);
+            if (code == EXIT_VERIFIED) continue;
+            ++failures;
+            printf("%s%d rows, width %d, clusters of %d, %d parts: %d x %d x %d, schedule %s\n",
+                   forced.transposed ? "transposed, " : "", kernel->tile_m, width, forced.cluster,
+                   forced.splits, size.m, size.n, size.k,
+                   find_setting("--schedule")->names[find_setting("--schedule")->value]);
+        }
+    printf("%d runs, %d failures\n", runs, failures);
+    return failures ? EXIT_WRONG : EXIT_VERIFIED;
+}
