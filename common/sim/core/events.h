@@ -7,13 +7,13 @@
 #include "sim/core/threads.h"
 
 enum sim_event_kind {
-    SIM_EVENT_MARK,         /* trace(): event, argument */
-    SIM_EVENT_TMA_LOAD,     /* begin..end: issue to landed; argument: bytes; offset: destination */
-    SIM_EVENT_TMA_STORE,    /* begin..end: issue to complete; offset: source */
+    SIM_EVENT_MARK,          /* trace(): event, argument */
+    SIM_EVENT_TMA_LOAD,      /* begin..end: issue to landed; argument: bytes; offset: destination */
+    SIM_EVENT_TMA_STORE,     /* begin..end: issue to complete; offset: source */
     SIM_EVENT_STORE_CROSSES, /* begin..end: a warp's st.global crosses the link */
-    SIM_EVENT_WGMMA,        /* begin..end: Tensor Core busy; argument: n */
-    SIM_EVENT_MMA,          /* begin..end: Tensor Core busy, mma.sync */
-    SIM_EVENT_BARRIER_INIT, /* mbarrier at `offset`, state after the event in phase, pending, tx */
+    SIM_EVENT_WGMMA,         /* begin..end: Tensor Core busy; argument: n */
+    SIM_EVENT_MMA,           /* begin..end: Tensor Core busy, mma.sync */
+    SIM_EVENT_BARRIER_INIT,  /* mbarrier at `offset`, state after the event in phase, pending, tx */
     SIM_EVENT_BARRIER_ARRIVE,
     SIM_EVENT_BARRIER_EXPECT_TX,
     SIM_EVENT_BARRIER_COMPLETE_TX,
