@@ -33,6 +33,7 @@ ANY_ORDER = ("Before the barrier that follows, the order in which one thread ini
              "fence.")
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
+ONE_BOX = "A part in one box follows signal_part(), which has waited for the store before it."
 RULES = (
     # Groups: a wait counts them, and an empty one is complete at once.
     ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
@@ -42,6 +43,10 @@ RULES = (
 
     (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
      "The word for the CTA's other threads is stored a little later, and still before the barrier."),
+
+    # Chapter 13: in through_tma.cu a part is one box.
+    ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
+    ("13_.*through_tma", r"^named_barrier_sync.*#0 in send_part", "before the previous", ONE_BOX),
 
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
@@ -55,6 +60,8 @@ RULES = (
      "The fence comes after the wait, and still before the release."),
     ("12_.*/kernel", r"^__syncwarp", "before the previous",
      "All lanes have read the weights before either, and the wait is the whole warp's."),
+    ("12_.*/wide", r"^wgmma_wait_group", "after the next",
+     "The next statement is keep(), which only the compiler for the GPU sees."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
@@ -82,12 +89,13 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^(?!.*/(stream_k|per_tensor)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
+    (r"^(?!.*/(stream_k|per_tensor|few_rows)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
      "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     # few_rows.cu of chapter 11.
     ("11_.*few_rows", r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
      LOADS),
+    ("11_.*few_rows", r"^tma_load\(.*->b\[", "after the next", LOADS),
     ("11_.*few_rows", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     ("11_.*few_rows", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
     ("11_.*few_rows", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
@@ -126,7 +134,7 @@ RULES = (
     ("03_.*mbarrier", r"^mbarrier_wait\(&shared->full", "before the previous", OTHER_STAGE),
     ("05_", r"^__syncthreads\(\); #1", "after the next", EITHER_ORDER),
     ("05_", r"^mbarrier_wait\(&shared->full\[state", "before the previous", EITHER_ORDER),
-    (ALL_BUT_RS, r"^(consumer_wait|mbarrier_wait\(&shared->full)", "after the next",
+    (ALL_BUT_RS, r"^(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)", "after the next",
      REGISTERS_ONLY),
     (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
