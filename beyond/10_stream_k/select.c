@@ -32,7 +32,7 @@
         f(coop256x160, 0, 1280, 3300) f(pp192, 0, 778, 700) f(pp192_cluster, 0, 778, 900)          \
             f(pp128, 0, 549, 700) f(split1_64x64, 1, 278, 570) f(split1_64x32, 1, 278, 500)        \
                 f(split1_64x128, 1, 311, 2000) f(split4_64x64, 4, 278, 2500)                       \
-                    f(split8_64x64, 8, 278, 2500)
+                    f(split8_64x64, 8, 278, 5300)
 
 /* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
  * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
