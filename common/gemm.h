@@ -284,6 +284,12 @@ static inline int gemm_slice(int count, int device, int devices) {
     return (int)((int64_t)count * device / devices);
 }
 
+/* The same in elements, of an extent that is cut into whole units (SLICE_M, SLICE_N or SLICE_K). */
+static inline int gemm_slice_begin(int extent, int unit, int device, int devices) {
+    const int64_t begin = (int64_t)gemm_slice(ceil_div(extent, unit), device, devices) * unit;
+    return begin < extent ? (int)begin : extent;
+}
+
 /* The kernel parameter for a problem cut into tiles of this size; the chapter adds the tensor
  * maps. */
 static inline struct gemm_args gemm_args_of(const struct gemm_problem *p, int tile_m, int tile_n,

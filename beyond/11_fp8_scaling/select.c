@@ -5,10 +5,8 @@
  * CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "building_blocks/cluster_splits.h"
+#include "building_blocks/selection.h"
 #include "gemm.h"
 
 /*
@@ -34,12 +32,6 @@ enum { LEAST_ROWS = 16 /* of a tile */ };
 enum { MEMORY_BYTES = 2400, L2_BYTES = 6700, PEER_BYTES = 14, LAUNCH = 7200 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
 static const double EXPOSED = 0.12;
-
-struct configuration {
-    const struct gemm_kernel *kernel;
-    int ctas;
-    double k_tile, overhead;
-};
 
 #define DECLARE(name, ...) extern const struct gemm_kernel kernel_11_fp8_scaling_##name##_e4m3;
 #define ENTRY(name, ...) {&kernel_11_fp8_scaling_##name##_e4m3, __VA_ARGS__},
@@ -79,17 +71,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
 }
 
 static const struct gemm_kernel *selected_kernel(const struct gemm_problem *problem) {
-    const struct gemm_kernel *best = NULL;
-    double best_cycles = INFINITY;
-    if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
-    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
-        const double cycles = predicted_cycles(&configurations[i], problem);
-        if (cycles >= best_cycles) continue;
-        best_cycles = cycles;
-        best = configurations[i].kernel;
-    }
-    if (!best) fprintf(stderr, "11_fp8_scaling: no configuration fits this device\n");
-    return best;
+    return fastest_configuration("11_fp8_scaling", configurations,
+                                 sizeof configurations / sizeof *configurations, predicted_cycles,
+                                 problem);
 }
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {

@@ -5,10 +5,8 @@
  * CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "building_blocks/cluster_splits.h"
+#include "building_blocks/selection.h"
 #include "gemm.h"
 #include "w4_block.h"
 #include "w4a8_select.h"
@@ -32,12 +30,6 @@
 enum { MEMORY_BYTES = 2000, L2_BYTES = 6000 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
 static const double EXPOSED = 0.4;
-
-struct configuration {
-    const struct gemm_kernel *kernel;
-    int ctas;
-    double k_tile, overhead;
-};
 
 #define DECLARE(name, ...) extern const struct gemm_kernel kernel_12_w4a8_##name##_w4a8;
 #define ENTRY(name, ...) {&kernel_12_w4a8_##name##_w4a8, __VA_ARGS__},
@@ -64,17 +56,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
 }
 
 const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {
-    const struct gemm_kernel *best = NULL;
-    double best_cycles = INFINITY;
-    if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
-    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
-        const double cycles = predicted_cycles(&configurations[i], problem);
-        if (cycles >= best_cycles) continue;
-        best_cycles = cycles;
-        best = configurations[i].kernel;
-    }
-    if (!best) fprintf(stderr, "12_w4a8: no configuration fits this device\n");
-    return best;
+    return fastest_configuration("12_w4a8", configurations,
+                                 sizeof configurations / sizeof *configurations, predicted_cycles,
+                                 problem);
 }
 
 static enum gemm_status launch_w4a8(const struct gemm_problem *problem, void *stream) {

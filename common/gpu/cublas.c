@@ -11,7 +11,8 @@
  *
  * cuBLAS Library: cublasGemmEx, cublasSetWorkspace, cublasSetMathMode.
  */
-#include <cublas_v2.h>
+#include "gpu/cublas_call.h"
+
 #include <stdio.h>
 
 #include "gpu/baselines.h"
@@ -23,32 +24,35 @@ static struct {
     void *workspace;
 } cublas;
 
-static bool cublas_ok(cublasStatus_t status, const char *attempt) {
+bool cublas_ok(cublasStatus_t status, const char *attempt) {
     if (status == CUBLAS_STATUS_SUCCESS) return true;
     fprintf(stderr, "cuBLAS: %s: %s\n", attempt, cublasGetStatusString(status));
     return false;
 }
 
+bool cublas_multiply(cublasHandle_t handle, void *workspace, bool reduced,
+                     const struct gemm_problem *p, cudaStream_t stream) {
+    const float one = 1.0f, zero = 0.0f;
+    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+    const int mode = reduced
+                         ? CUBLAS_DEFAULT_MATH
+                         : CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    return cublas_ok(cublasSetStream(handle, stream), "setting the stream") &&
+           cublas_ok(cublasSetWorkspace(handle, workspace, LIBRARY_WORKSPACE),
+                     "setting the workspace") && /* setting the stream has reset it */
+           cublas_ok(cublasSetMathMode(handle, (cublasMath_t)mode), "setting the math mode") &&
+           cublas_ok(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one, p->b,
+                                  type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
+                                  (int)p->ldd, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                     "cublasGemmEx");
+}
+
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *p,
                                 void *stream) {
     const bool reduced = self->result == RESULT_ROUNDED;
-    const float one = 1.0f, zero = 0.0f;
-    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
-    if (!cublas_ok(cublasSetStream(cublas.handle, (cudaStream_t)stream), "setting the stream") ||
-        !cublas_ok(cublasSetWorkspace(cublas.handle, cublas.workspace, LIBRARY_WORKSPACE),
-                   "setting the workspace") || /* setting the stream has reset it */
-        !cublas_ok(cublasSetMathMode(
-                       cublas.handle,
-                       reduced ? CUBLAS_DEFAULT_MATH
-                               : (cublasMath_t)(CUBLAS_DEFAULT_MATH |
-                                                CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
-                   "setting the math mode") ||
-        !cublas_ok(cublasGemmEx(cublas.handle, CUBLAS_OP_T, CUBLAS_OP_N, p->n, p->m, p->k, &one,
-                                p->b, type, (int)p->ldb, p->a, type, (int)p->lda, &zero, p->d, type,
-                                (int)p->ldd, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                   "cublasGemmEx"))
-        return GEMM_LAUNCH_FAILED;
-    return GEMM_OK;
+    return cublas_multiply(cublas.handle, cublas.workspace, reduced, p, (cudaStream_t)stream)
+               ? GEMM_OK
+               : GEMM_LAUNCH_FAILED;
 }
 
 static bool open_library(void) {

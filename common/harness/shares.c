@@ -13,11 +13,8 @@ struct part {
 
 /* Where a slice of an extent lies, in elements; `unit`: SLICE_M, SLICE_N or SLICE_K. */
 static void slice(int extent, int unit, int device, int devices, int64_t *first, int64_t *end) {
-    const int tiles = ceil_div(extent, unit);
-    const int64_t begins = (int64_t)gemm_slice(tiles, device, devices) * unit;
-    const int64_t ends = (int64_t)gemm_slice(tiles, device + 1, devices) * unit;
-    *first = begins < extent ? begins : extent;
-    *end = ends < extent ? ends : extent;
+    *first = gemm_slice_begin(extent, unit, device, devices);
+    *end = gemm_slice_begin(extent, unit, device + 1, devices);
 }
 
 static struct part part_of_a(const struct operands *o, enum gemm_layout layout, int device,

@@ -10,11 +10,11 @@
  * NCCL User Guide: ncclCommInitAll, ncclReduceScatter, ncclReduce, ncclAllGather, ncclBroadcast,
  * "Group Calls". cuBLAS Library: cublasGemmEx; its view of row-major matrices is in cublas.c.
  */
-#include <cublas_v2.h>
 #include <nccl.h>
 #include <stdio.h>
 
 #include "gpu/baselines.h"
+#include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"
 #include "gpu/devices.h"
 #include "gpu/gpu_state.h"
@@ -34,22 +34,14 @@ static bool nccl_ok(ncclResult_t status, const char *attempt) {
     return false;
 }
 
-static bool cublas_ok(cublasStatus_t status, const char *attempt) {
-    if (status == CUBLAS_STATUS_SUCCESS) return true;
-    fprintf(stderr, "cuBLAS: %s: %s\n", attempt, cublasGetStatusString(status));
-    return false;
-}
-
 /* A slice of the problem, elements from `first` up to `end`. */
 struct slice {
     int first, end;
 };
 
 static struct slice slice_of(int extent, int unit, int device) {
-    const int tiles = ceil_div(extent, unit);
-    const int first = gemm_slice(tiles, device, group.devices) * unit;
-    const int end = gemm_slice(tiles, device + 1, group.devices) * unit;
-    return (struct slice){first < extent ? first : extent, end < extent ? end : extent};
+    return (struct slice){gemm_slice_begin(extent, unit, device, group.devices),
+                          gemm_slice_begin(extent, unit, device + 1, group.devices)};
 }
 
 static bool equal_rows(const struct gemm_problem *p) {
@@ -64,21 +56,11 @@ static ncclDataType_t nccl_type(void) {
     return gpu_state.type == GEMM_BF16 ? ncclBfloat16 : ncclFloat16;
 }
 
-/* D = A * B of one device, m x n x k, on its stream. */
-static bool multiply(int device, cudaStream_t stream, int m, int n, int k, const element_t *a,
-                     int64_t lda, const element_t *b, int64_t ldb, element_t *d, int64_t ldd) {
-    const float one = 1.0f, zero = 0.0f;
-    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
-    const cublasHandle_t handle = group.cublas[device];
-    if (m == 0 || n == 0) return true;
+/* The product of one device, on its stream. */
+static bool multiply(int device, cudaStream_t stream, const struct gemm_problem *p) {
+    if (p->m == 0 || p->n == 0) return true;
     return devices_select(device) &&
-           cublas_ok(cublasSetStream(handle, stream), "setting the stream") &&
-           cublas_ok(cublasSetWorkspace(handle, group.library[device], LIBRARY_WORKSPACE),
-                     "setting the workspace") && /* setting the stream has reset it */
-           cublas_ok(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, b, type,
-                                  (int)ldb, a, type, (int)lda, &zero, d, type, (int)ldd,
-                                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                     "cublasGemmEx");
+           cublas_multiply(group.cublas[device], group.library[device], true, p, stream);
 }
 
 static bool reduce_scatter(const struct gemm_problem *p, const cudaStream_t *streams) {
@@ -146,9 +128,12 @@ static enum gemm_status multiply_then_scatter(const struct contender *self,
     for (int device = 0; device < group.devices && good; ++device) {
         const struct gemm_share *const share = &p->share[device];
         const struct slice k = slice_of(p->k, SLICE_K, device);
-        good =
-            multiply(device, streams[device], p->m, p->n, k.end - k.first, share->a + k.first,
-                     p->lda, share->b + k.first, p->ldb, (element_t *)group.matrix[device], p->ldd);
+        struct gemm_problem own = *p;
+        own.k = k.end - k.first;
+        own.a = share->a + k.first;
+        own.b = share->b + k.first;
+        own.d = (element_t *)group.matrix[device];
+        good = multiply(device, streams[device], &own);
     }
     good = good && reduce_scatter(p, streams);
     return devices_join((cudaStream_t)stream, group.devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
@@ -165,9 +150,12 @@ static enum gemm_status gather_then_multiply(const struct contender *self,
     for (int device = 0; device < group.devices && good; ++device) {
         const struct gemm_share *const share = &p->share[device];
         const struct slice n = slice_of(p->n, SLICE_N, device);
-        good = multiply(device, streams[device], p->m, n.end - n.first, p->k,
-                        (const element_t *)group.matrix[device], p->lda,
-                        share->b + n.first * p->ldb, p->ldb, share->d + n.first, p->ldd);
+        struct gemm_problem own = *p;
+        own.n = n.end - n.first;
+        own.a = (const element_t *)group.matrix[device];
+        own.b = share->b + n.first * p->ldb;
+        own.d = share->d + n.first;
+        good = multiply(device, streams[device], &own);
     }
     return devices_join((cudaStream_t)stream, group.devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }

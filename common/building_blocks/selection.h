@@ -1,0 +1,41 @@
+/*
+ * selection.h: which of a chapter's configurations computes a problem: the one for which a formula
+ * predicts the fewest cycles.
+ */
+#ifndef BUILDING_BLOCKS_SELECTION_H
+#define BUILDING_BLOCKS_SELECTION_H
+
+#include <math.h>
+#include <stdio.h>
+
+#include "gemm.h"
+
+/* A configuration, and what the chapter's formula has to know of it. */
+struct configuration {
+    const struct gemm_kernel *kernel;
+    int ctas; /* of an SM at once; 0: it is persistent */
+    double k_tile, overhead;
+};
+
+/* The predicted cycles; infinite if the configuration does not fit the device or the problem. */
+typedef double predict_cycles(const struct configuration *configuration,
+                              const struct gemm_problem *problem);
+
+/* NULL after a message if none fits, or if there is no device. Host thread. */
+static inline const struct gemm_kernel *
+fastest_configuration(const char *chapter, const struct configuration *configurations, size_t count,
+                      predict_cycles *predict, const struct gemm_problem *problem) {
+    const struct gemm_kernel *best = NULL;
+    double best_cycles = INFINITY;
+    if (gemm_sm_count() < 1) return NULL; /* already reported */
+    for (size_t i = 0; i < count; ++i) {
+        const double cycles = predict(&configurations[i], problem);
+        if (cycles >= best_cycles) continue;
+        best_cycles = cycles;
+        best = configurations[i].kernel;
+    }
+    if (!best) fprintf(stderr, "%s: no configuration fits this device\n", chapter);
+    return best;
+}
+
+#endif
