@@ -112,10 +112,10 @@ struct gemm_problem {
 
 /* How a kernel cuts a problem whose tile it chooses at launch. */
 struct gemm_fit {
-    int width;       /* columns of a CTA's product: the other operand's rows in a tile */
-    int cluster;     /* CTAs of a cluster */
-    int stages;      /* of the ring */
-    bool transposed; /* the product is D transposed */
+    int width;                        /* columns of a CTA's product: the fitted operand's rows */
+    int sharing_side, sharing_fitted; /* CTAs of a cluster that share rows of an operand */
+    int stages;                       /* of the ring */
+    bool transposed;                  /* the product is D transposed */
 };
 
 /* The one parameter of every kernel. */

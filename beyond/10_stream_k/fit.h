@@ -13,7 +13,7 @@
 
 enum {
     BK = 64, /* of a k-tile: rows of 128 bytes */
-    FIT_MOST_CLUSTER = 4,
+    FIT_CLUSTERS = 4, /* sizes of clusters: 1, 2, 4, 8 */
     FIT_MOST_STAGES = 16,
     FIT_RING_BYTES = 226 * 1024, /* of 227 KB; the barriers take the rest */
 };
@@ -24,11 +24,12 @@ enum {
 
 /* How a problem is cut. */
 struct fit {
-    int width;       /* columns of a CTA's product */
-    int cluster;     /* CTAs that share the side operand */
-    int splits;      /* parts of k */
-    bool transposed; /* the side operand is B, and the product D transposed */
-    double cycles;   /* predicted, without the launch; infinite: the device cannot run the kernel */
+    int width;          /* columns of a CTA's product */
+    int sharing_side;   /* CTAs of a cluster that share side rows, along the fitted operand */
+    int sharing_fitted; /* CTAs of a cluster that share fitted rows, along the side operand */
+    int splits;         /* parts of k */
+    bool transposed;    /* the side operand is B, and the product D transposed */
+    double cycles; /* predicted, without the launch; infinite: the device cannot run the kernel */
 };
 
 /* Stages of the ring: those that there is room for. */
@@ -44,8 +45,9 @@ static inline int fit_stages(int slabs, int width) {
 /* Tiles, those beyond D included. */
 static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const struct fit *fit) {
     const int side = fit->transposed ? p->n : p->m, fitted = fit->transposed ? p->m : p->n;
-    return (int64_t)ceil_div(side, 64 * slabs) * ceil_div(fitted, fit->width * fit->cluster) *
-           fit->cluster;
+    return (int64_t)ceil_div(side, 64 * slabs * fit->sharing_fitted) *
+           ceil_div(fitted, fit->width * fit->sharing_side) * fit->sharing_side *
+           fit->sharing_fitted;
 }
 
 /* ---- the prediction ---- */
@@ -77,7 +79,7 @@ enum {
 struct fit_question {
     int m, n, k, splits;
     int64_t lda, ldb;
-    int resident[3], slabs; /* clusters of 1, 2 and 4 CTAs at once; the kernel's */
+    int resident[FIT_CLUSTERS], slabs; /* clusters of 1, 2, 4 and 8 CTAs at once; the kernel's */
 };
 
 /* One search for the best cut. */
@@ -97,7 +99,8 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
     const int slabs = search->slabs, width = fit->width, lines = 64 * slabs + width;
     const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
     const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
-    const double fetch = (width + 64 * slabs / fit->cluster) * (2 * BK * search->byte);
+    const double fetch = (width / fit->sharing_fitted + 64 * slabs / fit->sharing_side) *
+                         (2 * BK * search->byte);
     /* A stage is loaded again one trip after it is released: as many bytes as the ring has. */
     const double trip = fit_most((double)FIT_TRIP / FIT_MOST_STAGES,
                                  lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES));
@@ -118,7 +121,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
                           : (int)((work + search->resident - 1) / search->resident);
     const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
     double tile = FIT_TRIP + 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
-    if (fit.cluster > 1) tile += FIT_BARRIERS;
+    if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
     fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit), search->memory) +
                  waves * tile + (waves - 1) * FIT_NEXT_CTA;
     if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
@@ -133,17 +136,23 @@ enum {
     FIT_FEW_TILES = 6      /* numbers of tiles tried with as many parts as fit */
 };
 
-/* Tries the narrowest tile of which `clusters` clusters are enough along the fitted side. */
+/* The narrowest tile of which `tiles` are enough along the fitted operand. Its shares are whole
+ * patterns of the swizzle, which is eight rows. */
+static inline int fit_width(const struct fit *fit, int fitted, int tiles) {
+    const int unit = 8 * fit->sharing_fitted;
+    return ceil_div(ceil_div(fitted, tiles), unit) * unit;
+}
+
+/* Tries the narrowest tile of which `clusters` clusters are enough along the fitted operand. */
 static inline void fit_try_width(struct fit_search *search, struct fit fit, int tiles_side,
                                  int64_t clusters) {
     const int fitted = fit.transposed ? search->problem->m : search->problem->n;
     if (clusters < 1 || fit.splits * FIT_LEAST_K_TILES > search->k_tiles + 1) return;
-    const int tiles = clusters < fitted / fit.cluster ? (int)clusters * fit.cluster : fitted;
-    fit.width = (ceil_div(fitted, tiles) + 7) / 8 * 8;
-    if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < fit.cluster) return;
-    const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * fit.cluster);
-    if (all * fit.cluster * fit.splits > INT32_MAX ||
-        (fit.splits > 1 && all * fit.cluster > GEMM_COUNTERS))
+    const int line = fit.sharing_side, size = line * fit.sharing_fitted;
+    fit.width = fit_width(&fit, fitted, clusters < fitted / line ? (int)clusters * line : fitted);
+    if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
+    const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
+    if (all * size * fit.splits > INT32_MAX || (fit.splits > 1 && all * size > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);
 }
@@ -158,16 +167,17 @@ static inline int fit_splits(const struct fit_search *search, struct fit fit, in
     return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
 }
 
-/* Tries every number of tiles that may be the best, for clusters of one size. */
-static inline void fit_try_cluster(struct fit_search *search, int cluster, bool transposed,
-                                   bool splits) {
+/* Tries every number of tiles that may be the best, for clusters of one form and one side. */
+static inline void fit_try_cluster(struct fit_search *search, struct fit fit, bool splits) {
     const struct gemm_problem *p = search->problem;
     const int slabs = search->slabs, resident = search->resident;
-    const int fitted = transposed ? p->m : p->n;
-    const int tiles_side = ceil_div(transposed ? p->n : p->m, 64 * slabs);
-    const int widest = ceil_div(fitted, FIT_WIDEST(slabs) * cluster); /* clusters of such tiles */
+    const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
+    const int line = fit.sharing_side, unit = 8 * fit.sharing_fitted;
+    const int tiles_side = ceil_div(side, 64 * slabs * fit.sharing_fitted); /* of clusters */
+    const int widest = ceil_div(fitted, FIT_WIDEST(slabs) / unit * unit * line);
     const int64_t least = (int64_t)tiles_side * widest;
-    struct fit fit = {0, cluster, 1, transposed, 0};
+    /* Fewer tiles than CTAs that would share: some had no work. */
+    if (ceil_div(side, 64 * slabs) < fit.sharing_fitted) return;
     /* Whole tiles, in the fewest waves, and in one more. */
     const int64_t waves = (least + resident - 1) / resident;
     for (int more = 0; more < 2; ++more)
@@ -179,10 +189,10 @@ static inline void fit_try_cluster(struct fit_search *search, int cluster, bool 
         fit_try_width(search, fit, tiles_side, resident / (tiles_side * fit.splits));
     for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
         if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= resident) return;
-        fit.width = (ceil_div(fitted, clusters * cluster) + 7) / 8 * 8;
+        fit.width = fit_width(&fit, fitted, clusters * line);
         fit.splits = fit_splits(search, fit, resident / (tiles_side * clusters));
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        if (fit.width == 8) return;
+        if (fit.width == unit) return;
     }
 }
 
@@ -194,12 +204,20 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
     struct fit_search search = {p, question->slabs, ceil_div(p->k, BK),
                                 1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
                                 elements * 2 / FIT_MEMORY_BYTES, 0,
-                                {FIT_WIDEST(question->slabs), 1, 1, false, INFINITY}};
-    for (int i = 0; i < 3; ++i) {
-        search.resident = question->resident[i];
-        if (search.resident < 1) continue;
-        fit_try_cluster(&search, 1 << i, false, question->splits != 0);
-        fit_try_cluster(&search, 1 << i, true, question->splits != 0);
+                                {FIT_WIDEST(question->slabs), 1, 1, 1, false, INFINITY}};
+    /* CTAs that share side rows, and fitted rows. */
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
+    for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
+        const struct fit form = {
+            .sharing_side = forms[i / 2][0],
+            .sharing_fitted = forms[i / 2][1],
+            .splits = 1,
+            .transposed = i % 2 != 0,
+        };
+        int size = 0; /* of the cluster: 1 << size */
+        while (1 << size < form.sharing_side * form.sharing_fitted) ++size;
+        search.resident = question->resident[size];
+        if (search.resident > 0) fit_try_cluster(&search, form, question->splits != 0);
     }
     return search.best;
 }
@@ -218,7 +236,7 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
     question.lda = p->lda, question.ldb = p->ldb;
     question.slabs = kernel->tile_m / 64;
-    for (int i = 0; i < 3 && 1 << i <= gemm_sm_count(); ++i) {
+    for (int i = 0; i < FIT_CLUSTERS && 1 << i <= gemm_sm_count(); ++i) {
         struct gemm_launch launch = gemm_launch_of(kernel, 1 << i, NULL);
         launch.cluster = 1 << i;
         question.resident[i] = gemm_resident_clusters(&launch);

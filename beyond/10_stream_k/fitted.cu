@@ -2,8 +2,8 @@
  * 10_stream_k, fitted.cu: a tile whose width is chosen at launch, so that the tiles fill the SMs.
  *
  * The idea: a wgmma multiplies 64 rows by any multiple of 8 columns. One kernel has a main loop for
- * each width, and the launch picks the width, which operand is the rows, how many CTAs share the
- * rows by multicast, and into how many parts k is cut (fit.h). So the tiles are at most as many as
+ * each width, and the launch picks the width, which operand is the rows, how many CTAs share rows of
+ * either operand by multicast, and into how many parts k is cut (fit.h). So the tiles are at most as many as
  * the SMs, and nearly so, for every shape. What it costs: a CTA computes one part of one tile, and
  * its first loads and its epilogue are exposed. What it hides: the idle SMs of an incomplete wave,
  * and rows of a tile that lie beyond D.
@@ -77,25 +77,49 @@ static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES, "the rows of D take the pla
 
 /* ---- who computes what ---- */
 
+DEVICE int cluster_size(const struct gemm_args *args) {
+    return args->fit.sharing_side * args->fit.sharing_fitted;
+}
+
 /* A CTA's part of a tile: k-tiles part, part + splits, part + 2 * splits ... So the CTAs of a tile
  * read neighbouring addresses at the same time, which DRAM serves faster. */
 struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
     int tile; /* the tile's number, for its sums and its counter */
+    /* A cluster's CTAs stand in sharing_fitted lines of sharing_side. Those of a line share side
+     * rows, and those at one place of each line share fitted rows. Where this CTA stands; as bits,
+     * the CTAs that it shares with, itself included. */
+    int line, place;
+    uint16_t with_side, with_fitted;
 };
 
+/* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads, and
+ * most of them share rows of the operand that has the more tiles. */
+DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+    if (args->tiles_m <= args->tiles_n) return tile_at(number, args->tiles_m, args->tiles_n);
+    const struct tile turned = tile_at(number, args->tiles_n, args->tiles_m);
+    const struct tile tile = {turned.n, turned.m};
+    return tile;
+}
+
 DEVICE struct work work_of(const struct gemm_args *args) {
-    const int cluster = blockIdx.x / args->fit.cluster, rank = blockIdx.x % args->fit.cluster;
-    const int clusters = args->tiles_m * args->tiles_n; /* of a part: side tiles, fitted groups */
+    const int in_line = args->fit.sharing_side, size = cluster_size(args);
+    const int cluster = blockIdx.x / size, rank = blockIdx.x % size;
+    const int clusters = args->tiles_m * args->tiles_n; /* of a part */
     struct work work;
     work.part = cluster / clusters;
     work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
-    work.tile = blockIdx.x - work.part * clusters * args->fit.cluster;
-    const struct tile tile =
-        tile_at(cluster - work.part * clusters, args->tiles_m, args->tiles_n);
-    work.side = tile.m * ROWS;
-    work.fitted = (tile.n * args->fit.cluster + rank) * args->fit.width;
+    work.tile = blockIdx.x - work.part * clusters * size;
+    work.line = rank / in_line;
+    work.place = rank % in_line;
+    work.with_side = ((1 << in_line) - 1) << work.line * in_line;
+    work.with_fitted = 0;
+    for (int line = 0; line < args->fit.sharing_fitted; ++line)
+        work.with_fitted |= 1 << (line * in_line + work.place);
+    const struct tile tile = cluster_tile(args, cluster - work.part * clusters);
+    work.side = (tile.m * args->fit.sharing_fitted + work.line) * ROWS;
+    work.fitted = (tile.n * in_line + work.place) * args->fit.width;
     return work;
 }
 
@@ -109,27 +133,35 @@ DEVICE element_t *fitted_of(struct smem *shared, int stage, int width) {
     return side_of(shared, stage, width) + ROWS * BK;
 }
 
-/* Loads the CTA's k-tiles from `item` up to `end` into the ring: its fitted rows, and its share of
- * the side rows for all CTAs of the cluster. One thread. */
+/* Loads rows first_row ... of the tile from row `tile` of an operand, for all CTAs in `with`. */
+DEVICE void load_rows(element_t *to, const struct tensor_map *map, int tile, int first_row, int k,
+                      mbarrier_t *full, uint16_t with) {
+    element_t *rows = to + first_row * BK;
+    /* For a single CTA its own barrier's address will do. cp.async.bulk.tensor */
+    if (with & (with - 1)) tma_load_multicast(rows, map, tile + first_row, k, full, with);
+    else tma_load(rows, map, tile + first_row, k, full);
+}
+
+/* Loads the CTA's k-tiles from `item` up to `end` into the ring: of the rows that it shares, its
+ * share, for all CTAs that share them. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
                      struct pipeline_state *state, int item, int end) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
-    const int width = args->fit.width, cluster = args->fit.cluster;
-    const int share = ROWS / cluster, row = blockIdx.x % cluster * share; /* of the side rows */
+    const int width = args->fit.width;
+    const int side_row = work.place * (ROWS / args->fit.sharing_side);
+    const int fitted_row = work.line * (width / args->fit.sharing_fitted);
     const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
     NO_UNROLL for (; item < end && item < work.k_tiles; ++item) {
         const int k = (work.part + item * args->splits) * BK;
         mbarrier_t *full = &shared->ring[state->index].full;
-        /* All consumer warps of the cluster have read the stage; then announces the bytes, those
-         * that the other CTAs send included. mbarrier.try_wait, .arrive.expect_tx */
+        /* All consumer warps that read what this CTA loads have read the stage; then announces the
+         * bytes, those that other CTAs send included. mbarrier.try_wait, .arrive.expect_tx */
         producer_acquire(shared->ring, *state, bytes);
-        element_t *to = side_of(shared, state->index, width) + row * BK;
-        if (cluster > 1)
-            tma_load_multicast(to, side, work.side + row, k, full, (1 << cluster) - 1);
-        else
-            tma_load(to, side, work.side, k, full);
-        tma_load(fitted_of(shared, state->index, width), fitted, work.fitted, k, full);
+        load_rows(side_of(shared, state->index, width), side, work.side, side_row, k, full,
+                  work.with_side);
+        load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, fitted_row, k, full,
+                  work.with_fitted);
         pipeline_advance(state, args->fit.stages);
     }
 }
@@ -168,16 +200,15 @@ DEVICE void issue_k_tile(struct smem *shared, const struct gemm_args *args,
     pipeline_advance(state, args->fit.stages);
 }
 
-/* Releases the stage, which this warp has read, to the producers of all CTAs of the cluster: lane r
- * arrives at CTA r's barrier. mapa, mbarrier.arrive */
-DEVICE void release_stage(struct smem *shared, const struct gemm_args *args,
+/* Releases the stage, which this warp has read, to the producers that load it: lane r arrives at CTA
+ * r's barrier. mapa, mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
                           struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
-    if (args->fit.cluster > 1) {
-        if (lane < args->fit.cluster)
-            mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
-    } else if (lane == 0) {
-        consumer_release(shared->ring, *state);
+    if (cluster_size(args) == 1) {
+        if (lane == 0) consumer_release(shared->ring, *state);
+    } else if ((work.with_side | work.with_fitted) >> lane & 1) {
+        mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
     }
     pipeline_advance(state, args->fit.stages);
 }
@@ -187,7 +218,7 @@ DEVICE void release_stage(struct smem *shared, const struct gemm_args *args,
  * may end. All consumer threads; in a cluster, all threads of all its CTAs. */
 DEVICE void main_loop_ends(const struct gemm_args *args) {
     /* barrier.cluster */
-    if (args->fit.cluster > 1) cluster_sync();
+    if (cluster_size(args) > 1) cluster_sync();
     /* Of a single CTA only the consumers use the ring from here on. bar.sync */
     else if (threadIdx.x < CONSUMER_THREADS) named_barrier_sync(1, CONSUMER_THREADS);
 }
@@ -313,7 +344,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
-        if (k_tile > 0) release_stage(shared, args, &release);
+        if (k_tile > 0) release_stage(shared, args, work, &release);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
@@ -344,12 +375,14 @@ DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct work work = work_of(&args);
-    const int cluster = args.fit.cluster, early = cluster > 1 ? 0 : args.fit.stages;
+    const bool alone = cluster_size(&args) == 1;
+    const int early = alone ? args.fit.stages : 0;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
-        pipeline_init(shared->ring, args.fit.stages, SLABS * 4 * cluster);
+        pipeline_init(shared->ring, args.fit.stages,
+                      SLABS * 4 * (args.fit.sharing_side + args.fit.sharing_fitted - 1));
         /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. In a
@@ -358,8 +391,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster; bar.sync */
-    if (cluster > 1) cluster_sync_relaxed();
-    else __syncthreads();
+    if (alone) __syncthreads();
+    else cluster_sync_relaxed();
     if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer_of_launch(shared, &args, work, warp / 4);
@@ -375,23 +408,24 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
-    const int share = ROWS / fit.cluster; /* of the side rows, that a CTA loads */
+    const int side_rows = ROWS / fit.sharing_side, fitted_rows = fit.width / fit.sharing_fitted;
     struct gemm_args args = gemm_args_of(p, 1, 1, BK);
-    args.tiles_m = ceil_div(side, ROWS); /* of the product */
-    args.tiles_n = ceil_div(fitted, fit.width * fit.cluster); /* a cluster's are one */
+    args.tiles_m = ceil_div(side, ROWS * fit.sharing_fitted); /* a cluster's tiles are one */
+    args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
     args.splits = fit.splits;
     args.fit.width = fit.width;
-    args.fit.cluster = fit.cluster;
+    args.fit.sharing_side = fit.sharing_side;
+    args.fit.sharing_fitted = fit.sharing_fitted;
     args.fit.stages = fit_stages(SLABS, fit.width);
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
-                        fit.transposed ? fit.width : share, BK, SWIZZLE_128B) ||
+                        fit.transposed ? fitted_rows : side_rows, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,
-                        fit.transposed ? share : fit.width, BK, SWIZZLE_128B))
+                        fit.transposed ? side_rows : fitted_rows, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
-    launch.cluster = fit.cluster;
+    launch.cluster = fit.sharing_side * fit.sharing_fitted;
     return gemm_launch_kernel(&launch, &args);
 }
 

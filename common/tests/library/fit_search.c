@@ -11,10 +11,10 @@
 enum { SHAPES = 400, SMS = 132, TOLERATED = 6 /* percent */ };
 
 /* The device of the questions. */
-static int resident_of[3] = {SMS, SMS / 2, SMS / 4 - 1};
+static int resident_of[FIT_CLUSTERS] = {SMS, SMS / 2, SMS / 4 - 1, SMS / 8 - 2};
 int gemm_sm_count(void) { return SMS; }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    return resident_of[launch->cluster / 2];
+    return resident_of[launch->cluster < 8 ? launch->cluster / 2 : 3];
 }
 
 /* From 2^low to 2^high, log-uniform; one of two is a multiple of 8. */
@@ -43,20 +43,25 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
                                 .memory = elements * 2 / FIT_MEMORY_BYTES,
                                 .best = {.cycles = INFINITY}};
     struct fit fit = {0};
-    for (int i = 0; i < 12; ++i)
-        for (fit.width = 8; fit.width <= FIT_WIDEST(slabs); fit.width += 8) {
-            fit.transposed = i % 2;
-            fit.cluster = 1 << i / 2 % 3;
-            search.resident = resident_of[i / 2 % 3];
-            const int fitted = fit.transposed ? p->m : p->n;
-            if (ceil_div(fitted, fit.width) < fit.cluster) continue;
+    for (int i = 0; i < 24; ++i) {
+        const int forms[][3] = {{1, 1, 0}, {2, 1, 1}, {4, 1, 2}, {1, 2, 1}, {2, 2, 2}, {4, 2, 3}};
+        const int *form = forms[i / 2 % 6], size = form[0] * form[1];
+        fit.transposed = i % 2;
+        fit.sharing_side = form[0];
+        fit.sharing_fitted = form[1];
+        search.resident = resident_of[form[2]];
+        for (fit.width = 8 * form[1]; fit.width <= FIT_WIDEST(slabs); fit.width += 8 * form[1]) {
+            const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
+            if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])
+                continue;
             const int64_t tiles = fit_tiles(p, slabs, &fit);
-            const int most = i < 6 ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
-            for (fit.splits = i < 6 ? 1 : 2; fit.splits <= most; ++fit.splits) {
-                if (fit.splits > 1 && tiles / fit.cluster * fit.splits > search.resident) break;
-                fit_try(&search, fit, (int)(tiles / fit.cluster));
+            const int most = i < 12 ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
+            for (fit.splits = i < 12 ? 1 : 2; fit.splits <= most; ++fit.splits) {
+                if (fit.splits > 1 && tiles / size * fit.splits > search.resident) break;
+                fit_try(&search, fit, (int)(tiles / size));
             }
         }
+    }
     return search.best.cycles;
 }
 

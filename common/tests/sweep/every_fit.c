@@ -42,7 +42,8 @@ static int draw(uint64_t *random, int count) { return (int)(splitmix64(random) %
 
 /* A problem that such a cut fits: of two tiles or less on each side, with an edge. */
 static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t *random) {
-    const int rows = kernel->tile_m, width = forced.width * forced.cluster;
+    const int rows = kernel->tile_m * forced.sharing_fitted;
+    const int width = forced.width * forced.sharing_side;
     const int sides[] = {1, rows - 7, rows, rows + 9}, fits[] = {width - 3, width, width + 5, 3};
     const int side = sides[draw(random, 4)], fitted = fits[draw(random, 4)];
     const int around = fit_stages(kernel->tile_m / 64, forced.width) + 2;
@@ -60,6 +61,7 @@ static enum exit_code run(const struct gemm_kernel *kernel, struct problem_size 
     struct backend_setting *const schedule = find_setting("--schedule");
     schedule->value = schedule->low + (uint64_t)number % (schedule->high + 1 - schedule->low);
     find_setting("--schedule-seed")->value = 1 + (uint64_t)number;
+    find_setting("--sms")->value = 8; /* the largest cluster's */
     enum exit_code code = backend_open(&options, &device);
     if (code != EXIT_VERIFIED) return code;
     code =
@@ -77,6 +79,7 @@ int main(int argc, char **argv) {
     static const struct gemm_kernel *const kernels[] = {&every_fit_1, &every_fit_2, &every_fit_3,
                                                         &every_fit_4};
     static const int splits[] = {1, 2, 5};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
@@ -86,18 +89,20 @@ int main(int argc, char **argv) {
     }
     const struct gemm_kernel *const kernel = kernels[slabs - 1];
     for (int width = 8; width <= FIT_WIDEST((int)slabs); width += 8)
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
             forced = (struct fit){.width = width,
-                                  .cluster = 1 << i / 2,
+                                  .sharing_side = forms[i / 2][0],
+                                  .sharing_fitted = forms[i / 2][1],
                                   .splits = splits[(i / 2 + width / 8) % 3],
                                   .transposed = i % 2};
+            if (width % (8 * forced.sharing_fitted) != 0) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;
             ++failures;
-            printf("%s%d rows, width %d, clusters of %d, %d parts: %d x %d x %d, schedule %s\n",
-                   forced.transposed ? "transposed, " : "", kernel->tile_m, width, forced.cluster,
-                   forced.splits, size.m, size.n, size.k,
+            printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, schedule %s\n",
+                   forced.transposed ? "transposed, " : "", kernel->tile_m, width,
+                   forced.sharing_side, forced.sharing_fitted, forced.splits, size.m, size.n, size.k,
                    find_setting("--schedule")->names[find_setting("--schedule")->value]);
         }
     printf("%d runs, %d failures\n", runs, failures);
