@@ -15,12 +15,15 @@ enum {
     BK = 64, /* of a k-tile: rows of 128 bytes */
     FIT_CLUSTERS = 4, /* sizes of clusters: 1, 2, 4, 8 */
     FIT_MOST_STAGES = 16,
-    FIT_RING_BYTES = 226 * 1024, /* of 227 KB; the barriers take the rest */
 };
+
+/* The ring of a CTA. With one consumer, two CTAs share an SM. The barriers take the rest of 227 KB,
+ * or of 113. */
+#define FIT_RING_BYTES(slabs) (((slabs) == 1 ? 112 : 226) * 1024)
 
 /* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
  * a thread has at launch. */
-#define FIT_WIDEST(slabs) ((slabs) <= 2 ? 256 : (slabs) == 3 ? 200 : 136)
+#define FIT_WIDEST(slabs) ((slabs) == 1 ? 240 : (slabs) == 2 ? 256 : (slabs) == 3 ? 200 : 136)
 
 /* How a problem is cut. */
 struct fit {
@@ -34,7 +37,7 @@ struct fit {
 
 /* Stages of the ring: those that there is room for. */
 static inline int fit_stages(int slabs, int width) {
-    const int stages = FIT_RING_BYTES / ((64 * slabs + width) * BK * 2);
+    const int stages = FIT_RING_BYTES(slabs) / ((64 * slabs + width) * BK * 2);
     return stages < FIT_MOST_STAGES ? stages : FIT_MOST_STAGES;
 }
 
@@ -79,13 +82,14 @@ enum {
 struct fit_question {
     int m, n, k, splits;
     int64_t lda, ldb;
-    int resident[FIT_CLUSTERS], slabs; /* clusters of 1, 2, 4 and 8 CTAs at once; the kernel's */
+    int resident[FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once */
+    int sms, slabs;
 };
 
 /* One search for the best cut. */
 struct fit_search {
     const struct gemm_problem *problem;
-    int slabs, k_tiles;
+    int slabs, k_tiles, sms;
     double byte;   /* cycles until an SM has a byte from the L2 */
     double memory; /* cycles to read the operands from DRAM, and to write D */
     int resident;  /* clusters at once */
@@ -94,8 +98,9 @@ struct fit_search {
 
 static inline double fit_most(double a, double b) { return a > b ? a : b; }
 
-/* Cycles of a k-tile: those of the slowest unit. */
-static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit) {
+/* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
+static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
+                                double share) {
     const int slabs = search->slabs, width = fit->width, lines = 64 * slabs + width;
     const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
     const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
@@ -103,9 +108,10 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
                          (2 * BK * search->byte);
     /* A stage is loaded again one trip after it is released: as many bytes as the ring has. */
     const double trip = fit_most((double)FIT_TRIP / FIT_MOST_STAGES,
-                                 lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES));
-    return fit_most(fit_most(fit_most(multiply, read) + FIT_GAP, FIT_ISSUE),
-                    fit_most(fetch, trip));
+                                 lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES(slabs)));
+    const double alone = fit_most(fit_most(multiply, read) + FIT_GAP, FIT_ISSUE);
+    return fit_most(fit_most(alone, share * fit_most(multiply, read)),
+                    fit_most(share * fetch, trip));
 }
 
 /* Cycles to store the sums of one part, and to read them. */
@@ -120,9 +126,13 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
                           ? 1
                           : (int)((work + search->resident - 1) / search->resident);
     const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
+    const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
+                         fit.sharing_fitted; /* at once */
+    const double share = ctas > search->sms ? 2 : 1; /* of an SM */
     double tile = FIT_TRIP + 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
-    fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit), search->memory) +
+    fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit, share),
+                          search->memory) +
                  waves * tile + (waves - 1) * FIT_NEXT_CTA;
     if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
     if (fit.cycles < search->best.cycles) search->best = fit;
@@ -162,15 +172,17 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
 static inline int fit_splits(const struct fit_search *search, struct fit fit, int most) {
     if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
     if (most < 2) return 1;
-    const double worth = search->k_tiles * fit_k_tile(search, &fit) / fit_sums(search, &fit);
+    const double worth = search->k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
     if (worth < (double)most * most) most = (int)sqrt(worth);
     return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
 }
 
-/* Tries every number of tiles that may be the best, for clusters of one form and one side. */
-static inline void fit_try_cluster(struct fit_search *search, struct fit fit, bool splits) {
+/* Tries every number of tiles that may be the best, for clusters of one form and one side, of which
+ * there is room for `room` at once. */
+static inline void fit_try_cluster(struct fit_search *search, struct fit fit, int room,
+                                   bool splits) {
     const struct gemm_problem *p = search->problem;
-    const int slabs = search->slabs, resident = search->resident;
+    const int slabs = search->slabs;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
     const int line = fit.sharing_side, unit = 8 * fit.sharing_fitted;
     const int tiles_side = ceil_div(side, 64 * slabs * fit.sharing_fitted); /* of clusters */
@@ -179,18 +191,17 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, bo
     /* Fewer tiles than CTAs that would share: some had no work. */
     if (ceil_div(side, 64 * slabs) < fit.sharing_fitted) return;
     /* Whole tiles, in the fewest waves, and in one more. */
-    const int64_t waves = (least + resident - 1) / resident;
+    const int64_t waves = (least + room - 1) / room;
     for (int more = 0; more < 2; ++more)
-        fit_try_width(search, fit, tiles_side, (waves + more) * resident / tiles_side);
+        fit_try_width(search, fit, tiles_side, (waves + more) * room / tiles_side);
     if (!splits) return;
     /* Parts in one wave: two, three, four; then few tiles, each in many. */
-    for (fit.splits = 2; fit.splits <= FIT_FEW_SPLITS && least * fit.splits <= resident;
-         ++fit.splits)
-        fit_try_width(search, fit, tiles_side, resident / (tiles_side * fit.splits));
+    for (fit.splits = 2; fit.splits <= FIT_FEW_SPLITS && least * fit.splits <= room; ++fit.splits)
+        fit_try_width(search, fit, tiles_side, room / (tiles_side * fit.splits));
     for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
-        if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= resident) return;
+        if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
         fit.width = fit_width(&fit, fitted, clusters * line);
-        fit.splits = fit_splits(search, fit, resident / (tiles_side * clusters));
+        fit.splits = fit_splits(search, fit, room / (tiles_side * clusters));
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
         if (fit.width == unit) return;
     }
@@ -201,7 +212,7 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
     const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    struct fit_search search = {p, question->slabs, ceil_div(p->k, BK),
+    struct fit_search search = {p, question->slabs, ceil_div(p->k, BK), question->sms,
                                 1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
                                 elements * 2 / FIT_MEMORY_BYTES, 0,
                                 {FIT_WIDEST(question->slabs), 1, 1, 1, false, INFINITY}};
@@ -217,7 +228,9 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
         int size = 0; /* of the cluster: 1 << size */
         while (1 << size < form.sharing_side * form.sharing_fitted) ++size;
         search.resident = question->resident[size];
-        if (search.resident > 0) fit_try_cluster(&search, form, question->splits != 0);
+        /* All that fit, and, if two CTAs share an SM, as many as have one for themselves. */
+        for (int room = search.resident; room > 0; room = room > search.sms >> size ? room / 2 : 0)
+            fit_try_cluster(&search, form, room, question->splits != 0);
     }
     return search.best;
 }
@@ -235,7 +248,7 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     memset(&question, 0, sizeof question);
     question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
     question.lda = p->lda, question.ldb = p->ldb;
-    question.slabs = kernel->tile_m / 64;
+    question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
     for (int i = 0; i < FIT_CLUSTERS && 1 << i <= gemm_sm_count(); ++i) {
         struct gemm_launch launch = gemm_launch_of(kernel, 1 << i, NULL);
         launch.cluster = 1 << i;

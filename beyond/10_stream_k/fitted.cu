@@ -39,7 +39,8 @@ enum {
     ROWS = 64 * SLABS,
     WIDEST = FIT_WIDEST(SLABS),
     CONSUMER_THREADS = 128 * SLABS,
-    THREADS = CONSUMER_THREADS + 128, /* and a warpgroup for the producer */
+    /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
+    THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
 };
@@ -49,16 +50,17 @@ enum {
 #define PRODUCER_REGISTERS (SLABS == 2 ? 40 : SLABS == 3 ? 32 : 24)
 #define CONSUMER_REGISTERS (SLABS == 2 ? 232 : SLABS == 3 ? 160 : 112)
 
-/* Every width: the accumulators' registers are constants, so each has its own main loop. */
+/* Every width: the accumulators' registers are constants, so each has a kernel of its own. */
 #define WIDTHS_TO_136(f)                                                                           \
     f(8) f(16) f(24) f(32) f(40) f(48) f(56) f(64) f(72) f(80) f(88) f(96) f(104) f(112) f(120)    \
         f(128) f(136)
 #define WIDTHS_TO_200(f)                                                                           \
     WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176) f(184) f(192) f(200)
-#define WIDTHS_TO_256(f)                                                                           \
-    WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
-#if SLABS <= 2
-#define WIDTHS(f) WIDTHS_TO_256(f)
+#define WIDTHS_TO_240(f) WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240)
+#if SLABS == 1
+#define WIDTHS(f) WIDTHS_TO_240(f)
+#elif SLABS == 2
+#define WIDTHS(f) WIDTHS_TO_240(f) f(248) f(256)
 #elif SLABS == 3
 #define WIDTHS(f) WIDTHS_TO_200(f)
 #else
@@ -69,11 +71,11 @@ struct smem {
     /* In the main loop the ring: of each stage the side operand, [ROWS][BK], then the fitted one,
      * [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After it, the staged rows
      * of D. */
-    element_t memory[FIT_RING_BYTES / sizeof(element_t)];
+    element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
 };
-static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES, "the rows of D take the place of the ring");
+static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the place of the ring");
 
 /* ---- who computes what ---- */
 
@@ -103,23 +105,27 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-DEVICE struct work work_of(const struct gemm_args *args) {
+DEVICE struct work work_of(const struct gemm_args *args, int width) {
     const int in_line = args->fit.sharing_side, size = cluster_size(args);
-    const int cluster = blockIdx.x / size, rank = blockIdx.x % size;
     const int clusters = args->tiles_m * args->tiles_n; /* of a part */
+    /* A division takes as long as ten other instructions, and the first load waits for these. */
+    const int rank = size > 1 ? cluster_rank() : 0;
+    const int cluster = size > 1 ? blockIdx.x / size : blockIdx.x;
     struct work work;
-    work.part = cluster / clusters;
-    work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
+    work.part = args->splits > 1 ? cluster / clusters : 0;
+    work.k_tiles = args->tiles_k;
+    if (args->splits > 1)
+        work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
     work.tile = blockIdx.x - work.part * clusters * size;
-    work.line = rank / in_line;
-    work.place = rank % in_line;
+    work.line = size > in_line ? rank / in_line : 0;
+    work.place = rank - work.line * in_line;
     work.with_side = ((1 << in_line) - 1) << work.line * in_line;
     work.with_fitted = 0;
     for (int line = 0; line < args->fit.sharing_fitted; ++line)
         work.with_fitted |= 1 << (line * in_line + work.place);
     const struct tile tile = cluster_tile(args, cluster - work.part * clusters);
     work.side = (tile.m * args->fit.sharing_fitted + work.line) * ROWS;
-    work.fitted = (tile.n * in_line + work.place) * args->fit.width;
+    work.fitted = (tile.n * in_line + work.place) * width;
     return work;
 }
 
@@ -145,10 +151,9 @@ DEVICE void load_rows(element_t *to, const struct tensor_map *map, int tile, int
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring: of the rows that it shares, its
  * share, for all CTAs that share them. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
-                     struct pipeline_state *state, int item, int end) {
+                     int width, struct pipeline_state *state, int item, int end) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
-    const int width = args->fit.width;
     const int side_row = work.place * (ROWS / args->fit.sharing_side);
     const int fitted_row = work.line * (width / args->fit.sharing_fitted);
     const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
@@ -200,27 +205,19 @@ DEVICE void issue_k_tile(struct smem *shared, const struct gemm_args *args,
     pipeline_advance(state, args->fit.stages);
 }
 
-/* Releases the stage, which this warp has read, to the producers that load it: lane r arrives at CTA
- * r's barrier. mapa, mbarrier.arrive */
+/* Releases the stage of a k-tile, which this warp has read, to the producers that load it: lane r
+ * arrives at CTA r's barrier. If nothing will be loaded into the stage again, nobody waits there: so
+ * when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
-                          struct pipeline_state *state) {
+                          struct pipeline_state *state, int k_tile) {
     const int lane = threadIdx.x % 32;
+    if (k_tile + args->fit.stages >= work.k_tiles) return; /* and this holds from here on */
     if (cluster_size(args) == 1) {
         if (lane == 0) consumer_release(shared->ring, *state);
     } else if ((work.with_side | work.with_fitted) >> lane & 1) {
         mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
     }
     pipeline_advance(state, args->fit.stages);
-}
-
-/* The end of the main loop. No wgmma of the cluster still reads a ring, no load is under way to
- * one, and no CTA will arrive at another's barriers: so the ring may be overwritten, and a CTA
- * may end. All consumer threads; in a cluster, all threads of all its CTAs. */
-DEVICE void main_loop_ends(const struct gemm_args *args) {
-    /* barrier.cluster */
-    if (cluster_size(args) > 1) cluster_sync();
-    /* Of a single CTA only the consumers use the ring from here on. bar.sync */
-    else if (threadIdx.x < CONSUMER_THREADS) named_barrier_sync(1, CONSUMER_THREADS);
 }
 
 /* ---- the sums of the other parts ---- */
@@ -310,11 +307,10 @@ DEVICE void stage_rows(element_t *staging, bool transposed, int width, const flo
 
 /* Copies the staged rows that lie in D to D, 16 bytes per thread at a time. One warpgroup. */
 DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, struct work work,
-                      int slab) {
-    const bool transposed = args->fit.transposed;
-    const int side = work.side + slab * 64, pitch = fit_staging_pitch(args->fit.width, transposed);
-    const int rows = transposed ? args->fit.width : 64;
-    const int chunks = (transposed ? 64 : args->fit.width) / 8;
+                      int slab, int width, bool transposed) {
+    const int side = work.side + slab * 64, pitch = fit_staging_pitch(width, transposed);
+    const int rows = transposed ? width : 64;
+    const int chunks = (transposed ? 64 : width) / 8;
     const int first_row = transposed ? work.fitted : side;
     const int first_column = transposed ? side : work.fitted;
     NO_UNROLL for (int i = threadIdx.x % 128; i < rows * chunks; i += 128) {
@@ -344,50 +340,42 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
-        if (k_tile > 0) release_stage(shared, args, work, &release);
+        if (k_tile > 0) release_stage(shared, args, work, &release, k_tile - 1);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    main_loop_ends(args);
+    /* No wgmma of this CTA still reads the ring, and no load to it is under way: all have been waited
+     * for. So the ring may be overwritten. bar.sync */
+    named_barrier_sync(1, CONSUMER_THREADS);
     if (args->splits > 1) {
         if (!leave_sums(shared, args, work, width, acc)) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;
-    stage_rows(staging, args->fit.transposed, width, acc);
+    const bool transposed = args->fit.transposed;
+    stage_rows(staging, transposed, width, acc);
     /* The warpgroup's rows are staged before other threads read them. bar.sync */
     named_barrier_sync(2 + slab, 128);
-    copy_rows(staging, args, work, slab);
+    if (transposed) copy_rows(staging, args, work, slab, width, true);
+    else copy_rows(staging, args, work, slab, width, false);
 }
 
-/* The same for the launch's width, which becomes a constant here. One warpgroup. */
-DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args, struct work work,
-                               int slab) {
-    switch (args->fit.width) {
-#define CONSUME(n)                                                                                 \
-    case n:                                                                                        \
-        consumer(shared, args, work, slab, n);                                                     \
-        break;
-        WIDTHS(CONSUME)
-    }
-}
-
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
-    SHARED_MEMORY(struct smem);
-    const struct work work = work_of(&args);
-    const bool alone = cluster_size(&args) == 1;
-    const int early = alone ? args.fit.stages : 0;
+/* What each thread of a CTA does. `width` is a constant. */
+DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
+    const struct work work = work_of(args, width);
+    const bool alone = cluster_size(args) == 1;
+    const int early = alone ? args->fit.stages : 0;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
-        pipeline_init(shared->ring, args.fit.stages,
-                      SLABS * 4 * (args.fit.sharing_side + args.fit.sharing_fitted - 1));
+        pipeline_init(shared->ring, args->fit.stages,
+                      SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
         /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. In a
          * cluster the other CTAs' barriers have to be there. */
-        producer(shared, &args, work, &state, 0, early);
+        producer(shared, args, work, width, &state, 0, early);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster; bar.sync */
@@ -395,13 +383,22 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     else cluster_sync_relaxed();
     if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer_of_launch(shared, &args, work, warp / 4);
+        consumer(shared, args, work, warp / 4, width);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, work, &state, early, work.k_tiles);
-        main_loop_ends(&args);
+        if (loads) producer(shared, args, work, width, &state, early, work.k_tiles);
     }
 }
+
+/* A kernel for each width, of which the launch takes one. */
+#define KERNEL_OF_WIDTH(n)                                                                         \
+    KERNEL(THREADS, 1) kernel_##n(KERNEL_ARGS args) {                                              \
+        SHARED_MEMORY(struct smem);                                                                \
+        work_on_tile(shared, &args, n);                                                            \
+    }
+WIDTHS(KERNEL_OF_WIDTH)
+#define FUNCTION_OF_WIDTH(n) (const void *)kernel_##n,
+static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 - 1] */
 
 /* ---- the launch ---- */
 
@@ -425,6 +422,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
         return GEMM_UNSUPPORTED;
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
+    launch.kernel = kernels[fit.width / 8 - 1];
     launch.cluster = fit.sharing_side * fit.sharing_fitted;
     return gemm_launch_kernel(&launch, &args);
 }
@@ -444,13 +442,14 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
- * added, does not, and needs neither a workspace nor counters. The launch sets the cluster. */
+ * added, does not, and needs neither a workspace nor counters. The launch sets the function and the
+ * cluster. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
-    .function = (const void *)kernel, .launch = launch_function,                                   \
+    .function = (const void *)kernel_8, .launch = launch_function,                                 \
     .workspace_bytes = uses_workspace, .counters = uses_counters,
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)

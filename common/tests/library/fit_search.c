@@ -12,9 +12,10 @@ enum { SHAPES = 400, SMS = 132, TOLERATED = 6 /* percent */ };
 
 /* The device of the questions. */
 static int resident_of[FIT_CLUSTERS] = {SMS, SMS / 2, SMS / 4 - 1, SMS / 8 - 2};
+static int per_sm = 1; /* CTAs of the kernel */
 int gemm_sm_count(void) { return SMS; }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    return resident_of[launch->cluster < 8 ? launch->cluster / 2 : 3];
+    return resident_of[launch->cluster < 8 ? launch->cluster / 2 : 3] * per_sm;
 }
 
 /* From 2^low to 2^high, log-uniform; one of two is a multiple of 8. */
@@ -39,6 +40,7 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
     struct fit_search search = {.problem = p,
                                 .slabs = slabs,
                                 .k_tiles = ceil_div(p->k, BK),
+                                .sms = SMS,
                                 .byte = 1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
                                 .memory = elements * 2 / FIT_MEMORY_BYTES,
                                 .best = {.cycles = INFINITY}};
@@ -49,7 +51,7 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
         fit.transposed = i % 2;
         fit.sharing_side = form[0];
         fit.sharing_fitted = form[1];
-        search.resident = resident_of[form[2]];
+        search.resident = resident_of[form[2]] * per_sm;
         for (fit.width = 8 * form[1]; fit.width <= FIT_WIDEST(slabs); fit.width += 8 * form[1]) {
             const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
             if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])
@@ -70,6 +72,7 @@ static void expect_answers(const struct gemm_problem *p, double *worst) {
     double best = INFINITY, least = INFINITY;
     for (int slabs = 1; slabs <= 4; ++slabs) {
         const struct gemm_kernel kernel = {.tile_m = 64 * slabs};
+        per_sm = slabs == 1 ? 2 : 1;
         const struct fit fit = fit_of(p, &kernel, true);
         const int64_t tiles = fit_tiles(p, slabs, &fit);
         EXPECT(fit.width % 8 == 0 && fit.width >= 8 && fit.width <= FIT_WIDEST(slabs),
