@@ -1,0 +1,238 @@
+/*
+ * 12_w4a8, pairs.cu: a warpgroup promotes while its own next multiplications are under way.
+ *
+ * The idea: in kernel.cu a k-tile is a chain in its warpgroup. The next multiplications start after
+ * the wait for the last ones and after their promotion. Here a warpgroup has two sets of
+ * accumulators and issues two slabs of 64 channels at a time: of two k-tiles, or with SLABS 2 of
+ * the same k-tile, of which more channels then share the rows of A. It waits for the first slab,
+ * promotes it and converts the next weights while the Tensor Core multiplies the second. Teams of
+ * warpgroups do the same for each other, but they have twice the sums to add up, and fewer
+ * registers for each thread. What it costs: registers, so with many rows one CTA has the SM to
+ * itself. And the scales of A are fetched during the main loop, so that the store does not wait for
+ * memory.
+ */
+#include "gemm.h"
+#include "building_blocks/cluster_splits.h"
+#include "building_blocks/column_sum.h"
+#include "building_blocks/pipeline.h"
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "configuration.h"
+#include "fragments.h"
+
+struct tiles {
+    e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+};
+
+enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
+
+struct smem {
+    union {
+        struct tiles tiles;     /* in the main loop */
+        float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+    } memory;
+    float scale[BM];                    /* of the tile's rows of A */
+    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+};
+
+/* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
+ * bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
+DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t *a) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 32; ++step) {
+        const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
+        wgmma_m64nNk32_e4m3_rs(BM, acc, f->a[step], a_tile + along_k, step > 0);
+    }
+}
+
+/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
+ * faster together. */
+DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
+    return (args->tiles_k - (int)cluster_rank() + args->splits - 1) / args->splits;
+}
+
+/* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
+ * and k. One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+                     struct pipeline_state *state, int item, int end) {
+    struct tiles *tiles = &shared->memory.tiles;
+    NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
+        const int k_tile = item * args->splits + cluster_rank();
+        mbarrier_t *full = &shared->ring[state->index].full;
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+         * .arrive.expect_tx */
+        producer_acquire(shared->ring, *state, STAGE_BYTES);
+        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
+        UNROLL for (int i = 0; i < BLOCKS; ++i)
+            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
+                     block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
+        pipeline_advance(state, STAGES);
+    }
+}
+
+/* Moves on to the next slab's stage: that of the next k-tile, after a k-tile's last slab. */
+DEVICE void next_slab(struct pipeline_state *state, int slab) {
+    if (slab == SLABS - 1) pipeline_advance(state, STAGES);
+}
+
+/* Loads the weights of a slab, and waits for its k-tile first. One warpgroup. */
+DEVICE void take_slab(struct smem *shared, struct pipeline_state *state, struct weights *w,
+                      int consumer, int slab) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    if (slab == 0) consumer_wait(shared->ring, *state);
+    load_weights(w, shared->memory.tiles.b[state->index], consumer * SLABS + slab);
+    next_slab(state, slab);
+    /* This thread's reads of the weights come before the TMA's next write to their stage.
+     * fence.proxy.async */
+    fence_proxy_async();
+}
+
+/* Sends the multiplications of a slab, whose weights are in `f`, to the Tensor Core. One
+ * warpgroup. */
+DEVICE void issue_slab(struct smem *shared, struct pipeline_state *state, float acc[BM / 2],
+                       const struct fragments *f, int slab) {
+    /* The conversion's writing of the fragments, and the promotion's reading of the accumulators,
+     * come before the multiplications. wgmma.fence */
+    wgmma_fence();
+    multiply(acc, f, shared->memory.tiles.a[state->index]);
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
+    wgmma_commit_group();
+    next_slab(state, slab);
+}
+
+/* Adds up the sums of a slab that has been waited for in fp32, times the scales of this thread's
+ * two channels, and releases the k-tile's stage after its last slab. One warpgroup. */
+DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
+                        float acc[BM / 2], struct fragments *f, int slab) {
+    keep(f);
+    /* This warp has read the stage: all its lanes have, and then one arrives. bar.warp.sync,
+     * mbarrier.arrive */
+    if (slab == SLABS - 1) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    }
+    next_slab(state, slab);
+    wgmma_promote(sum, acc, f->scale, BM / 2);
+}
+
+/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With two
+ * slabs a k-tile has both, otherwise they are of two k-tiles. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const int slabs = k_tiles_of_cta(args) * SLABS;
+    enum { LAST = SLABS - 1 };
+    float first[BM / 2], second[BM / 2], sum[SLABS][BM / 2];
+    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) sum[i / (BM / 2)][i % (BM / 2)] = 0;
+    struct weights w;
+    struct fragments f, g; /* of the first and of the second slab */
+    struct pipeline_state take = {0, 0}, issue = {0, 0}, done = {0, 0};
+    take_slab(shared, &take, &w, consumer, 0);
+    convert(&f, &w);
+    if (slabs > 1) take_slab(shared, &take, &w, consumer, LAST);
+    NO_UNROLL for (int i = 2; i <= slabs; i += 2) {
+        issue_slab(shared, &issue, first, &f, 0);
+        convert(&g, &w);
+        keep(&g); /* all of it comes before the next multiplications */
+        issue_slab(shared, &issue, second, &g, LAST);
+        if (i < slabs) take_slab(shared, &take, &w, consumer, 0);
+        /* The first slab's sums are complete, and the Tensor Core has read its part of A. The
+         * second slab stays under way. wgmma.wait_group */
+        wgmma_wait_group(1);
+        finish_slab(shared, &done, sum[0], first, &f, 0);
+        if (i < slabs) convert(&f, &w);
+        if (i + 1 < slabs) take_slab(shared, &take, &w, consumer, LAST);
+        /* So are the second slab's. wgmma.wait_group */
+        wgmma_wait_group(0);
+        finish_slab(shared, &done, sum[LAST], second, &g, LAST);
+    }
+    if (slabs % 2) {
+        issue_slab(shared, &issue, first, &f, 0);
+        /* The last slab has no other beside it. wgmma.wait_group */
+        wgmma_wait_group(0);
+        finish_slab(shared, &done, sum[0], first, &f, 0);
+    }
+    /* All consumer warps have read their last stage, and no load is under way, so the sums may
+     * overwrite the ring. bar.sync */
+    named_barrier_sync(1, 128 * CONSUMERS);
+    UNROLL for (int slab = 0; slab < SLABS; ++slab)
+        column_sum_put(shared->memory.sums + (consumer * SLABS + slab) * 64, PITCH, sum[slab],
+                       BM / 2);
+}
+
+/* Fetches the scales of the tile's rows, so that the store does not wait for memory. The warps of
+ * the producer's warpgroup that load nothing. */
+DEVICE void fetch_scales(struct smem *shared, const struct gemm_args *args, struct place place) {
+    NO_UNROLL for (int i = threadIdx.x - 32; i < BM && place.m * BM + i < args->m; i += 96)
+        st_shared_b32(&shared->scale[i], ld_global_b32(&args->scales.a[place.m * BM + i]));
+}
+
+/* Adds up this CTA's share of the tile over the cluster, always in the same order, and stores it.
+ * All threads. */
+DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
+    enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
+    const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
+    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
+                   i += args->splits * THREADS) {
+        const int row = i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
+        const uint32_t bits = ld_shared_b32(&shared->scale[row]);
+        float sum[SUM_CHUNK], scale;
+        memcpy(&scale, &bits, sizeof scale);
+        column_sum_get(&shared->memory.sums[row * PITCH + chunk], args->splits, sum);
+        column_sum_store(args, place.m * BM + row, place.n * BN + chunk, scale * UNIT, sum);
+    }
+}
+
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warpgroup = warp_index() / 4;
+    const struct place place = place_of(&args, blockIdx.x / args.splits);
+    const bool loads = threadIdx.x == 0;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    if (loads) {
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+        /* The first round needs no wait, and a short main loop waits for its first bytes. */
+        producer(shared, &args, place, &state, 0, STAGES);
+    }
+    /* The barriers are initialized before others use them. bar.sync */
+    __syncthreads();
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        else if (threadIdx.x >= 32) fetch_scales(shared, &args, place);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* The sums of all CTAs of the cluster are complete, and the scales are in shared memory.
+     * barrier.cluster, bar.sync */
+    if (args.splits > 1) cluster_sync();
+    else __syncthreads();
+    store_tile(shared, &args, place);
+    /* No CTA exits while a peer may still read its memory. barrier.cluster */
+    if (args.splits > 1) cluster_sync();
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
+    if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
+    const int tiles = args.tiles_m * args.tiles_n;
+    args.splits = cluster_splits(launch, tiles, args.tiles_k);
+    launch.grid = tiles * args.splits;
+    launch.cluster = args.splits;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .technique = "a warpgroup promotes while its own next multiplications are under way",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
