@@ -72,7 +72,8 @@ const char *const backend_settings_heading = "The GPU";
 
 const char *backend_lacks(const char *option) {
     static const char *const simulated[] = {"--sms",        "--schedule", "--schedule-seed",
-                                            "--step-limit", "--explain",  "--check"};
+                                            "--step-limit", "--explain",  "--check",
+                                            "--launches"};
     for (size_t i = 0; i < sizeof simulated / sizeof *simulated; ++i)
         if (strcmp(option, simulated[i]) == 0)
             return "only the simulator's programs (build/sim) have this option";

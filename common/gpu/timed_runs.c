@@ -66,13 +66,16 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
 
 bool backend_can_time(void) { return true; }
 
-/* Enqueues multiplications first .. first + launches - 1 of the rotation. */
+/* Enqueues so many multiplications of the rotation. On several GPUs they follow each other on each
+ * of them, as far as the contender allows: the GPUs meet before the first and after the last. */
 static bool enqueue_many(const struct contender *contender, const struct gemm_problem *problems,
                          int count, int launches) {
-    for (int i = 0; i < launches; ++i)
-        if (contender->enqueue(contender, &problems[i % count], gpu_state.stream) != GEMM_OK)
-            return false;
-    return true;
+    const bool follow = contender->kernel && contender->kernel->follows;
+    bool good = !follow || gemm_devices_begin(gpu_state.stream) == GEMM_OK;
+    for (int i = 0; i < launches && good; ++i)
+        good = contender->enqueue(contender, &problems[i % count], gpu_state.stream) == GEMM_OK;
+    if (follow) good &= gemm_devices_end(gpu_state.stream) == GEMM_OK;
+    return good;
 }
 
 /* A graph of `launches` multiplications, ready on the device. NULL after a message. */
