@@ -225,9 +225,9 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
 /* Between the two, a launch of gemm_launch_devices() starts on each device when the launch before
  * it has ended on that device. It does not wait for the other devices. The first launch starts
  * after what the stream holds, and what is enqueued after gemm_devices_end() starts after the last
- * launch on every device. Nothing else may be enqueued between the two. For kernels that order by flags
- * what they do to other devices' memory (gemm_kernel.follows). When a launch has ended on a device,
- * its rows or columns of D are complete, and other devices may still read its operands. */
+ * launch on every device. Nothing else may be enqueued between the two. For kernels that order by
+ * flags what they do to other devices' memory (gemm_kernel.follows). When a launch has ended on a
+ * device, that device's rows or columns of D are complete, and others may still read its A. */
 enum gemm_status gemm_devices_begin(void *stream);
 enum gemm_status gemm_devices_end(void *stream);
 

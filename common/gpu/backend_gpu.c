@@ -66,14 +66,18 @@ static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     return false;
 }
 
-struct backend_setting backend_settings[1]; /* none */
-const int backend_setting_count = 0;
+struct backend_setting backend_settings[] = {
+    [SETTING_LAUNCHES] = {"--launches", "N",
+                          "in each run that is not timed (default 1). Kernels for several GPUs\n"
+                          "may begin one while other GPUs are in the one before",
+                          NULL, 1, MOST_LAUNCHES, 1},
+};
+const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The GPU";
 
 const char *backend_lacks(const char *option) {
     static const char *const simulated[] = {"--sms",        "--schedule", "--schedule-seed",
-                                            "--step-limit", "--explain",  "--check",
-                                            "--launches"};
+                                            "--step-limit", "--explain",  "--check"};
     for (size_t i = 0; i < sizeof simulated / sizeof *simulated; ++i)
         if (strcmp(option, simulated[i]) == 0)
             return "only the simulator's programs (build/sim) have this option";

@@ -40,9 +40,9 @@ struct backend_setting backend_settings[] = {
                        "(default 0: by the size of the problem)",
                        NULL, 0, UINT64_MAX, 0},
     [SETTING_LAUNCHES] = {"--launches", "N",
-                          "in each run (default 1); kernels for several GPUs that can do so\n"
-                          "begin the next launch while other GPUs are still in the last",
-                          NULL, 1, 64, 1},
+                          "in each run (default 1). Kernels for several GPUs may begin one\n"
+                          "while other GPUs are in the one before",
+                          NULL, 1, MOST_LAUNCHES, 1},
 };
 const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The simulator";
