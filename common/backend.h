@@ -153,7 +153,8 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
-enum { CHECK_SETTINGS = 4, MOST_CHECK_RUNS = 128 };
+enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
+enum { CHECK_SETTINGS = 5, MOST_CHECK_RUNS = 128 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {

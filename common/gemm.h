@@ -77,8 +77,8 @@ struct gemm_share {
     const element_t *b; /* [n][ldb] */
     element_t *d;       /* [m][ldd] */
     void *workspace;    /* >= gemm_kernel.workspace_bytes(), contents undefined */
-    uint32_t *flags;    /* gemm_kernel.flags() words, zero before the first launch; each launch
-                         * leaves them so */
+    uint32_t *flags;    /* gemm_kernel.flags() words, zero before the first launch; when all devices
+                         * have ended a launch, they are zero again */
 };
 
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
@@ -196,6 +196,8 @@ struct gemm_kernel {
     size_t (*flags)(const struct gemm_problem *problem);
     /* Each device rounds its partial sum to the type of D before the sums are added up. */
     bool rounds_parts;
+    /* Its launches may follow each other between gemm_devices_begin() and gemm_devices_end(). */
+    bool follows;
     /* launch() uses tile_counter; otherwise that may be NULL. */
     bool counters;
 };
@@ -219,6 +221,15 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch, const stru
  * on the stream starts after the last of them. The stream is device 0's. */
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices);
+
+/* Between the two, a launch of gemm_launch_devices() starts on each device when the launch before
+ * it has ended on that device. It does not wait for the other devices. The first launch starts
+ * after what the stream holds, and what is enqueued after gemm_devices_end() starts after the last
+ * launch on every device. Nothing else may be enqueued between the two. For kernels that order by
+ * flags what they do to other devices' memory (gemm_kernel.follows). When a launch has ended on a
+ * device, that device's rows or columns of D are complete, and others may still read its A. */
+enum gemm_status gemm_devices_begin(void *stream);
+enum gemm_status gemm_devices_end(void *stream);
 
 /* A copy of `bytes` bytes by a copy engine, usually from one device's memory to another's. */
 struct gemm_copy {

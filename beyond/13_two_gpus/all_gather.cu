@@ -312,5 +312,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
     .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_ROWS, .flags = flags,
-    .rounds_parts = false,
+    .rounds_parts = false, .follows = GATHER_BY_TMA,
 };

@@ -106,6 +106,56 @@ DEVICE int part_index(const struct gemm_device_args *args, struct work work, int
     return ((distance - 1) * work.owned + work.number) * CONSUMERS + half;
 }
 
+/* Parts that a device receives in a launch. */
+DEVICE int parts_to(const struct gemm_device_args *args, int device) {
+    const int rows = args->first_m_tile[device + 1] - args->first_m_tile[device];
+    return (args->devices - 1) * rows * args->gemm.tiles_n * CONSUMERS;
+}
+
+/* A word of device `sender`, after the flags of the parts that the sender receives. The owner sets
+ * it when this half of this CTA of the sender may send parts to the owner: there is *room*. */
+DEVICE uint32_t *room_word(const struct gemm_device_args *args, int sender, int owner, int half) {
+    const int distance = (owner - sender + args->devices) % args->devices; /* 1, 2, ... */
+    const int cta = (distance - 1) * gridDim.x + blockIdx.x;
+    return &args->flags[sender][parts_to(args, sender) + cta * CONSUMERS + half];
+}
+
+/* Does the CTA of this number on device `sender` send parts to this device? Any thread. */
+DEVICE bool receives_from(const struct gemm_device_args *args, int sender) {
+    int first = 0, owner = (sender + 1) % args->devices, number = blockIdx.x;
+    for (; owner != args->device; owner = (owner + 1) % args->devices)
+        first += args->first_m_tile[owner + 1] - args->first_m_tile[owner];
+    const int end = first + args->first_m_tile[owner + 1] - args->first_m_tile[owner];
+    while (number < first * args->gemm.tiles_n) number += gridDim.x;
+    return number < end * args->gemm.tiles_n;
+}
+
+/* Gives room to the peers' CTAs of this CTA's number. On this device the launch before has ended:
+ * its parts are added up, and their flags are zero. One warp. */
+DEVICE void give_room(const struct gemm_device_args *args) {
+    const int half = threadIdx.x % 32;
+    for (int distance = 1; distance < args->devices; ++distance) {
+        const int sender = (args->device + distance) % args->devices;
+        /* The launch before on this device comes before what the sender does after it has acquired
+         * the word. The sender is another device, hence .sys. st.release.sys */
+        if (half < CONSUMERS && receives_from(args, sender))
+            st_global_release(room_word(args, sender, args->device, half), 1, SCOPE_SYS);
+    }
+}
+
+/* Waits until the owner has begun this launch, before the first part that is sent to it. One
+ * thread. */
+DEVICE void wait_for_room(const struct gemm_device_args *args, int owner, int half) {
+    uint32_t *room = room_word(args, args->device, owner, half);
+    /* The owner's loads of the parts of the launch before come before this thread's stores of new
+     * ones, and so do its resets of their flags. ld.acquire.sys */
+    while (ld_global_acquire(room, SCOPE_SYS) == 0) {
+    }
+    /* For the next launch: the owner sets the word again after it has acquired the flag of a part,
+     * and this comes before that flag's release. st.relaxed.gpu */
+    st_global_relaxed(room, 0, SCOPE_GPU);
+}
+
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
@@ -213,7 +263,8 @@ DEVICE void add_parts(const struct gemm_device_args *args, struct work work, int
              * later accesses. ld.acquire.sys */
             while (ld_global_acquire(flag, SCOPE_SYS) == 0) {
             }
-            /* For the next launch, which the end of this one orders. st.relaxed.gpu */
+            /* For the next launch: the peer sets the flag again after it has acquired room from
+             * this device's next launch. st.relaxed.gpu */
             st_global_relaxed(flag, 0, SCOPE_GPU);
         }
     /* The acquired parts come before the other threads' loads, too. bar.sync */
@@ -230,7 +281,8 @@ DEVICE void add_parts(const struct gemm_device_args *args, struct work work, int
 /* Multiplies its 64 rows of tile after tile, and sends or stores them. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
-    uint32_t *sent = NULL; /* the flag of the part that is on its way */
+    uint32_t *sent = NULL;   /* the flag of the part that is on its way */
+    int room = args->device; /* the last owner whose room has been waited for */
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
@@ -251,6 +303,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         /* Signals before this warpgroup waits for its peers: they may be waiting for the part. */
         if (elected) signal_part(&sent);
         if (work.owner != args->device) {
+            if (room != work.owner && elected) wait_for_room(args, work.owner, half);
+            room = work.owner;
             send_part(&shared->staging[half], args, work, half, acc, &sent);
             continue;
         }
@@ -277,6 +331,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp > CONSUMERS) give_room(&args);
     } else {
         consumer(shared, &args, warpgroup - 1);
     }
@@ -290,14 +345,26 @@ static int parts_of(const struct gemm_problem *p, int device) {
     return (p->devices - 1) * rows * tiles_n * CONSUMERS;
 }
 
-static size_t flags(const struct gemm_problem *p) {
+static int most_parts(const struct gemm_problem *p) {
     int most = 0;
     for (int device = 0; device < p->devices; ++device)
         if (most < parts_of(p, device)) most = parts_of(p, device);
-    return (size_t)most;
+    return most;
 }
 
-static size_t workspace_bytes(const struct gemm_problem *p) { return flags(p) * PART_BYTES; }
+static int grid_of(const struct gemm_problem *p) {
+    const int items = ceil_div(p->m, BM) * ceil_div(p->n, BN), sms = gemm_sm_count();
+    return items < sms ? items : sms;
+}
+
+/* A flag for each part, and the words of room_word(). */
+static size_t flags(const struct gemm_problem *p) {
+    return (size_t)(most_parts(p) + (p->devices - 1) * grid_of(p) * CONSUMERS);
+}
+
+static size_t workspace_bytes(const struct gemm_problem *p) {
+    return (size_t)most_parts(p) * PART_BYTES;
+}
 
 /* The maps of one device: its operands, its D, and the parts that it sends to each peer. */
 static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_device_args *args) {
@@ -327,9 +394,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_slice_k(own);
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
-    const int items = args[0].gemm.items, sms = gemm_sm_count();
-    const struct gemm_launch grid =
-        gemm_launch_of(&GEMM_KERNEL, items < sms ? items : sms, stream);
+    const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, grid_of(p), stream);
     return gemm_launch_devices(&grid, args, p->devices);
 }
 
@@ -340,5 +405,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
     .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = flags,
-    .rounds_parts = !PARTS_FP32,
+    .rounds_parts = !PARTS_FP32, .follows = true,
 };

@@ -66,8 +66,13 @@ static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
     return false;
 }
 
-struct backend_setting backend_settings[1]; /* none */
-const int backend_setting_count = 0;
+struct backend_setting backend_settings[] = {
+    [SETTING_LAUNCHES] = {"--launches", "N",
+                          "in each run that is not timed (default 1). Kernels for several GPUs\n"
+                          "may begin one while other GPUs are in the one before",
+                          NULL, 1, MOST_LAUNCHES, 1},
+};
+const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The GPU";
 
 const char *backend_lacks(const char *option) {

@@ -13,6 +13,7 @@
 static struct {
     int count;
     int current;
+    bool forked; /* between devices_begin() and devices_end() */
     struct {
         int ordinal;
         cudaStream_t stream; /* none of the first, which uses the caller's */
@@ -123,21 +124,23 @@ bool devices_fork(cudaStream_t stream, int devices, cudaStream_t streams[GEMM_DE
         return false;
     }
     streams[0] = stream;
+    for (int i = 1; i < devices; ++i)
+        streams[i] = open.device[i].stream;
+    if (open.forked) return true;
     if (!devices_select(0) ||
         !cuda_ok(cudaEventRecord(open.device[0].reached, stream), "recording an event"))
         return false;
-    for (int i = 1; i < devices; ++i) {
-        streams[i] = open.device[i].stream;
+    for (int i = 1; i < devices; ++i)
         if (!devices_select(i) ||
             !cuda_ok(cudaStreamWaitEvent(streams[i], open.device[0].reached, 0),
                      "ordering two streams"))
             return false;
-    }
     return true;
 }
 
 bool devices_join(cudaStream_t stream, int devices) {
     bool good = true;
+    if (open.forked) return devices_select(0);
     for (int i = 1; i < devices; ++i)
         good &= devices_select(i) &&
                 cuda_ok(cudaEventRecord(open.device[i].reached, open.device[i].stream),
@@ -149,7 +152,23 @@ bool devices_join(cudaStream_t stream, int devices) {
     return good;
 }
 
+bool devices_begin(cudaStream_t stream) {
+    cudaStream_t streams[GEMM_DEVICES];
+    open.forked = devices_fork(stream, open.count, streams) && devices_select(0);
+    return open.forked;
+}
+
+bool devices_end(cudaStream_t stream) {
+    open.forked = false;
+    return devices_join(stream, open.count);
+}
+
 bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]) {
+    if (open.forked) {
+        fprintf(stderr, "copies refused: between gemm_devices_begin() and gemm_devices_end() there "
+                        "may only be launches by gemm_launch_devices()\n");
+        return false;
+    }
     for (int i = 0; i < devices; ++i) {
         streams[i] = open.device[i].beside;
         if (!devices_select(i) ||

@@ -33,6 +33,10 @@ bool devices_back(void);
 bool devices_fork(cudaStream_t stream, int devices, cudaStream_t streams[GEMM_DEVICES]);
 /* `stream` goes on after the others. Selects device 0. */
 bool devices_join(cudaStream_t stream, int devices);
+/* Between the two, devices_fork() and devices_join() enqueue nothing: the streams have forked once,
+ * and join once. False after a message. */
+bool devices_begin(cudaStream_t stream);
+bool devices_end(cudaStream_t stream);
 /* After devices_fork(): streams of the copy engines, which go on from the same point; the end. */
 bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]);
 bool devices_join_copies(cudaStream_t stream, int devices);

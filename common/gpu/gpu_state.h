@@ -20,6 +20,9 @@ struct gpu_state {
 };
 extern struct gpu_state gpu_state;
 
+/* Indices into backend_settings. */
+enum { SETTING_LAUNCHES, SETTINGS };
+
 /* Releases what timing has allocated (timed_runs.c). */
 void timer_close(void);
 

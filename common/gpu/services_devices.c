@@ -55,6 +55,14 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
     return gemm_launch_beside_copies(launch, args, devices, NULL, 0);
 }
 
+enum gemm_status gemm_devices_begin(void *stream) {
+    return devices_begin((cudaStream_t)stream) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
+enum gemm_status gemm_devices_end(void *stream) {
+    return devices_end((cudaStream_t)stream) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
     cudaStream_t streams[GEMM_DEVICES];
     const int devices = devices_count();

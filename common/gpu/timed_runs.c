@@ -57,23 +57,27 @@ static bool wait_for_end(const char *name) {
     return cuda_ok(status, name);
 }
 
+/* Enqueues so many multiplications of the rotation. On several GPUs they follow each other on each
+ * of them, as far as the contender allows: the GPUs meet before the first and after the last. */
+static bool enqueue_many(const struct contender *contender, const struct gemm_problem *problems,
+                         int count, int launches) {
+    const bool follow = contender->kernel && contender->kernel->follows;
+    bool good = !follow || gemm_devices_begin(gpu_state.stream) == GEMM_OK;
+    for (int i = 0; i < launches && good; ++i)
+        good = contender->enqueue(contender, &problems[i % count], gpu_state.stream) == GEMM_OK;
+    if (follow) good &= gemm_devices_end(gpu_state.stream) == GEMM_OK;
+    return good;
+}
+
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles) {
     *cycles = -1.0; /* one run alone is not worth a clock reading */
-    if (contender->enqueue(contender, problem, gpu_state.stream) != GEMM_OK) return RUN_FAILED;
+    const int launches = contender->kernel ? (int)backend_settings[SETTING_LAUNCHES].value : 1;
+    if (!enqueue_many(contender, problem, 1, launches)) return RUN_FAILED;
     return wait_for_end(contender->name) ? RUN_OK : RUN_FAILED;
 }
 
 bool backend_can_time(void) { return true; }
-
-/* Enqueues multiplications first .. first + launches - 1 of the rotation. */
-static bool enqueue_many(const struct contender *contender, const struct gemm_problem *problems,
-                         int count, int launches) {
-    for (int i = 0; i < launches; ++i)
-        if (contender->enqueue(contender, &problems[i % count], gpu_state.stream) != GEMM_OK)
-            return false;
-    return true;
-}
 
 /* A graph of `launches` multiplications, ready on the device. NULL after a message. */
 static cudaGraphExec_t capture(const struct contender *contender,

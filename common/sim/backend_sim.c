@@ -39,6 +39,10 @@ struct backend_setting backend_settings[] = {
                        "turns of threads after which a launch counts as endless\n"
                        "(default 0: by the size of the problem)",
                        NULL, 0, UINT64_MAX, 0},
+    [SETTING_LAUNCHES] = {"--launches", "N",
+                          "in each run (default 1). Kernels for several GPUs may begin one\n"
+                          "while other GPUs are in the one before",
+                          NULL, 1, MOST_LAUNCHES, 1},
 };
 const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The simulator";
@@ -55,7 +59,7 @@ void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
 
 static struct backend_options options;
 static uint64_t seed; /* of SCHEDULE_RANDOM, in the first run */
-static int run_number;
+static int run_number, launches;
 struct sim_run_state sim_run_state;
 
 enum exit_code backend_open(const struct backend_options *chosen, struct backend_info *info) {
@@ -70,6 +74,7 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;
     run_number = 0;
+    launches = (int)backend_settings[SETTING_LAUNCHES].value;
     memset(info, 0, sizeof *info);
     info->backend = "sim";
     char gpus[24] = "";
@@ -216,6 +221,18 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
     return 0;
 }
 
+/* The launches of a run. */
+static enum gemm_status enqueue_launches(const struct contender *contender,
+                                         const struct gemm_problem *problem) {
+    const bool follow = launches > 1 && contender->kernel && contender->kernel->follows;
+    enum gemm_status status = follow ? gemm_devices_begin(NULL) : GEMM_OK;
+    for (int i = 0; i < launches && status == GEMM_OK; ++i)
+        status = contender->enqueue(contender, problem, NULL);
+    if (!follow) return status;
+    const enum gemm_status end = gemm_devices_end(NULL);
+    return status == GEMM_OK ? end : status;
+}
+
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles) {
     sim.cycles = 0;
@@ -228,9 +245,9 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     const bool record = options.trace && contender->kernel;
     if (record) sim_recording_begin(contender->kernel, problem);
     sim_run_state.running = true;
-    const enum gemm_status status = contender->enqueue(contender, problem, NULL);
+    const enum gemm_status status = enqueue_launches(contender, problem);
     sim_run_state.running = false;
-    const double simulated = sim_timed() ? (double)sim.cycles : -1;
+    const double simulated = sim_timed() ? (double)sim.cycles / launches : -1;
     if (record) sim_recording_end(simulated);
     hazards_end();
     if (cycles) *cycles = simulated;

@@ -47,12 +47,16 @@ static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
 static void set_run(struct check_run *run, const struct gemm_kernel *kernel,
                     const struct shape *shape, enum sim_schedule schedule, uint64_t seed) {
     *run = (struct check_run){.m = shape->m, .n = shape->n, .k = shape->k, .seed = seed};
-    if (kernel->layout != LAYOUT_ONE_DEVICE) run->gpus = 2 + (int)(seed % 3);
     for (int i = 0; i < backend_setting_count; ++i)
         run->setting[i] = backend_settings[i].value;
     run->setting[SETTING_SMS] = (uint64_t)(kernel->cluster * shape->clusters);
     run->setting[SETTING_SCHEDULE] = schedule;
     if (schedule == SCHEDULE_RANDOM) run->setting[SETTING_SEED] = seed;
+    if (kernel->layout == LAYOUT_ONE_DEVICE) return;
+    /* Fewer launches of more GPUs: a run takes the same time. */
+    enum { LEAST_GPUS = 2, MOST_GPUS = 4 };
+    run->gpus = LEAST_GPUS + (int)(seed % (MOST_GPUS - LEAST_GPUS + 1));
+    run->setting[SETTING_LAUNCHES] = (uint64_t)(MOST_GPUS - run->gpus + 1);
 }
 
 /* Every shape from `shape` to `end` - 1 under every schedule. */

@@ -4,6 +4,7 @@
 #include "sim/core/hooks.h"
 
 #include "sim/cost/warp_timing.h"
+#include "sim/order/earlier.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/release.h"
 #include "sim/order/shadow.h"
@@ -18,6 +19,7 @@ static void cta_begins(struct sim_cta *cta) {
 
 static void launch_begins(void) {
     release_launch_begins();
+    earlier_launch_begins();
     global_shadow_launch_begins();
     poll_launch_begins();
     cp_async_launch_begin();
@@ -29,6 +31,7 @@ const struct sim_hooks sim_hooks = {
     .cta_begins = cta_begins,
     .warp_begins = timing_warp_begin,
     .thread_ends = cp_async_thread_exit,
+    .cluster_retires = earlier_retire,
     .launch_begins = launch_begins,
     .settle = timing_settle,
     .drain = timing_drain,

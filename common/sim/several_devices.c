@@ -2,6 +2,9 @@
  * several_devices.c: launches on several devices, and the copy engines, as a chapter's launch
  * function sees them.
  *
+ * Launches that follow each other are kept, and run together: the devices' grids of all of them
+ * (core/grid.c).
+ *
  * A copy beside a launch is a job like those of the TMA: its destination is poisoned when it
  * begins, and written when the schedule says. The clocks of happens-before do not know it. A kernel
  * that reads the destination in the same launch reads the poison under some schedules.
@@ -70,14 +73,86 @@ static enum gemm_status check_launch(const struct gemm_launch *launch, int devic
     return GEMM_LAUNCH_FAILED;
 }
 
+/* Launches that follow each other on each device. */
+static struct {
+    bool open;
+    struct gemm_launch launch;
+    struct gemm_device_args *args; /* [launches][devices] */
+    int devices, launches;
+} kept;
+
+static bool nothing_kept(const char *what) {
+    if (!kept.open) return true;
+    fprintf(stderr,
+            "%s refused: between gemm_devices_begin() and gemm_devices_end() there may only be "
+            "launches by gemm_launch_devices()\n",
+            what);
+    return false;
+}
+
+static bool same_grids(const struct gemm_launch *launch, int devices) {
+    const struct gemm_launch *const first = &kept.launch;
+    return launch->kernel == first->kernel && launch->grid == first->grid &&
+           launch->cluster == first->cluster && launch->threads == first->threads &&
+           launch->smem_bytes == first->smem_bytes && devices == kept.devices;
+}
+
+static enum gemm_status run_kept(void) {
+    const int launches = kept.launches;
+    kept.launches = 0;
+    if (launches == 0 || sim_run_state.abandoned) return GEMM_OK;
+    return grid_run_devices(&kept.launch, kept.args, kept.devices, launches,
+                            &sim_run_state.abandoned)
+               ? GEMM_OK
+               : GEMM_LAUNCH_FAILED;
+}
+
+static enum gemm_status keep(const struct gemm_launch *launch, const struct gemm_device_args *args,
+                             int devices) {
+    /* Other grids begin when these have ended on all devices. */
+    if (kept.launches > 0 && !same_grids(launch, devices) && run_kept() != GEMM_OK)
+        return GEMM_LAUNCH_FAILED;
+    const size_t used = (size_t)kept.launches * (size_t)devices;
+    kept.args = realloc(kept.args, (used + (size_t)devices) * sizeof *kept.args);
+    if (!kept.args) {
+        fprintf(stderr, "%s: no memory for another launch\n", launch->name);
+        exit(EXIT_NO_DEVICE);
+    }
+    memcpy(&kept.args[used], args, (size_t)devices * sizeof *args);
+    kept.launch = *launch;
+    kept.devices = devices;
+    ++kept.launches;
+    return GEMM_OK;
+}
+
+enum gemm_status gemm_devices_begin(void *stream) {
+    (void)stream;
+    if (!nothing_kept("gemm_devices_begin()")) return GEMM_LAUNCH_FAILED;
+    kept.open = true;
+    kept.launches = 0;
+    return GEMM_OK;
+}
+
+enum gemm_status gemm_devices_end(void *stream) {
+    (void)stream;
+    const enum gemm_status status = run_kept();
+    kept.open = false;
+    free(kept.args);
+    kept.args = NULL;
+    return status;
+}
+
 enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
                                            const struct gemm_device_args *args, int devices,
                                            const struct gemm_copy *copies, int count) {
     if (check_launch(launch, devices) != GEMM_OK) return GEMM_LAUNCH_FAILED;
     if (sim_run_state.abandoned) return GEMM_OK;
+    if (count > 0 && !nothing_kept("copies beside a launch")) return GEMM_LAUNCH_FAILED;
+    if (kept.open) return keep(launch, args, devices);
     if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
-    return grid_run_devices(launch, args, devices, &sim_run_state.abandoned) ? GEMM_OK
-                                                                             : GEMM_LAUNCH_FAILED;
+    return grid_run_devices(launch, args, devices, 1, &sim_run_state.abandoned)
+               ? GEMM_OK
+               : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
@@ -87,6 +162,7 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
 
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
     (void)stream;
+    if (!nothing_kept("copies")) return GEMM_LAUNCH_FAILED;
     if (sim_run_state.abandoned) return GEMM_OK;
     if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
     while (jobs_complete_next()) {

@@ -2,6 +2,9 @@
  * nccl.c: what chapter 13 is compared with on several GPUs: cuBLAS on each of them, and NCCL's
  * collective after it or before it, on the same streams.
  *
+ * On each GPU's stream the next multiplication follows without waiting for other GPUs: what a GPU
+ * uses is its own, and the collectives order what crosses the link.
+ *
  * Slices of k: each GPU multiplies its slice and has a part of all of D, rounded to D's type; a
  * reduce-scatter adds the parts up, each owner's rows. Slices of rows: an all-gather collects A,
  * then each GPU computes its columns of D. NCCL wants slices of equal size; where they are not, one
@@ -180,9 +183,9 @@ static bool open_group(void) {
 
 /* What the harness has to know of the two: how the operands lie, and what the result may be off. */
 static const struct gemm_kernel reduce_scatter_kernel = {
-    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_K, .rounds_parts = true};
-static const struct gemm_kernel all_gather_kernel = {.name = "cublas-nccl",
-                                                     .layout = LAYOUT_SLICES_OF_ROWS};
+    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_K, .rounds_parts = true, .follows = true};
+static const struct gemm_kernel all_gather_kernel = {
+    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_ROWS, .follows = true};
 
 bool nccl_reduce_scatter_contender(const struct gemm_problem *problems, int count,
                                    struct contender *out) {

@@ -30,14 +30,15 @@ uint64_t endless_last_step, endless_last_product;
 static double products(void) {
     enum { PADDING = 256 };
     const struct gemm_args *const args = sim.args;
-    return sim.devices * ((double)args->m + PADDING) * ((double)args->n + PADDING) *
-           ((double)args->k + PADDING);
+    return (double)sim.launches * sim.devices * ((double)args->m + PADDING) *
+           ((double)args->n + PADDING) * ((double)args->k + PADDING);
 }
 
 /* Chapters 01 to 05 take 0.02 to 0.04 turns for a product, the others a tenth of that. */
 static uint64_t usual_limit(void) {
     enum { LEAST = 10000000, PRODUCTS_OF_A_TURN = 4 };
-    return (uint64_t)sim.devices * LEAST + (uint64_t)(products() / PRODUCTS_OF_A_TURN);
+    return (uint64_t)sim.launches * (uint64_t)sim.devices * LEAST +
+           (uint64_t)(products() / PRODUCTS_OF_A_TURN);
 }
 
 static uint64_t step_limit(void) { return endless_step_limit ? endless_step_limit : usual_limit(); }

@@ -4,6 +4,8 @@
  *
  * A launch on several devices is a grid on each of them, of the same kernel and size. Their
  * clusters are numbered through: those of device d follow those of device d - 1. So are their SMs.
+ * Several such launches may follow each other: on each device one begins when the one before it has
+ * ended there, whatever the other devices do. Their clusters are numbered through, too.
  *
  * An SM takes as many CTAs as its threads, shared memory and registers admit; the CTAs of a cluster
  * sit on different SMs and start together. A cluster keeps its places until the last of its threads
@@ -45,7 +47,9 @@ static struct {
     int clusters; /* of a device's grid */
     int ctas_per_sm;
     struct {
-        int next;   /* to start */
+        int launch; /* that runs here */
+        int next;   /* cluster of it to start */
+        int live;   /* clusters that have started and not ended */
         int *order; /* of the clusters */
     } on[GEMM_DEVICES];
     int used[GEMM_DEVICES * MAX_SMS];         /* resident CTAs of each SM */
@@ -79,7 +83,7 @@ static void thread_main(void *argument) {
     /* The kernel is a function of one struct, by value, as gemm.h says. */
     if (sim.device_args)
         ((void (*)(const struct gemm_device_args))(uintptr_t)sim.launch->kernel)(
-            sim.device_args[cta->device]);
+            sim.device_args[cta->launch * sim.devices + cta->device]);
     else
         ((void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel)(*sim.args);
     make_exit_calls(&thread->at_exit);
@@ -125,7 +129,8 @@ static void begin_thread(struct sim_cta *cta, int index) {
 
 static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->index = index;
-    cta->device = index / sim.launch->grid;
+    cta->device = index / sim.launch->grid % sim.devices;
+    cta->launch = index / sim.launch->grid / sim.devices;
     cta->sm = sm;
     cta->place = grid.used[sm]++;
     cta->live = cta->threads;
@@ -209,7 +214,9 @@ static bool start_next_cluster(int device) {
         taken[sm[rank]] = true;
         if (time < grid.free_at[sm[rank]]) time = grid.free_at[sm[rank]];
     }
-    int index = device * grid.clusters + grid.on[device].order[grid.on[device].next++];
+    const int before = grid.on[device].launch * sim.devices + device; /* grids */
+    int index = before * grid.clusters + grid.on[device].order[grid.on[device].next++];
+    ++grid.on[device].live;
     struct sim_cluster *cluster = grid.pool;
     if (cluster)
         grid.pool = cluster->next;
@@ -230,17 +237,35 @@ static bool start_next_cluster(int device) {
     return true;
 }
 
+/* The next launch begins on the device if this one has ended there. */
+static void follow(int device) {
+    if (grid.on[device].next < grid.clusters || grid.on[device].live > 0 ||
+        grid.on[device].launch + 1 == sim.launches)
+        return;
+    uint64_t end = 0;
+    for (int sm = device * sim.sms; sm < (device + 1) * sim.sms; ++sm)
+        if (end < grid.free_at[sm]) end = grid.free_at[sm];
+    for (int sm = device * sim.sms; sm < (device + 1) * sim.sms; ++sm)
+        grid.free_at[sm] = end;
+    ++grid.on[device].launch;
+    grid.on[device].next = 0;
+}
+
 bool grid_admit(void) {
     bool started = false;
-    for (int device = 0; device < sim.devices; ++device)
+    for (int device = 0; device < sim.devices; ++device) {
+        follow(device);
         while (grid.on[device].next < grid.clusters && start_next_cluster(device))
             started = true;
+    }
     if (started) list_resident_warps();
     return sim.clusters != NULL;
 }
 
 void grid_retire(struct sim_cluster *cluster) {
     jobs_complete_all(cluster);
+    sim_hooks.cluster_retires(cluster);
+    --grid.on[cluster->cta[0].device].live;
     for (int rank = 0; rank < cluster->ctas; ++rank) {
         struct sim_cta *cta = &cluster->cta[rank];
         uint64_t end = 0;
@@ -342,16 +367,17 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
 bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
     sim.args = args;
     sim.device_args = NULL;
-    sim.devices = 1;
+    sim.devices = sim.launches = 1;
     return run(launch, abandoned);
 }
 
 bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
-                      int devices, bool *abandoned) {
+                      int devices, int launches, bool *abandoned) {
     if (devices < 1 || devices > GEMM_DEVICES)
         return refuse(launch, "%ld devices (1 to %ld)", devices, GEMM_DEVICES);
     sim.args = &args->gemm;
     sim.device_args = args;
     sim.devices = devices;
+    sim.launches = launches;
     return run(launch, abandoned);
 }

@@ -10,9 +10,10 @@
 /* Runs a grid to its end. False if it was refused (said why). *abandoned: a fatal hazard ended it.
  */
 bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
-/* The same for a grid on each of several devices, all at the same time. */
+/* The same for a grid on each of several devices, all at the same time, and for several launches of
+ * it that follow each other on each device: args[launch * devices + device]. */
 bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
-                      int devices, bool *abandoned);
+                      int devices, int launches, bool *abandoned);
 /* Could a grid of these CTAs be launched? False after a message. */
 bool grid_acceptable(const struct gemm_launch *launch);
 /* CTAs of this launch that fit an SM. */

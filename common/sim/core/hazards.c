@@ -42,11 +42,15 @@ void source_site_of(uint16_t site, const char **file, int *line) {
 /* ---- names ---- */
 
 const char *sim_cta_name(const struct sim_cta *cta, char *text, size_t size) {
-    if (sim.devices > 1 && sim.launch)
-        snprintf(text, size, "CTA %d of device %d", cta->index % sim.launch->grid,
-                 cta->index / sim.launch->grid);
-    else
+    if (sim.devices < 2 || !sim.launch) {
         snprintf(text, size, "CTA %d", cta->index);
+        return text;
+    }
+    const int grid = cta->index / sim.launch->grid;
+    const int used = snprintf(text, size, "CTA %d of device %d", cta->index % sim.launch->grid,
+                              grid % sim.devices);
+    if (sim.launches > 1)
+        snprintf(text + used, size - (size_t)used, ", launch %d", grid / sim.devices + 1);
     return text;
 }
 

@@ -17,6 +17,8 @@ struct sim_hooks {
     void (*warp_begins)(struct sim_warp *warp, uint64_t time);
     /* A thread has returned from the kernel. units/ */
     void (*thread_ends)(struct sim_thread *thread);
+    /* All threads of a cluster have ended. order/ */
+    void (*cluster_retires)(struct sim_cluster *cluster);
     /* A launch begins; one before it may have been abandoned. order/, units/ */
     void (*launch_begins)(void);
     /* Charges the warp for what its lanes have logged, until its clock passes the horizon. True if

@@ -13,8 +13,9 @@ struct sim_run {
     int gpus, sms; /* devices that a launch may have; SMs of each */
     const struct gemm_launch *launch;
     const struct gemm_args *args;               /* of the first device */
-    const struct gemm_device_args *device_args; /* [devices]; NULL: a launch on one device */
+    const struct gemm_device_args *device_args; /* [launches][devices]; NULL: one on one device */
     int devices;                                /* of the launch */
+    int launches;                               /* that follow each other on each device */
     struct sim_cluster *clusters;               /* resident */
     uint64_t cycles;                            /* the end of the latest launch, SCHEDULE_TIME */
     uint64_t steps;                             /* scheduling steps so far */

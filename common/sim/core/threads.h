@@ -154,8 +154,8 @@ struct sim_warpgroup {
 struct sim_cta {
     struct sim_cluster *cluster;
     int rank;  /* in the cluster */
-    int index; /* in the grid, or in all grids if several devices run one each */
-    int device;
+    int index; /* in the grid, or in all grids of a run: launch by launch, device by device */
+    int device, launch;
     int sm;    /* among those of all devices */
     int place; /* which of the SM's residents */
     int threads, warps, warpgroups;

@@ -19,7 +19,9 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/earlier.h"
 #include "sim/order/known.h"
 
 enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_BYTES };
@@ -33,8 +35,9 @@ struct cells {
 static struct global_record *pool; /* [0] is never used */
 static uint32_t pool_room, pool_used, pool_free;
 static uint32_t launch;
-/* Where each element has one writer, unless it is read: D, on each device. */
-static const struct cells *cells_of_d[GEMM_DEVICES];
+/* Where each element has one writer, unless it is read: D, of each launch on each device. */
+static const struct cells **cells_of_d;
+static int matrices_d;
 
 static struct cells *cells_at(const void *pointer, size_t *offset) {
     size_t bytes = 0;
@@ -58,17 +61,18 @@ void global_shadow_launch_begins(void) {
     ++launch;
     pool_used = 1;
     pool_free = 0;
-    for (int device = 0; device < GEMM_DEVICES; ++device) {
-        const element_t *d = NULL;
-        if (device < sim.devices)
-            d = sim.device_args ? sim.device_args[device].gemm.d : sim.args->d;
-        cells_of_d[device] = d ? cells_at(d, &offset) : NULL;
+    matrices_d = sim.launches * sim.devices;
+    free(cells_of_d);
+    cells_of_d = storage_zeroed((size_t)matrices_d, sizeof *cells_of_d);
+    for (int i = 0; i < matrices_d; ++i) {
+        const element_t *const d = sim.device_args ? sim.device_args[i].gemm.d : sim.args->d;
+        cells_of_d[i] = d ? cells_at(d, &offset) : NULL;
     }
 }
 
 static bool is_d(const struct cells *cells) {
-    for (int device = 0; device < sim.devices; ++device)
-        if (cells == cells_of_d[device]) return true;
+    for (int i = 0; i < matrices_d; ++i)
+        if (cells == cells_of_d[i]) return true;
     return false;
 }
 
@@ -97,7 +101,8 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
         return (slot == thread->slot && !for_async_proxy) ||
                sim_clock_get(for_async_proxy ? &thread->g : &thread->c, slot) >= epoch;
     const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
-    return sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch;
+    return (sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch) ||
+           earlier_knows(thread, (int)cluster, slot, epoch, for_async_proxy);
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
@@ -146,6 +151,10 @@ static bool same_thread(const struct global_record *a, const struct global_recor
     return a->thread == b->thread && a->cluster == b->cluster;
 }
 
+static bool same_launch(const struct global_record *a, const struct global_record *b) {
+    return sim_place_at((int)a->cluster, 0).launch == sim_place_at((int)b->cluster, 0).launch;
+}
+
 static bool was_read(uint32_t list, unsigned elements) {
     while (list && (pool[list].write || !(pool[list].elements & elements)))
         list = pool[list].next;
@@ -163,7 +172,7 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         const unsigned shared = then->elements & now->elements;
         if (!shared || !(now->write || then->write)) continue;
         const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
-        if (then->write && one_writer && !same_thread(now, then))
+        if (then->write && one_writer && !same_thread(now, then) && same_launch(now, then))
             global_accuse(thread, now, then, where, true);
         else if (!ordered(thread, now, then, list))
             global_accuse(thread, now, then, where, false);

@@ -58,13 +58,15 @@ void release_launch_begins(void) {
 
 struct sim_place sim_place_at(int cluster, int thread) {
     const struct gemm_launch *const launch = sim.launch;
-    return (struct sim_place){cluster * launch->cluster / launch->grid, cluster,
+    /* Grids are numbered device by device, launch by launch. */
+    const int grid = cluster * launch->cluster / launch->grid;
+    return (struct sim_place){grid / sim.devices, grid % sim.devices, cluster,
                               cluster * launch->cluster + thread / launch->threads};
 }
 
 struct sim_place sim_place_of(const struct sim_thread *thread) {
     const struct sim_cta *const cta = thread->cta;
-    return (struct sim_place){cta->device, cta->cluster->index, cta->index};
+    return (struct sim_place){cta->launch, cta->device, cta->cluster->index, cta->index};
 }
 
 enum sim_scope sim_distance(struct sim_place a, struct sim_place b) {

@@ -17,9 +17,10 @@ extern const char *const scope_names[]; /* ".cta", ... */
 
 enum sim_semantics { SIM_RELAXED = 0, SIM_ACQUIRE = 1, SIM_RELEASE = 2, SIM_ACQ_REL = 3 };
 
-/* Where a thread runs, as far as scopes tell places apart. */
+/* Where a thread runs, as far as scopes tell places apart, and in which launch. */
 struct sim_place {
-    int device, cluster, cta; /* indices; cluster and CTA in the grids of all devices */
+    int launch;               /* of those that follow each other in the run */
+    int device, cluster, cta; /* indices; cluster and CTA in the grids of all of them */
 };
 struct sim_place sim_place_of(const struct sim_thread *thread);
 /* The same of a thread that may have ended: `thread` counts in the cluster. */

@@ -30,8 +30,25 @@ DEVICE void random_delay(void) {
 }
 
 #define __syncthreads() (random_delay(), __syncthreads())
+#define __syncwarp() (random_delay(), __syncwarp())
 #define named_barrier_sync(id, threads) (random_delay(), named_barrier_sync(id, threads))
 #define named_barrier_arrive(id, threads) (random_delay(), named_barrier_arrive(id, threads))
+
+/* The movers of chapter 13 move parts by these. */
+#define ld_global_b128(pointer) (random_delay(), ld_global_b128(pointer))
+#define st_global_b128(pointer, value) (random_delay(), st_global_b128(pointer, value))
+
+#include "hopper/atomics.h"
+#define ld_global_acquire(word, scope) (random_delay(), ld_global_acquire(word, scope))
+#define st_global_relaxed(word, value, scope) (random_delay(), st_global_relaxed(word, value, scope))
+#define st_global_release(word, value, scope) (random_delay(), st_global_release(word, value, scope))
+#define atomic_add_relaxed(word, value, scope)                                                     \
+    (random_delay(), atomic_add_relaxed(word, value, scope))
+#define atomic_add_acq_rel(word, value, scope)                                                     \
+    (random_delay(), atomic_add_acq_rel(word, value, scope))
+#define red_add_relaxed(word, value, scope) (random_delay(), red_add_relaxed(word, value, scope))
+#define red_add_release(word, value, scope) (random_delay(), red_add_release(word, value, scope))
+#define fence_acq_rel(scope) (random_delay(), fence_acq_rel(scope))
 
 #include "hopper/mbarrier.h"
 #define mbarrier_arrive(barrier) (random_delay(), mbarrier_arrive(barrier))

@@ -19,6 +19,7 @@ struct sweep {
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
     int gpus_there;              /* that the backend has */
     int gpus;                    /* of kernels for several; 0: two, in the simulator two to four */
+    int launches; /* of these kernels in each run; 0: one, in --triples one to three */
     int sms;
     int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
@@ -33,6 +34,7 @@ struct trial {
     uint64_t seed;
     enum gemm_type type;
     int gpus;          /* of a kernel for several; 0: two */
+    int launches;      /* of such a kernel; 0: one */
     int sms, schedule; /* the simulator's, and its seed; no meaning on a GPU */
     uint64_t schedule_seed;
 };

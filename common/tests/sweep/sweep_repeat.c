@@ -54,6 +54,7 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
                           .input = INPUT_NORMAL,
                           .seed = sweep->seed,
                           .gpus = sweep->gpus,
+                          .launches = sweep->launches,
                           .sms = sweep->sms,
                           .schedule = sweep_random_schedule(),
                           .schedule_seed = sweep->seed};

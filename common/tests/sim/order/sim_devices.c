@@ -282,6 +282,97 @@ KERNEL(THREADS, 1) two_writers(KERNEL_ARGS args) {
     MARK st_global_b128((float *)test_out + 4 * me(), values(args.device));
 }
 
+/* ---- launches that follow each other on each device ---- */
+
+/* Kernels send through the same words in every launch. So a CTA has to know that the one which it
+ * sends to has read what the launch before sent: that one gives it room. The values differ from
+ * launch to launch: a word of the device's own memory counts them. */
+static uint32_t *room_there(const struct gemm_device_args *args) {
+    return &args->flags[before(args)][CTAS + cta()];
+}
+static uint32_t *room_here(const struct gemm_device_args *args) {
+    return &args->flags[args->device][CTAS + cta()];
+}
+static uint32_t *count_here(const struct gemm_device_args *args) {
+    return &args->flags[args->device][2 * CTAS + cta()];
+}
+static void send_numbered(const struct gemm_device_args *args, uint32_t number) {
+    struct b128 chunk = values(args->device);
+    chunk.word[3] = number;
+    OTHER st_global_b128(there(args) + 4 * me(), chunk);
+}
+static void wait_for(uint32_t *word) {
+    while (ld_global_acquire(word, SCOPE_SYS) == 0) {
+    }
+}
+#define FOLLOW(name, give, wait, reset_flag, reset_room)                                           \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        (void)shared;                                                                              \
+        uint32_t *const there = flag_there(&args), *const here = flag_here(&args);                 \
+        uint32_t *const room = room_here(&args);                                                   \
+        const uint32_t number = ld_global_relaxed(count_here(&args), SCOPE_GPU);                   \
+        __syncthreads();                                                                           \
+        if (me() == 0) {                                                                           \
+            st_global_relaxed(count_here(&args), number + 1, SCOPE_GPU);                           \
+            give;                                                                                  \
+            wait;                                                                                  \
+            reset_room;                                                                            \
+        }                                                                                          \
+        (void)room;                                                                                \
+        __syncthreads();                                                                           \
+        send_numbered(&args, number);                                                              \
+        __syncthreads();                                                                           \
+        if (me() == 0) {                                                                           \
+            st_global_release(there, 1, SCOPE_SYS);                                                \
+            wait_for(here);                                                                        \
+            reset_flag;                                                                            \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        receive(&args);                                                                            \
+    }
+#define GIVE st_global_release(room_there(&args), 1, SCOPE_SYS)
+#define WAIT wait_for(room)
+#define RESET_FLAG st_global_relaxed(here, 0, SCOPE_GPU)
+#define RESET_ROOM st_global_relaxed(room, 0, SCOPE_GPU)
+FOLLOW(followed, GIVE, WAIT, RESET_FLAG, RESET_ROOM)
+FOLLOW(no_room, (void)0, (void)0, RESET_FLAG, (void)0)
+FOLLOW(flag_stays, GIVE, WAIT, (void)0, RESET_ROOM)
+FOLLOW(room_stays, GIVE, WAIT, RESET_FLAG, (void)0)
+FOLLOW(room_relaxed, st_global_relaxed(room_there(&args), 1, SCOPE_SYS), WAIT, RESET_FLAG,
+       RESET_ROOM)
+FOLLOW(room_not_acquired, GIVE, while (ld_global_relaxed(room, SCOPE_SYS) == 0) {}, RESET_FLAG,
+       RESET_ROOM)
+
+/* Room at the end of the launch instead, by a thread that has waited for all others of its CTA: the
+ * next launch of the sender acquires it. In the first one there is room for all. */
+#define FOLLOW_AT_END(name, barrier)                                                               \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        (void)shared;                                                                              \
+        const uint32_t number = ld_global_relaxed(count_here(&args), SCOPE_GPU);                   \
+        __syncthreads();                                                                           \
+        if (me() == 0) {                                                                           \
+            st_global_relaxed(count_here(&args), number + 1, SCOPE_GPU);                           \
+            while (ld_global_acquire(room_here(&args), SCOPE_SYS) < number) {                      \
+            }                                                                                      \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        send_numbered(&args, number);                                                              \
+        __syncthreads();                                                                           \
+        if (me() == 0) {                                                                           \
+            st_global_release(flag_there(&args), number + 1, SCOPE_SYS);                           \
+            while (ld_global_acquire(flag_here(&args), SCOPE_SYS) < number + 1) {                  \
+            }                                                                                      \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        receive(&args);                                                                            \
+        barrier;                                                                                   \
+        if (me() == 0) st_global_release(room_there(&args), number + 1, SCOPE_SYS);                \
+    }
+FOLLOW_AT_END(followed_by_numbers, __syncthreads())
+FOLLOW_AT_END(room_before_the_loads, (void)0)
+
 // clang-format on
 
 /* ---- running them ---- */
@@ -290,7 +381,8 @@ static uint32_t *flags[DEVICES];
 static element_t *outputs[DEVICES];
 static struct gemm_device_args all[DEVICES];
 static void (*kernel_of_run)(const struct gemm_device_args);
-static int devices_of_run;
+static int devices_of_run, launches_of_run = 1;
+static bool following;
 
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream) {
@@ -302,7 +394,17 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                        .threads = THREADS,
                                        .smem_bytes = sizeof(struct smem),
                                        .stream = stream};
+    for (int i = 1; i < launches_of_run; ++i)
+        if (gemm_launch_devices(&launch, all, devices_of_run)) return GEMM_LAUNCH_FAILED;
     return gemm_launch_devices(&launch, all, devices_of_run);
+}
+
+/* The same, without waiting for other devices between launches. */
+static enum gemm_status enqueue_following(const struct contender *self,
+                                          const struct gemm_problem *problem, void *stream) {
+    if (gemm_devices_begin(stream)) return GEMM_LAUNCH_FAILED;
+    const enum gemm_status status = enqueue(self, problem, stream);
+    return gemm_devices_end(stream) || status ? GEMM_LAUNCH_FAILED : GEMM_OK;
 }
 
 /* Opens the simulator of so many devices, with their memory. */
@@ -339,7 +441,8 @@ static void open_devices(int devices, enum sim_schedule schedule, uint64_t seed)
 static char *captured; /* what the last run has written to stderr */
 
 static enum run_status run_captured(void (*kernel)(const struct gemm_device_args), double *cycles) {
-    static const struct contender contender = {.name = "test", .enqueue = enqueue};
+    const struct contender contender = {.name = "test",
+                                        .enqueue = following ? enqueue_following : enqueue};
     static const struct gemm_problem problem;
     const struct capture capture = capture_begin();
     other_line = marked_line = culprit_line = 0;
@@ -367,6 +470,9 @@ static bool all_received(void) {
                 const int from = (d + devices_of_run - 1) % devices_of_run;
                 const float *const got = (const float *)outputs[d] + c * FLOATS + 4 * t;
                 if (got[0] != (float)(1000 * from + 100 * c + t)) return false;
+                uint32_t number; /* of the launch */
+                memcpy(&number, &got[3], sizeof number);
+                if (following && number != (uint32_t)launches_of_run - 1) return false;
             }
     return true;
 }
@@ -404,6 +510,14 @@ static void expect_wrong(const char *name, void (*kernel)(const struct gemm_devi
         if (i == 0 && getenv("SHOW_REPORTS")) printf("---- %s\n%s", name, captured);
     }
 }
+/* Which mistake shows first depends on the schedule. */
+static void expect_caught(const char *name, void (*kernel)(const struct gemm_device_args)) {
+    for (int i = 0; i < RUNS; ++i) {
+        const char *const how = prepare(i);
+        EXPECT(run_captured(kernel, NULL) == RUN_HAZARD, "%s, %s: no hazard", name, how);
+    }
+}
+#define EXPECT_CAUGHT(kernel) expect_caught(#kernel, kernel)
 #define EXPECT_RECEIVED(kernel) expect_right(#kernel, kernel, true)
 #define EXPECT_RIGHT(kernel) expect_right(#kernel, kernel, false)
 #define EXPECT_WRONG(kernel, kind, text) expect_wrong(#kernel, kernel, kind, text)
@@ -438,11 +552,47 @@ static void test_order_of_requests(void) {
            beside_stores);
 }
 
+/* Three launches in flight. The same kernels are right when every launch waits for all devices. */
+static void test_launches(void) {
+    launches_of_run = 3;
+    following = true;
+    EXPECT_RECEIVED(followed);
+    EXPECT_RECEIVED(followed_by_numbers);
+    EXPECT_RIGHT(reduced_by_own);
+    EXPECT_WRONG(no_room, "data-race", ", launch ");
+    EXPECT_CAUGHT(flag_stays);
+    EXPECT_WRONG(room_stays, "data-race", ", launch ");
+    EXPECT_WRONG(room_relaxed, "data-race", ", launch ");
+    EXPECT_WRONG(room_not_acquired, "data-race", ", launch ");
+    EXPECT_WRONG(room_before_the_loads, "data-race", ", launch ");
+    following = false;
+    EXPECT_RECEIVED(no_room);
+    EXPECT_RECEIVED(room_before_the_loads);
+    launches_of_run = 1;
+}
+
+static enum gemm_status enqueue_copy(const struct contender *self,
+                                     const struct gemm_problem *problem, void *stream) {
+    (void)self, (void)problem;
+    const struct gemm_copy copy = {workspaces[1], workspaces[0], 16, 0};
+    const enum gemm_status begun = gemm_devices_begin(stream);
+    const enum gemm_status status = gemm_copy_devices(&copy, 1, stream);
+    const enum gemm_status end = gemm_devices_end(stream);
+    return begun || status || end ? GEMM_LAUNCH_FAILED : GEMM_OK;
+}
+
 static void test_refusals(void) {
     open_devices(2, SCHEDULE_EARLY, 0);
     devices_of_run = 3;
     EXPECT(run_captured(pushed, NULL) == RUN_FAILED && strstr(captured, "see --gpus"),
            "three devices where two are open: %s", captured);
+    static const struct contender copying = {.name = "test", .enqueue = enqueue_copy};
+    const struct capture capture = capture_begin();
+    const enum run_status status = backend_run(&copying, &(struct gemm_problem){0}, NULL);
+    char *const text = capture_end(capture);
+    EXPECT(status == RUN_FAILED && strstr(text, "copies refused"), "a copy between launches: %s",
+           text);
+    free(text);
 }
 
 int main(void) {
@@ -468,6 +618,7 @@ int main(void) {
     EXPECT_WRONG(two_writers, "global-write-write", "one writer");
     EXPECT_WRONG(no_flag, "deadlock", "polls the word at flags of device");
 
+    test_launches();
     test_time();
     test_order_of_requests();
     test_refusals();
