@@ -186,15 +186,21 @@ static inline void fit_try_cluster(struct fit_search *search, int cluster, bool 
     }
 }
 
+/* A search that has tried nothing yet; it lacks the number of clusters at once. */
+static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs) {
+    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    struct fit_search search = {p, slabs, ceil_div(p->k, BK),
+                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
+                                elements * 2 / FIT_MEMORY_BYTES, 0,
+                                {FIT_WIDEST(slabs), 1, 1, false, INFINITY}};
+    return search;
+}
+
 /* The cut with the fewest predicted cycles. */
 static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
-    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    struct fit_search search = {p, question->slabs, ceil_div(p->k, BK),
-                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
-                                elements * 2 / FIT_MEMORY_BYTES, 0,
-                                {FIT_WIDEST(question->slabs), 1, 1, false, INFINITY}};
+    struct fit_search search = fit_search_of(p, question->slabs);
     for (int i = 0; i < 3; ++i) {
         search.resident = question->resident[i];
         if (search.resident < 1) continue;

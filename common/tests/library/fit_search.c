@@ -34,14 +34,7 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 
 /* The least cycles of any cut. */
 static double exhaustive(const struct gemm_problem *p, int slabs) {
-    const bool aligned = p->lda % 64 == 0 && p->ldb % 64 == 0;
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    struct fit_search search = {.problem = p,
-                                .slabs = slabs,
-                                .k_tiles = ceil_div(p->k, BK),
-                                .byte = 1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
-                                .memory = elements * 2 / FIT_MEMORY_BYTES,
-                                .best = {.cycles = INFINITY}};
+    struct fit_search search = fit_search_of(p, slabs);
     struct fit fit = {0};
     for (int i = 0; i < 12; ++i)
         for (fit.width = 8; fit.width <= FIT_WIDEST(slabs); fit.width += 8) {
