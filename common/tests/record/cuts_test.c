@@ -35,9 +35,9 @@ static bool legal(const struct gemm_problem *p, const struct cut *cut) {
            (fit->splits == 1 || tiles <= GEMM_COUNTERS);
 }
 
-/* Is cut i neither an answer of fit.h, nor one of the ten best, nor of the three best of its kernel,
- * orientation or cluster, nor of the two best with so many parts? Then it was drawn at random, but for
- * a few: an answer that no list has is counted as one of the best. */
+/* Is cut i neither an answer of fit.h, nor one of the ten best, nor of the three best of its
+ * kernel, orientation or cluster, nor of the two best with so many parts? Then it was drawn at
+ * random, but for a few: an answer that no list has is counted as one of the best. */
 static bool was_drawn(const struct gemm_problem *p, const struct cut *cuts, int i) {
     const struct cut *cut = &cuts[i];
     int slabs = 0, orientation = 0, cluster = 0, parts = 0;
