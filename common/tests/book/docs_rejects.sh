@@ -184,6 +184,12 @@ expect 1 'the figure is stale'
     { echo 'not the measured figure alone'; failed=1; }
 sed -i 's/01_one measured -->/01_one mesured -->/' "$dir/01_one/README.md"
 expect 1 "a figure is measured or simulated, not 'mesured'"
+# A measured one that is not there.
+sed -i 's/01_one mesured -->/01_one measured -->/' "$dir/01_one/README.md"
+rm "$dir/docs/figures/01_one-measured.svg"
+expect 1 'the figure is stale'
+"$check" --write "$dir" >/dev/null
+grep -qx '\*Not yet recorded.\*' "$dir/01_one/README.md" || { echo 'no figure'; failed=1; }
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'

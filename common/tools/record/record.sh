@@ -42,6 +42,8 @@
 #   arithmetic        10 s   how the Tensor Core adds; wants DIR/sim/arithmetic too
 #   error              5 s   how the error of a sum grows with k; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
+#   waves              5 s   the last round of 10's coop256 and stream256, when each SM multiplies;
+#                            wants DIR/sim/waves too
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
 #   lrc               10 s   where the L2 merges requests: its request coalescer in 08 and 09
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
@@ -577,6 +579,27 @@ section_trace() {
         --baselines none
     rows h200-trace-overhead.jsonl "$gpu/compare" \
         --kernels 1,1+trace,2,2+trace,3,3+trace,4,4+trace --shapes 4096 --iters 3 --baselines none
+}
+
+# Of 66 clusters of two CTAs 33 have a second pair of tiles.
+section_waves() {
+    local variant file run traces=() sizes='--m 2816 --n 2304 --k 4096'
+    file=$(place h200-waves.txt)
+    begin h200-waves.txt
+    for variant in coop256 stream256; do
+        traces+=("$build/waves-$variant.json")
+        run="$gpu/10_stream_k $sizes --variant $variant --timing none --trace-sms 264"
+        echo "+ $run --trace $build/waves-$variant.json"
+        [ -n "$dry" ] && continue
+        $run --trace "$build/waves-$variant.json"
+        note $? "$run"
+    done
+    echo "+ $build/sim/waves --record ${traces[*]}"
+    [ -n "$dry" ] && return
+    { printf '# ' && header "build/gpu/10_stream_k $sizes --variant VARIANT --trace FILE"; } >>"$file"
+    "$build/sim/waves" --record "${traces[@]}" >>"$file"
+    note $? waves
+    rm -f "${traces[@]}"
 }
 
 section_ncu() {
