@@ -1,9 +1,10 @@
 #!/bin/bash
-# cuts_run.sh CUTS CUTS_WRONG FIT_CUTS DIRECTORY: build/gpu/cuts as far as the simulator can run it:
-# its rows, its options, and what becomes of a cut that computes something else.
+# cuts_run.sh CUTS CUTS_WRONG CUTS_FAKE FIT_CUTS DIRECTORY: build/gpu/cuts as far as the simulator and
+# a fake GPU can run it: its rows, its options, and what becomes of a cut that computes something
+# else.
 set -u
-cuts=$1 wrong=$2 fit_cuts=$3
-mkdir -p "$4" && cd "$4" || exit 2
+cuts=$1 wrong=$2 fake=$3 fit_cuts=$4
+mkdir -p "$5" && cd "$5" || exit 2
 failures=0
 
 # expect WHAT EXPECTED GOT
@@ -38,6 +39,24 @@ expect 'cuts of these widths' yes "$(rows right | awk '$5 == 40' | grep -q . &&
 expect 'rows with the fault' '' "$(diff expected got)"
 expect 'cuts reported' "$(rows right | awk '$5 == 40 || $5 == 24' | wc -l | tr -d ' ')" \
     "$(grep -cE 'width (40|24), .*: (its result is wrong|copy 0 of D is not)' log)"
+
+# On the fake GPU, whose operands rotate, each launch takes 20 ms at 1000 MHz. What is wrong in later
+# copies alone is reported, and so is a launch that fails.
+"$fake" --shapes 70x136x16,9x24x264 >timed 2>log
+expect 'exit code on a GPU' 1 $?
+expect 'clusters on a GPU' '# resident clusters of 1, 2 and 4 CTAs: 132 66 30' "$(sed -n 1p timed)"
+expect 'heading on a GPU' '# m n k slabs width cluster splits transposed us mhz' "$(sed -n 2p timed)"
+expect 'times' '20000.000 1000' "$(rows timed | cut -d' ' -f9,10 | sort -u)"
+expect 'rows of wrong widths' '' "$(rows timed | awk '$5 == 40 || $5 == 24')"
+expect 'shapes on a GPU' '70 136 16;9 24 264;' "$(rows timed | cut -d' ' -f1-3 | uniq | tr '\n' ';')"
+expect 'wrong copies' yes "$(grep -q 'width 40, .*: copy 1 of D is not what' log && echo yes)"
+expect 'failed launches' yes "$(grep -q 'width 24, .*: cannot be timed' log && echo yes)"
+wrong_cuts=$(grep -cE 'width (24|40), ' log)
+expect 'all cuts' "$(sed -nE 's/.*: [0-9]+ of ([0-9]+) cuts, .*/\1/p' log | awk "{ n += \$1 } END { print n }")" \
+    "$(($(rows timed | wc -l) + wrong_cuts))"
+"$fit_cuts" timed >out 2>log
+expect 'exit code of fit_cuts' 0 $?
+expect 'its summary' yes "$(grep -q ' of 2 shapes; .* takes 0.0 % longer' out && echo yes)"
 
 # Time runs out after the first shape; the drawn ones are left out. Of seed 9, 118 are short enough.
 "$cuts" --shapes 100x160x3000 --drawn 9 --seconds 1 >short 2>log
