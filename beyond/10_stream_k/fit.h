@@ -63,20 +63,22 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
-    FIT_SHARED_BYTES = 108,  /* wgmma reads both operands from shared memory; 128 at the most */
-    FIT_GAP = 180,           /* between the multiplications of two k-tiles */
-    FIT_ISSUE = 290,         /* a k-tile's wait, fence, issue and release */
-    FIT_L2_BYTES = 56,       /* from the L2 to one SM */
-    FIT_L2_UNALIGNED = 24,   /* the same, if a row of a box lies in two lines */
+    FIT_SHARED_BYTES = 102,  /* wgmma reads both operands from shared memory; 128 at the most */
+    FIT_GAP = 88,            /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 294,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 59,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 28,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 2100, /* from DRAM to all SMs */
-    FIT_TRIP = 1700,         /* from a load's issue to its bytes, from DRAM, and the first issue */
-    FIT_NEXT_CTA = 1250,     /* from a CTA's end to the next one's first load */
-    FIT_BARRIERS = 500,      /* the two barriers of a cluster */
-    FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
-    FIT_COUNT = 1750,        /* sums are stored, counted, and found to be there */
-    FIT_SUMS_BYTES = 32,     /* of sums, to the workspace and back */
+    FIT_MEMORY_BYTES = 2024, /* from DRAM to all SMs */
+    FIT_TRIP = 2898,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_NEXT_CTA = 607,      /* from a CTA's end to the next one's first load */
+    FIT_BARRIERS = 1297,     /* the barrier of a cluster, and its launch */
+    FIT_STORE_BYTES = 16,    /* of D, from an SM: staged, copied, on its way to the L2 */
+    FIT_COUNT = 2336,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
 };
+/* What the shorter one of main loop and memory adds: not all of it runs under the other. */
+#define FIT_EXPOSED 0.08
 
 /* What a choice depends on. */
 struct fit_question {
@@ -97,6 +99,7 @@ struct fit_search {
 };
 
 static inline double fit_most(double a, double b) { return a > b ? a : b; }
+static inline double fit_least(double a, double b) { return a < b ? a : b; }
 
 /* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
 static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
@@ -109,8 +112,7 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
     /* A stage is loaded again one trip after it is released: as many bytes as the ring has. */
     const double trip = fit_most((double)FIT_TRIP / FIT_MOST_STAGES,
                                  lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES(slabs)));
-    const double alone = fit_most(fit_most(multiply, read) + FIT_GAP, FIT_ISSUE);
-    return fit_most(fit_most(alone, share * fit_most(multiply, read)),
+    return fit_most(fit_most(share * (fit_most(multiply, read) + FIT_GAP), FIT_ISSUE),
                     fit_most(share * fetch, trip));
 }
 
@@ -129,10 +131,11 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
                          fit.sharing_fitted; /* at once */
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
-    double tile = FIT_TRIP + 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
+    const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
+    double tile = FIT_TRIP + share * 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
-    fit.cycles = fit_most((double)waves * k_tiles * fit_k_tile(search, &fit, share),
-                          search->memory) +
+    fit.cycles = fit_most(loop, search->memory) +
+                 FIT_EXPOSED * fit_least(loop, search->memory) +
                  waves * tile + (waves - 1) * FIT_NEXT_CTA;
     if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
     if (fit.cycles < search->best.cycles) search->best = fit;
@@ -207,15 +210,21 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     }
 }
 
+/* A search that has tried nothing yet; it lacks the number of clusters at once. */
+static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms) {
+    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
+                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
+                                elements * 2 / FIT_MEMORY_BYTES, 0,
+                                {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
+    return search;
+}
+
 /* The cut with the fewest predicted cycles. */
 static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
-    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    struct fit_search search = {p, question->slabs, ceil_div(p->k, BK), question->sms,
-                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
-                                elements * 2 / FIT_MEMORY_BYTES, 0,
-                                {FIT_WIDEST(question->slabs), 1, 1, 1, false, INFINITY}};
+    struct fit_search search = fit_search_of(p, question->slabs, question->sms);
     /* CTAs that share side rows, and fitted rows. */
     static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {

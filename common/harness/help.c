@@ -131,6 +131,7 @@ static void print_run_options(void) {
                "--variant,\n"
                "                        --dtype and --seed\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
+           "  --trace-sms N         of the first N SMs (default: 4)\n"
            "  --report DIR          a page with results and timelines, DIR/index.html,\n"
            "                        and the timelines as figures\n"
            "  --json                one JSON object per kernel on stdout instead of the table\n"

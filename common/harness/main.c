@@ -225,7 +225,7 @@ static enum exit_code write_results(const struct options *options, const struct 
         report_json(report, stdout);
     else
         report_table(report, stdout);
-    if (options->trace && !timeline_write_trace(options->trace))
+    if (options->trace && !timeline_write_trace(options->trace, options->trace_sms))
         code = EXIT_USAGE;
     else if (options->trace && !options->json)
         printf("\ntimelines for ui.perfetto.dev, in %s: %s\n", timeline_times(), options->trace);

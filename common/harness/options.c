@@ -11,6 +11,7 @@
 #include "harness/reference.h"
 #include "harness/registry.h"
 #include "harness/timing.h"
+#include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
@@ -205,6 +206,8 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--chapters")) return read_chapters(value, &options->chapters);
     if (!strcmp(name, "--variant")) return options->variant = value, true;
     if (!strcmp(name, "--trace")) return options->trace = value, true;
+    if (!strcmp(name, "--trace-sms"))
+        return read_int(name, value, TRACE_MOST_SMS, &options->trace_sms);
     if (!strcmp(name, "--report")) return options->report = value, true;
     if (!strcmp(name, "--csv")) return options->csv = value, true;
     if (!strcmp(name, "--explain")) return read_explain(value, &options->explain);
@@ -379,13 +382,14 @@ static bool means_nothing_to_check(const char *name) {
 }
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
-    static const char *const with_value[] = {"--m",        "--n",       "--k",       "--size",
-                                             "--input",    "--seed",    "--timing",  "--iters",
-                                             "--dtype",    "--variant", "--trace",   "--csv",
-                                             "--chapters", "--report",  "--explain", "--gpus"};
+    static const char *const with_value[] = {
+        "--m",        "--n",      "--k",       "--size",    "--input",    "--seed",
+        "--timing",   "--iters",  "--dtype",   "--variant", "--trace",    "--csv",
+        "--chapters", "--report", "--explain", "--gpus",    "--trace-sms"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
+                                .trace_sms = TRACE_SMS,
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);

@@ -20,6 +20,7 @@ struct options {
     bool check;                       /* the runs of harness/check.h instead of one */
     const char *given;                /* the last option that --check has no use for; NULL: none */
     const char *trace, *csv, *report; /* NULL: not asked for */
+    int trace_sms;                    /* SMs of each GPU in the trace */
     int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
 };

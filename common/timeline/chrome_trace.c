@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { SHOWN_SMS = 4 };
-
 static const double NS_PER_SIMULATED_CYCLE = 1;
 
 /* Tenths of a nanosecond: whole numbers, so that rounding makes no span reach into the next. */
@@ -59,11 +57,11 @@ static void write_span(FILE *file, const struct timeline *timeline, const struct
     fputs("}},\n", file);
 }
 
-static void write_timeline(FILE *file, const struct timeline *timeline, int *process) {
+static void write_timeline(FILE *file, const struct timeline *timeline, int sms, int *process) {
     int last_cta = -1, thread = 0;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
-        if (!timeline_shows(timeline, track->sm, SHOWN_SMS)) continue;
+        if (!timeline_shows(timeline, track->sm, sms)) continue;
         if (track->cta != last_cta) {
             char name[256], place[64];
             if (timeline->gpus > 1)
@@ -89,14 +87,14 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int *pro
     }
 }
 
-bool timeline_write_trace(const char *path) {
+bool timeline_write_trace(const char *path, int sms) {
     struct text_file output;
     if (!output_begin(&output, path)) return false;
     FILE *file = output.file;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
     int process = 0;
     for (const struct timeline *t = timeline_list; t; t = t->next)
-        write_timeline(file, t, &process);
+        write_timeline(file, t, sms, &process);
     /* A last event without a comma after it. */
     fputs("{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n],"
           "\n\"otherData\":{",
@@ -118,7 +116,7 @@ bool timeline_write_trace(const char *path) {
             write_json_number(file, t->clock_mhz);
         else
             fputs("null", file);
-        fputs(",\"cycles\":", file); /* of the whole run; the last span may end before it */
+        fputs(",\"cycles\":", file); /* of the whole run; the last span may end earlier */
         if (t->timed && t->cycles >= 0)
             write_json_number(file, t->cycles);
         else

@@ -117,6 +117,8 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
 
     struct timeline *timeline = timeline_new(stage, problem, false);
     timeline->clock_mhz = rate * 1000;
+    bool all_closed = true;
+    int64_t end = 0; /* of the last CTA */
     for (int region = 0; region < REGIONS; ++region) {
         const struct trace_header header = header_of(buffer, region);
         if (!header.state || header.sm >= SMS_MAX) continue;
@@ -146,8 +148,11 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
         }
         if (!marks->closed)
             marks->close = marks->count ? marks->at[marks->count - 1].time : marks->open;
+        all_closed &= marks->closed;
+        if (marks->close > end) end = marks->close;
     }
     free(sms);
+    if (all_closed) timeline->cycles = (double)end;
     timeline_build(timeline);
     return true;
 }

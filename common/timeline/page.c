@@ -254,7 +254,7 @@ bool timeline_write_report(const char *dir, const struct report_info *info,
     snprintf(path, sizeof path, "%s/index.html", dir);
     if (!write_page(path, info, rows, count)) return false;
     snprintf(path, sizeof path, "%s/trace.json", dir);
-    if (!timeline_write_trace(path)) return false;
+    if (!timeline_write_trace(path, TRACE_SMS)) return false;
     if (timeline_list) {
         snprintf(path, sizeof path, "%s/timelines.svg", dir);
         if (!timeline_write_stack_svg(path)) return false;

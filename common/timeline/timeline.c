@@ -243,8 +243,8 @@ const char *timeline_place(const struct timeline *timeline, int cta, int sm, cha
 }
 
 bool timeline_shows(const struct timeline *timeline, int sm, int sms) {
-    int seen[16], count = 0;
-    if (sms > 16) sms = 16;
+    int seen[TRACE_MOST_SMS], count = 0;
+    if (sms > TRACE_MOST_SMS) sms = TRACE_MOST_SMS;
     /* timeline_build has sorted the CTAs. */
     for (int i = 0; i < timeline->ctas && count < sms; ++i) {
         int j = 0;

@@ -167,9 +167,12 @@ struct timeline_figures timeline_figures(int index);
  * keeps no time, "steps of the simulator", which are an order alone. */
 const char *timeline_times(void);
 
+/* SMs of each GPU whose CTAs a trace shows, the first ones: usually, and at the most. */
+enum { TRACE_SMS = 4, TRACE_MOST_SMS = 264 };
+
 /* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name
  * only when it is whole. False, with a line on stderr, if it cannot be written. */
-bool timeline_write_trace(const char *path);
+bool timeline_write_trace(const char *path, int sms);
 
 /* Writes into the directory `dir`, which is made if it is not there: index.html (the page),
  * timeline_<stage>.svg for each timeline, timelines.svg (all of them on one axis) and trace.json.

@@ -184,6 +184,12 @@ expect 1 'the figure is stale'
     { echo 'not the measured figure alone'; failed=1; }
 sed -i 's/01_one measured -->/01_one mesured -->/' "$dir/01_one/README.md"
 expect 1 "a figure is measured or simulated, not 'mesured'"
+# A measured one that is not there.
+sed -i 's/01_one mesured -->/01_one measured -->/' "$dir/01_one/README.md"
+rm "$dir/docs/figures/01_one-measured.svg"
+expect 1 'the figure is stale'
+"$check" --write "$dir" >/dev/null
+grep -qx '\*Not yet recorded.\*' "$dir/01_one/README.md" || { echo 'no figure'; failed=1; }
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
@@ -230,6 +236,10 @@ expect 1 'beyond/10_ten/README.md'
 claims() {
     book
     printf 'cell of it: %s more\n' '1,234 and 0.5' '77 and 0.25' >"$dir/docs/results/file.txt"
+    # Of each shape the first cut is the formula's choice.
+    printf '%s\n' '# m n k slabs width cluster splits transposed us' \
+        '1024 1024 1024 2 64 1 1 0 12' '1024 1024 1024 1 8 1 1 0 10' \
+        '1024 1024 512 2 64 1 1 0 6' '1024 1024 512 1 8 1 1 0 7' >"$dir/docs/results/cuts.txt"
     printf '\n> <!-- numbers: results=gpu\n>      %s -->\n> %s\n\nThe end, 9 %%.\n' "$1" "$2" \
         >>"$dir/README.md"
 }
@@ -251,6 +261,13 @@ accept '1.5 = min(tflops(01, 64), 3, 150) / -max(-2, abs(-1) - 3)' '1.5 times'
 accept '12 <= cell(file.txt, cell of it:, 1) / 6' 'The last line that has the text, 12.'
 accept '13 >= cell(file.txt, cell of it:, 1) / 6' 'At most 13.'
 accept '0.3 = round(cell(file.txt, of it: 77 and, 1), 1)' 'Rounded, 0.3.'
+accept '20 = regret(cuts.txt, most)' 'It takes 20 % longer.'
+accept '3 = regret(cuts.txt, cuts) - regret(cuts.txt, above 19)' 'It is 3.'
+accept '10.0 = regret(cuts.txt, mean) * regret(cuts.txt, shapes) / 2' 'It is 10.0.'
+reject '1 = regret(cuts.txt, above 20)' 'It is 1.' 'the record 0'
+reject '1 = regret(cuts.txt, least)' 'It is 1.' "regret() has no number 'least'"
+reject '1 = regret(no.txt, most)' 'It is 1.' 'no.txt cannot be read'
+reject '1 = regret(cuts.txt)' 'It is 1.' 'needs a file and what of it'
 reject '101 % = gain(cublas, 01, 64)' 'It is 101 % faster.' "the text has '101 %', the record 100"
 reject '201 = 2 * tflops(01, 64)' 'Not to its zeros: 201.' "the text has '201', the record 200"
 reject '110 % = tflops(01, 64) + 6' '110 %' "the text has '110 %', the record 106"

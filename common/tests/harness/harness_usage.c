@@ -133,6 +133,7 @@ static const struct option {
     {"--csv", 1 << GPU, bad_files, {"DIR/samples.csv"}},
     {"--chapters", 1 << TOUR, bad_words, {"1", "1,2", "1-3"}},
     {"--trace", SIMULATED, bad_files, {"DIR/trace.json"}},
+    {"--trace-sms", SIMULATED, bad_counts, {"1", "264"}},
     {"--report", SIMULATED, bad_files, {"DIR/page"}},
     {"--json", ALL, NULL, {NULL}},
 };
@@ -247,6 +248,8 @@ static void check_outputs(void) {
 
     run(GPU, SMALL "--csv DIR/samples.csv");
     expect(outcome.code == 0 && exists("samples.csv"), "--csv: %s", outcome.err);
+    run(SIM, SMALL "--trace DIR/trace.json --trace-sms 7; cat DIR/trace.json");
+    expect(strstr(outcome.out, "{\"sms\":7}"), "--trace-sms: %s", outcome.out);
     run(TOUR, SMALL "--trace DIR/trace.json --report DIR/page");
     expect(outcome.code == 0 && exists("trace.json") && exists("page/index.html"), "--report: %s",
            outcome.err);

@@ -35,15 +35,7 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 
 /* The least cycles of any cut. */
 static double exhaustive(const struct gemm_problem *p, int slabs) {
-    const bool aligned = p->lda % 64 == 0 && p->ldb % 64 == 0;
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    struct fit_search search = {.problem = p,
-                                .slabs = slabs,
-                                .k_tiles = ceil_div(p->k, BK),
-                                .sms = SMS,
-                                .byte = 1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
-                                .memory = elements * 2 / FIT_MEMORY_BYTES,
-                                .best = {.cycles = INFINITY}};
+    struct fit_search search = fit_search_of(p, slabs, SMS);
     struct fit fit = {0};
     for (int i = 0; i < 24; ++i) {
         const int forms[][3] = {{1, 1, 0}, {2, 1, 1}, {4, 1, 2}, {1, 2, 1}, {2, 2, 2}, {4, 2, 3}};

@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 35 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 37 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -76,6 +76,37 @@ for differs in 0 1; do
     expect 'the errors' '"command": "build/gpu/arithmetic error"' \
         "$(grep -o '"command": "[^"]*"' results/h200-error.txt)"
 done
+# The section cuts keeps all rows, however many, behind a header; it fails if a cut computes something
+# else. Of the table in 10's page it times every shape.
+printf '#!/bin/sh\nseq 1000\nexit "$DIFFERS"\n' >build/gpu/cuts
+chmod +x build/gpu/cuts
+for differs in 0 1; do
+    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/cuts" cuts >log 2>&1
+    expect "exit code of cuts, $differs" $differs $?
+    expect 'the rows' "$(seq 1000)" "$(sed 1d cuts/h200-cuts.txt)"
+    expect 'the header' 1 "$(head -n 1 cuts/h200-cuts.txt | grep -c '^# {"gpu": .*/cuts --shapes ')"
+done
+rm -r cuts
+shapes=$("$tools/record.sh" --dry cuts | grep -oE '[0-9]+x[0-9]+x[0-9]+')
+for shape in $(sed -n 's/.*= cell(h200-cuts.txt, \([0-9]*\) \([0-9]*\) \([0-9]*\) .*/\1x\2x\3/p' \
+    "$tools/../../../beyond/10_stream_k/README.md"); do
+    expect "$shape" 1 "$(grep -cx "$shape" <<<"$shapes")"
+done
+
+# The section waves makes a record of two traces; the traces do not stay.
+printf '#!/bin/sh\n[ "$DIFFERS" = 0 ] || exit 1\nwhile [ "$1" != --trace ]; do shift; done\necho trace >"$2"\n' \
+    >build/gpu/10_stream_k
+printf '#!/bin/sh\n[ "$1" = --record ] && shift && cat "$@"\n' >build/sim/waves
+chmod +x build/gpu/10_stream_k build/sim/waves
+for differs in 1 0; do
+    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/waves" waves >log 2>&1
+    expect "exit code of waves, $differs" $differs $?
+done
+expect 'both kernels' 'trace trace ' "$(sed 1d waves/h200-waves.txt | tr '\n' ' ')"
+expect 'the header' 1 "$(head -n 1 waves/h200-waves.txt | grep -c '^# {"gpu": .*/10_stream_k --m ')"
+expect 'traces' '' "$(ls build | grep waves-)"
+rm -r waves
+
 # Every layer of fp8_layers is a shape: name, n x k, numbers of tokens.
 "$tools/record.sh" --dry fp8_layers >commands
 expect 'layers' 20 "$(grep -oE '[0-9]+x[0-9]+x[0-9]+' commands | sort -u | wc -l | tr -d ' ')"

@@ -20,9 +20,8 @@
 #include "harness/registry.h"
 #include "splitmix64.h"
 
-extern const struct gemm_kernel every_fit_1, every_fit_2, every_fit_3, every_fit_4;
-struct fit every_fit_forced(const struct gemm_problem *p, const struct gemm_kernel *kernel,
-                            bool splits);
+extern const struct gemm_kernel forced_fit_1, forced_fit_2, forced_fit_3, forced_fit_4;
+struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 
 /* The program has kernels of its own, and needs no table of them. */
 const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
@@ -32,8 +31,7 @@ const bool program_is_tour = true;
 
 static struct fit forced;
 
-struct fit every_fit_forced(const struct gemm_problem *p, const struct gemm_kernel *kernel,
-                            bool splits) {
+struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits) {
     (void)p, (void)kernel, (void)splits;
     return forced;
 }
@@ -76,8 +74,8 @@ static enum exit_code run(const struct gemm_kernel *kernel, struct problem_size 
 }
 
 int main(int argc, char **argv) {
-    static const struct gemm_kernel *const kernels[] = {&every_fit_1, &every_fit_2, &every_fit_3,
-                                                        &every_fit_4};
+    static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
+                                                        &forced_fit_4};
     static const int splits[] = {1, 2, 5};
     static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
     uint64_t slabs = 0, random = 1;

@@ -395,7 +395,7 @@ int main(int argc, char **argv) {
         EXPECT(i == 0 || cycles[i] < limit, "%s takes %g cycles, %s took %g", steps[i].name,
                cycles[i], steps[steps[i].after].name, cycles[steps[i].after]);
     }
-    EXPECT(timeline_write_trace(argv[1]), "%s was not written", argv[1]);
+    EXPECT(timeline_write_trace(argv[1], TRACE_SMS), "%s was not written", argv[1]);
     timeline_free_all();
     backend_close();
     return expect_result();

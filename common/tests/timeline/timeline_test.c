@@ -104,12 +104,18 @@ static void check_trace(const char *dir) {
     char path[1024], error[200];
     struct trace_summary summary;
     snprintf(path, sizeof path, "%s/trace.json", dir);
-    check(timeline_write_trace(path), "the trace is written", path);
+    check(timeline_write_trace(path, TRACE_SMS), "the trace is written", path);
     char *text = json_read_file(path);
     const bool good = text && trace_check(text, &summary, error, sizeof error);
     check(good, "the trace is valid", good ? "" : error);
     check(good && summary.processes == 18, "it has a process for two CTAs of nine stages", "");
     check(good && summary.spans > 1000, "it has all the spans", "");
+    free(text);
+    /* The two CTAs are on SMs of their own. */
+    check(timeline_write_trace(path, 1), "the trace of one SM is written", path);
+    text = json_read_file(path);
+    check(text && trace_check(text, &summary, error, sizeof error) && summary.processes == 9,
+          "it has one CTA of each stage", "");
     free(text);
 }
 
@@ -253,7 +259,7 @@ static void check_stack(const char *dir) {
 static void check_refusals(const char *dir) {
     char path[1024];
     fprintf(stderr, "(two complaints follow, as they should)\n");
-    check(!timeline_write_trace("/nonexistent-directory/trace.json"),
+    check(!timeline_write_trace("/nonexistent-directory/trace.json", TRACE_SMS),
           "a place that cannot be written is refused", "");
     snprintf(path, sizeof path, "%s/a-file", dir);
     FILE *file = fopen(path, "w");
@@ -312,6 +318,9 @@ static void check_device(void) {
     snprintf(detail, sizeof detail, "%.1f MHz", t->clock_mhz);
     check(fabs(t->clock_mhz / (RATE * 1000) - 1) < 1e-3, "the clock rate is found", detail);
     check(!t->simulated && t->truncated == 1, "a full region is noticed", "");
+    snprintf(detail, sizeof detail, "%.0f cycles", t->cycles);
+    check(fabs(t->cycles - LENGTH_NS * RATE) <= 2 * 32 * RATE, "the end of the last CTA is the end",
+          detail);
     const struct track *a = timeline_find_track(t, 0, TRACK_MMA, TRACE_THREADS);
     const struct track *b = timeline_find_track(t, 1, TRACK_MMA, TRACE_THREADS);
     check(a && b && a->count == MARKS && b->count == MARKS, "all marks are there", "");

@@ -37,6 +37,8 @@ static bool make_figure(struct text *out, const char *root, const struct page *p
     if (!found && strcmp(name, "all") == 0)
         text_add(out, "*To draw the timelines of all chapters:* `build/sim/tour --report "
                       "report`*, then open* `report/index.html`.\n\n");
+    else if (!found && strcmp(only, "measured") == 0)
+        text_add(out, "*Not yet recorded.*\n\n");
     else if (!found)
         text_add(out,
                  "*To draw the simulated timeline:* `build/sim/%s --trace %s.json`*, then open "

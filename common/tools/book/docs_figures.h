@@ -7,7 +7,8 @@
  *
  * What stands between is made from those of docs/figures/06_wgmma-simulated.svg and -measured.svg
  * that exist, or of the one that is asked for (<!-- figure: 06_wgmma measured -->); without them it
- * says how to draw one. The name "all" is the picture of all chapters.
+ * says how to draw one, or that the measured one is not recorded yet. The name "all" is the picture
+ * of all chapters.
  */
 #ifndef TOOLS_BOOK_DOCS_FIGURES_H
 #define TOOLS_BOOK_DOCS_FIGURES_H

@@ -18,6 +18,7 @@
 #   suite_sustained  110 s   a third of them under sustained load
 #   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
+#   cuts              85 s   ways to cut a problem for 10's fitted.cu, the basis of fit.h's constants
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
@@ -41,6 +42,8 @@
 #   arithmetic        10 s   how the Tensor Core adds; wants DIR/sim/arithmetic too
 #   error              5 s   how the error of a sum grows with k; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
+#   waves              5 s   the last round of 10's coop256 and stream256, when each SM multiplies;
+#                            wants DIR/sim/waves too
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
 #   lrc               10 s   where the L2 merges requests: its request coalescer in 08 and 09
 #   ncu_full          10 s   Nsight Compute's full set of counters in 07, as an example
@@ -275,6 +278,23 @@ section_drawn() {
     fi
     begin h200-drawn.jsonl
     rows h200-drawn.jsonl "$gpu/compare" --kernels 10 --drawn "${SEED:-SEED}" --iters 1
+}
+
+# Shapes of 10's page, and others that the selection before fitted.cu was slow at; then drawn ones.
+# The seed is not one that a recorded section drawn has: the constants are fitted to these shapes.
+cut_shapes=12x64x27264,287x5696x28288,166x16x25752,2755x1608x1416,7099x64x14016,79x1336x4400
+cut_shapes=$cut_shapes,72x5696x1920,1536x1536x1536,192x7168x2048,16x12288x4096,64x12288x4096
+cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,512x512x512
+
+section_cuts() {
+    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --seconds 80"
+    echo "+ $command"
+    [ -n "$dry" ] && return
+    begin h200-cuts.txt
+    file=$(place h200-cuts.txt)
+    { printf '# ' && header "$command"; } >>"$file"
+    $command >>"$file"
+    note $? "$command"
 }
 
 section_suite_fp16() {
@@ -559,6 +579,27 @@ section_trace() {
         --baselines none
     rows h200-trace-overhead.jsonl "$gpu/compare" \
         --kernels 1,1+trace,2,2+trace,3,3+trace,4,4+trace --shapes 4096 --iters 3 --baselines none
+}
+
+# Of 66 clusters of two CTAs 33 have a second pair of tiles.
+section_waves() {
+    local variant file run traces=() sizes='--m 2816 --n 2304 --k 4096'
+    file=$(place h200-waves.txt)
+    begin h200-waves.txt
+    for variant in coop256 stream256; do
+        traces+=("$build/waves-$variant.json")
+        run="$gpu/10_stream_k $sizes --variant $variant --timing none --trace-sms 264"
+        echo "+ $run --trace $build/waves-$variant.json"
+        [ -n "$dry" ] && continue
+        $run --trace "$build/waves-$variant.json"
+        note $? "$run"
+    done
+    echo "+ $build/sim/waves --record ${traces[*]}"
+    [ -n "$dry" ] && return
+    { printf '# ' && header "build/gpu/10_stream_k $sizes --variant VARIANT --trace FILE"; } >>"$file"
+    "$build/sim/waves" --record "${traces[@]}" >>"$file"
+    note $? waves
+    rm -f "${traces[@]}"
 }
 
 section_ncu() {

@@ -1,0 +1,73 @@
+#!/bin/bash
+# cuts_run.sh CUTS CUTS_WRONG CUTS_FAKE FIT_CUTS DIRECTORY: build/gpu/cuts as far as the simulator and
+# a fake GPU can run it: its rows, its options, and what becomes of a cut that computes something
+# else.
+set -u
+cuts=$1 wrong=$2 fake=$3 fit_cuts=$4
+mkdir -p "$5" && cd "$5" || exit 2
+failures=0
+
+# expect WHAT EXPECTED GOT
+expect() {
+    [ "$2" = "$3" ] && return
+    echo "$1: expected '$2', got '$3'"
+    failures=$((failures + 1))
+}
+rows() { grep -v '^#' "$1"; }
+
+"$cuts" --shapes 70x136x200,9x24x264 >right 2>log
+expect 'exit code' 0 $?
+expect 'clusters' '# resident clusters of 1, 2 and 4 CTAs: 4 2 1' "$(sed -n 1p right)"
+expect 'heading' '# m n k slabs width cluster splits transposed cycles mhz' "$(sed -n 2p right)"
+expect 'rows' "$(sed -n 's/^# \([0-9]*\) cuts of 2 shapes$/\1/p' right)" "$(rows right | wc -l | tr -d ' ')"
+expect 'numbers in a row' 10 "$(rows right | awk '{ print NF }' | sort -u)"
+expect 'shapes' '70 136 200;9 24 264;' "$(rows right | cut -d' ' -f1-3 | uniq | tr '\n' ';')"
+expect 'kernels' '1 2 3 4 ' "$(rows right | cut -d' ' -f4 | sort -u | tr '\n' ' ')"
+expect 'rows twice' '' "$(rows right | cut -d' ' -f1-8 | sort | uniq -d)"
+expect 'rows without a time' '' "$(rows right | awk '!($9 > 0)')"
+"$fit_cuts" right >out 2>log
+expect 'exit code of fit_cuts for simulated times' 2 $?
+expect 'its message' 1 "$(grep -c 'right has no cuts timed in us' log)"
+
+# The same with the fault: what is wrong is reported and has no row; the other rows stay.
+"$wrong" --shapes 70x136x200,9x24x264 >some 2>log
+expect 'exit code with the fault' 1 $?
+rows right | awk '$5 != 40 && $5 != 24' >expected
+rows some >got
+expect 'cuts of these widths' yes "$(rows right | awk '$5 == 40' | grep -q . &&
+    rows right | awk '$5 == 24' | grep -q . && echo yes)"
+expect 'rows with the fault' '' "$(diff expected got)"
+expect 'cuts reported' "$(rows right | awk '$5 == 40 || $5 == 24' | wc -l | tr -d ' ')" \
+    "$(grep -cE 'width (40|24), .*: (its result is wrong|copy 0 of D is not)' log)"
+
+# On the fake GPU, whose operands rotate, each launch takes 20 ms at 1000 MHz. What is wrong in later
+# copies alone is reported, and so is a launch that fails.
+"$fake" --shapes 70x136x16,9x24x264 >timed 2>log
+expect 'exit code on a GPU' 1 $?
+expect 'clusters on a GPU' '# resident clusters of 1, 2 and 4 CTAs: 132 66 30' "$(sed -n 1p timed)"
+expect 'heading on a GPU' '# m n k slabs width cluster splits transposed us mhz' "$(sed -n 2p timed)"
+expect 'times' '20000.000 1000' "$(rows timed | cut -d' ' -f9,10 | sort -u)"
+expect 'rows of wrong widths' '' "$(rows timed | awk '$5 == 40 || $5 == 24')"
+expect 'shapes on a GPU' '70 136 16;9 24 264;' "$(rows timed | cut -d' ' -f1-3 | uniq | tr '\n' ';')"
+expect 'wrong copies' yes "$(grep -q 'width 40, .*: copy 1 of D is not what' log && echo yes)"
+expect 'failed launches' yes "$(grep -q 'width 24, .*: cannot be timed' log && echo yes)"
+wrong_cuts=$(grep -cE 'width (24|40), ' log)
+expect 'all cuts' "$(sed -nE 's/.*: [0-9]+ of ([0-9]+) cuts, .*/\1/p' log | awk "{ n += \$1 } END { print n }")" \
+    "$(($(rows timed | wc -l) + wrong_cuts))"
+"$fit_cuts" timed >out 2>log
+expect 'exit code of fit_cuts' 0 $?
+expect 'its summary' yes "$(grep -q ' of 2 shapes; .* takes 0.0 % longer' out && echo yes)"
+
+# Time runs out after the first shape; the drawn ones are left out. Of seed 9, 118 are short enough.
+"$cuts" --shapes 100x160x3000 --drawn 9 --seconds 1 >short 2>log
+expect 'exit code with a limit' 0 $?
+expect 'its last line' 1 \
+    "$(tail -n 1 short | grep -cE '^# [0-9]+ cuts of 1 shapes; 118 shapes were left out for time$')"
+
+for options in '' '--shapes' '--shapes 5' '--shapes 5x5x5x5' '--drawn x' '--seconds 0' '--cuts 1'; do
+    # shellcheck disable=SC2086
+    "$cuts" $options >out 2>log
+    expect "exit code of '$options'" 2 $?
+    expect "its output" '' "$(cat out)"
+done
+[ "$failures" -eq 0 ]

@@ -1,0 +1,149 @@
+#include "tools/cuts/cuts.h"
+
+#include <stdlib.h>
+
+#include "splitmix64.h"
+
+enum {
+    ALL = 16384, /* room for the cuts of a problem */
+    BEST = 10,   /* of all cuts */
+    BEST_OF_KIND = 3,
+    BEST_OF_PARTS = 2,
+    DRAWN = 4,
+    KINDS = 9, /* kernels, orientations, clusters */
+};
+static const int parts[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
+enum { PARTS = sizeof parts / sizeof *parts };
+/* Partial sums that take more memory are slower than anything else. */
+static const double MOST_SUMS = 1e9;
+/* Drawn cuts are predicted to take at most so many times as long as the fastest. */
+static const double DRAWN_WITHIN = 2;
+
+struct gemm_problem cuts_problem(int m, int n, int k) {
+    return (struct gemm_problem){.m = m,
+                                 .n = n,
+                                 .k = k,
+                                 .lda = (k + 7) / 8 * 8,
+                                 .ldb = (k + 7) / 8 * 8,
+                                 .ldd = (n + 7) / 8 * 8};
+}
+
+double cut_cycles(const struct gemm_problem *p, const int resident[3], const struct cut *cut) {
+    struct fit_search search = fit_search_of(p, cut->slabs);
+    search.resident = resident[cut->fit.cluster / 2];
+    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / cut->fit.cluster));
+    return search.best.cycles;
+}
+
+/* Can the kernel compute the problem so, and is it worth a look? */
+static bool acceptable(const struct gemm_problem *p, const int resident[3], const struct cut *cut) {
+    const struct fit *fit = &cut->fit;
+    const int fitted = fit->transposed ? p->m : p->n, side = fit->transposed ? p->n : p->m;
+    const int k_tiles = ceil_div(p->k, BK);
+    if (fit->width >= fitted + 8 || side <= 64 * (cut->slabs - 1) ||
+        ceil_div(fitted, fit->width) < fit->cluster)
+        return false;
+    if (resident[fit->cluster / 2] < 1) return false;
+    const int64_t tiles = fit_tiles(p, cut->slabs, fit);
+    if (fit->splits == 1) return tiles <= INT32_MAX;
+    return fit->splits * FIT_LEAST_K_TILES <= k_tiles + 1 && tiles <= GEMM_COUNTERS &&
+           256.0 * (double)tiles * fit->splits * cut->slabs * fit->width <= MOST_SUMS;
+}
+
+/* All of them. Returns how many. */
+static int every_cut(const struct gemm_problem *p, const int resident[3], struct cut *cuts) {
+    int count = 0;
+    for (int kind = 0; kind < 4 * 2 * 3; ++kind)
+        for (int width = 8; width <= FIT_WIDEST(1 + kind % 4); width += 8)
+            for (int i = 0; i < PARTS; ++i) {
+                struct cut cut = {1 + kind % 4,
+                                  {width, 1 << kind / 8, parts[i], kind / 4 % 2 != 0, 0}};
+                if (!acceptable(p, resident, &cut) || count == ALL) continue;
+                cut.fit.cycles = cut_cycles(p, resident, &cut);
+                cuts[count++] = cut;
+            }
+    return count;
+}
+
+static int compare_whole(int a, int b) { return (a > b) - (a < b); }
+
+/* By predicted cycles; the rest only so that the order is the same everywhere. */
+static int by_cycles(const void *a, const void *b) {
+    const struct cut *x = a, *y = b;
+    if (x->fit.cycles != y->fit.cycles) return x->fit.cycles < y->fit.cycles ? -1 : 1;
+    int order = compare_whole(x->slabs, y->slabs);
+    if (!order) order = compare_whole(x->fit.width, y->fit.width);
+    if (!order) order = compare_whole(x->fit.cluster, y->fit.cluster);
+    if (!order) order = compare_whole(x->fit.splits, y->fit.splits);
+    return order ? order : compare_whole(x->fit.transposed, y->fit.transposed);
+}
+
+static bool is_same(const struct cut *a, const struct cut *b) {
+    return a->slabs == b->slabs && a->fit.width == b->fit.width &&
+           a->fit.cluster == b->fit.cluster && a->fit.splits == b->fit.splits &&
+           a->fit.transposed == b->fit.transposed;
+}
+
+/* Is it of this kind? Kernels are kinds 0 to 3, orientations 4 and 5, clusters 6 to 8. */
+static bool is_kind(const struct cut *cut, int kind) {
+    if (kind < 4) return cut->slabs == 1 + kind;
+    return kind < 6 ? cut->fit.transposed == (kind == 5) : cut->fit.cluster == 1 << (kind - 6);
+}
+
+/* Adds a cut, unless it is there. */
+static void add(struct cut *cuts, int *count, const struct cut *cut) {
+    for (int i = 0; i < *count; ++i)
+        if (is_same(&cuts[i], cut)) return;
+    if (*count < CUTS_MOST) cuts[(*count)++] = *cut;
+}
+
+/* What fit.h answers. */
+static void add_answers(const struct gemm_problem *p, const int resident[3], struct cut *cuts,
+                        int *count) {
+    for (int i = 0; i < 8; ++i) {
+        const int slabs = 1 + i / 2;
+        struct fit_question question = {.m = p->m,
+                                        .n = p->n,
+                                        .k = p->k,
+                                        .splits = i % 2,
+                                        .lda = p->lda,
+                                        .ldb = p->ldb,
+                                        .slabs = slabs};
+        for (int j = 0; j < 3; ++j)
+            question.resident[j] = resident[j];
+        const struct cut cut = {slabs, fit_answer(p, &question)};
+        if (isfinite(cut.fit.cycles)) add(cuts, count, &cut);
+    }
+}
+
+/* Draws some of those that are not much slower than the first. */
+static void add_drawn(const struct gemm_problem *p, const struct cut *all, int all_count,
+                      struct cut *cuts, int *count) {
+    uint64_t random = (uint64_t)p->m << 40 ^ (uint64_t)p->n << 20 ^ (uint64_t)p->k;
+    int within = 0;
+    while (within < all_count && all[within].fit.cycles <= DRAWN_WITHIN * all[0].fit.cycles)
+        ++within;
+    for (int i = 0; i < DRAWN && within; ++i)
+        add(cuts, count, &all[splitmix64(&random) % (uint64_t)within]);
+}
+
+int cuts_choose(const struct gemm_problem *p, const int resident[3], struct cut *cuts) {
+    struct cut *all = malloc(ALL * sizeof *all);
+    if (!all) abort();
+    const int all_count = every_cut(p, resident, all);
+    qsort(all, (size_t)all_count, sizeof *all, by_cycles);
+    int count = 0, of_kind[KINDS] = {0}, of_parts[3] = {0};
+    add_answers(p, resident, cuts, &count);
+    for (int i = 0; i < all_count; ++i) {
+        bool wanted = i < BEST;
+        for (int kind = 0; kind < KINDS; ++kind)
+            wanted |= is_kind(&all[i], kind) && of_kind[kind]++ < BEST_OF_KIND;
+        const int splits = all[i].fit.splits;
+        wanted |= splits <= 3 && of_parts[splits - 1]++ < BEST_OF_PARTS;
+        if (wanted) add(cuts, &count, &all[i]);
+    }
+    add_drawn(p, all, all_count, cuts, &count);
+    qsort(cuts, (size_t)count, sizeof *cuts, by_cycles);
+    free(all);
+    return count;
+}
