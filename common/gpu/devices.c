@@ -163,12 +163,15 @@ bool devices_end(cudaStream_t stream) {
     return devices_join(stream, open.count);
 }
 
-bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]) {
-    if (open.forked) {
+bool devices_may_copy(void) {
+    if (open.forked)
         fprintf(stderr, "copies refused: between gemm_devices_begin() and gemm_devices_end() there "
                         "may only be launches by gemm_launch_devices()\n");
-        return false;
-    }
+    return !open.forked;
+}
+
+bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]) {
+    if (!devices_may_copy()) return false;
     for (int i = 0; i < devices; ++i) {
         streams[i] = open.device[i].beside;
         if (!devices_select(i) ||

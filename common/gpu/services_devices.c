@@ -66,7 +66,8 @@ enum gemm_status gemm_devices_end(void *stream) {
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
     cudaStream_t streams[GEMM_DEVICES];
     const int devices = devices_count();
-    if (!devices_fork((cudaStream_t)stream, devices, streams)) return GEMM_LAUNCH_FAILED;
+    if (!devices_may_copy() || !devices_fork((cudaStream_t)stream, devices, streams))
+        return GEMM_LAUNCH_FAILED;
     const bool good = enqueue_copies(copies, count, streams);
     return devices_join((cudaStream_t)stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }

@@ -40,8 +40,10 @@ DEVICE void random_delay(void) {
 
 #include "hopper/atomics.h"
 #define ld_global_acquire(word, scope) (random_delay(), ld_global_acquire(word, scope))
-#define st_global_relaxed(word, value, scope) (random_delay(), st_global_relaxed(word, value, scope))
-#define st_global_release(word, value, scope) (random_delay(), st_global_release(word, value, scope))
+#define st_global_relaxed(word, value, scope)                                                      \
+    (random_delay(), st_global_relaxed(word, value, scope))
+#define st_global_release(word, value, scope)                                                      \
+    (random_delay(), st_global_release(word, value, scope))
 #define atomic_add_relaxed(word, value, scope)                                                     \
     (random_delay(), atomic_add_relaxed(word, value, scope))
 #define atomic_add_acq_rel(word, value, scope)                                                     \

@@ -409,9 +409,10 @@ section_two_gpus() {
     begin two-gpus.txt
     together two-gpus.txt 1 <<END
 $sweep --random 300 --seed 1
-$sweep --repeat 1000 --size 1024x1152x640 --dtype bf16
-$gpu/sweep_delays --chapter 13_two_gpus --variant all --random 60 --seed 2
-$gpu/sweep_delays --chapter 13_two_gpus --variant all --repeat 100 --size 520x776x648 --dtype bf16
+$sweep --random 100 --seed 3 --launches 5
+$sweep --repeat 1000 --size 1024x1152x640 --dtype bf16 --launches 3
+$gpu/sweep_delays --chapter 13_two_gpus --variant all --random 60 --seed 2 --launches 3
+$gpu/sweep_delays --chapter 13_two_gpus --variant all --repeat 100 --size 520x776x648 --dtype bf16 --launches 3
 compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --triples 2 --dtype bf16 --seed 5
 END
 }
