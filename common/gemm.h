@@ -254,6 +254,12 @@ enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream);
 /* SMs of the device. */
 int gemm_sm_count(void);
 
+/* How fast the device's DRAM and L2 are, per cycle of the SM clock, beside those of an H200. */
+struct gemm_rates {
+    double memory, l2;
+};
+struct gemm_rates gemm_device_rates(void);
+
 /* Clusters of this launch that are resident at once; CTAs if the cluster is 1. From the runtime
  * (cudaOccupancyMaxActiveClusters), because not every SM can be part of a cluster of every size. */
 int gemm_resident_clusters(const struct gemm_launch *launch);

@@ -56,7 +56,7 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /* ---- the prediction ---- */
 
 /*
- * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles. Those that begin with
+ * Of an H200 (gemm_device_rates), rates in bytes per cycle of the SM clock, the others in cycles. Those that begin with
  * the least that the hardware needs: Tensor Core, shared memory. The others are measured together:
  * the times of 4,300 cuts of 138 shapes (docs/results/h200-cuts.txt). Of a shape's cuts, the one
  * with the smallest prediction takes 3.6 % longer than the fastest, in the mean.
@@ -86,6 +86,7 @@ struct fit_question {
     int64_t lda, ldb;
     int resident[FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once */
     int sms, slabs;
+    struct gemm_rates rates;
 };
 
 /* One search for the best cut. */
@@ -211,12 +212,13 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
 }
 
 /* A search that has tried nothing yet; it lacks the number of clusters at once. */
-static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms) {
+static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms,
+                                              struct gemm_rates rates) {
     const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
-                                1.0 / (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED),
-                                elements * 2 / FIT_MEMORY_BYTES, 0,
+                                1.0 / (rates.l2 * (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED)),
+                                elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0,
                                 {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
     return search;
 }
@@ -224,7 +226,7 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
 /* The cut with the fewest predicted cycles. */
 static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
-    struct fit_search search = fit_search_of(p, question->slabs, question->sms);
+    struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
     /* CTAs that share side rows, and fitted rows. */
     static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
@@ -258,6 +260,7 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
     question.lda = p->lda, question.ldb = p->ldb;
     question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
+    question.rates = gemm_device_rates();
     for (int i = 0; i < FIT_CLUSTERS && 1 << i <= gemm_sm_count(); ++i) {
         struct gemm_launch launch = gemm_launch_of(kernel, 1 << i, NULL);
         launch.cluster = 1 << i;

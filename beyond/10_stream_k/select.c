@@ -106,10 +106,11 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
         kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
     const double flops = 2.0 * kernel->tile_m * kernel->tile_n * kernel->tile_k;
-    const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE),
-                               share * fetched / (aligned ? L2_BYTES : L2_BYTES_UNALIGNED));
+    const struct gemm_rates rates = gemm_device_rates();
+    const double l2 = rates.l2 * (aligned ? L2_BYTES : L2_BYTES_UNALIGNED);
+    const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE), share * fetched / l2);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    const double main_loop = waves * k_tiles * k_tile, memory = elements * 2 / MEMORY_BYTES;
+    const double main_loop = waves * k_tiles * k_tile, memory = elements * 2 / (rates.memory * MEMORY_BYTES);
     const double longer = most(main_loop, memory), shorter = main_loop + memory - longer;
     return (split ? START_SPLIT : START_PERSISTENT) + longer +
            (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * c->overhead;

@@ -64,7 +64,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double elements = (double)p->m * p->k + (double)p->n * p->k + 2.0 * p->m * p->n;
     const double fetched = (double)kernel->tile_k * ((double)rows / cluster + columns);
     const double from_l2 = (double)clusters * cluster * tiles_k * fetched;
-    const double memory = fmax(elements / MEMORY_BYTES, from_l2 / L2_BYTES);
+    const struct gemm_rates rates = gemm_device_rates();
+    const double memory =
+        fmax(elements / (rates.memory * MEMORY_BYTES), from_l2 / (rates.l2 * L2_BYTES));
     const double exchange = rows * columns * 4 * (1 - 1.0 / splits) / PEER_BYTES;
     return LAUNCH + fmax(main_loop, memory) + EXPOSED * fmin(main_loop, memory) +
            waves * (c->overhead + exchange);

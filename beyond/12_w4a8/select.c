@@ -50,7 +50,9 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     /* Tiles of different rows that run at the same time fetch the weights from memory once. */
     const double weights = (double)w4_bytes(p->n, p->k), rows = (double)kernel->tile_m * p->k;
     const double a = rows * (double)tiles / (c->ctas ? 1 : kernel->cluster);
-    const double memory = fmax(weights / MEMORY_BYTES, (weights * (double)tiles_m + a) / L2_BYTES);
+    const struct gemm_rates rates = gemm_device_rates();
+    const double memory = fmax(weights / (rates.memory * MEMORY_BYTES),
+                               (weights * (double)tiles_m + a) / (rates.l2 * L2_BYTES));
     const double main_loop = k_tiles * c->k_tile;
     return fmax(main_loop, memory) + EXPOSED * fmin(main_loop, memory) + waves * c->overhead;
 }

@@ -30,6 +30,7 @@ struct known_kernel {
 /* What it has said of a device, so that it is asked once and not for every launch. */
 static struct known_device {
     int sm_count; /* 0: not yet asked */
+    struct gemm_rates rates;
     int kernels;
     struct known_kernel kernel[KERNELS];
 } known[DEVICES];
@@ -48,6 +49,23 @@ void gemm_plan_begin(struct gemm_plan *plan) {
 
 void gemm_plan_end(void) { plan_in_the_making = NULL; }
 
+/* CUDA tells the width and the clock of the memory's interface, and says nothing of the L2's rate.
+ * That was measured on two devices (docs/results/probe.txt and h100-probe.txt): 35.2 and 29.7 bytes
+ * per cycle for each SM. A device whose interface is not an H200's, 6144 bits wide, gets the lower
+ * one. False after a message. */
+static bool ask_for_rates(int device, struct gemm_rates *rates) {
+    enum { H200_BITS = 6144, H200_KHZ = 3201000 };
+    int bits = 0, khz = 0;
+    if (!cuda_ok(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device),
+                 "asking for the memory's width") ||
+        !cuda_ok(cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device),
+                 "asking for the memory's clock"))
+        return false;
+    rates->memory = (double)bits * khz / ((double)H200_BITS * H200_KHZ);
+    rates->l2 = bits == H200_BITS ? 1 : 29.7 / 35.2;
+    return true;
+}
+
 /* The caller's device, which need not be the one that backend_open() has chosen. NULL after a
  * message. */
 static struct known_device *current_device(void) {
@@ -59,9 +77,10 @@ static struct known_device *current_device(void) {
         return NULL;
     }
     if (known[device].sm_count == 0 &&
-        !cuda_ok(
-            cudaDeviceGetAttribute(&known[device].sm_count, cudaDevAttrMultiProcessorCount, device),
-            "counting the device's SMs"))
+        (!ask_for_rates(device, &known[device].rates) ||
+         !cuda_ok(cudaDeviceGetAttribute(&known[device].sm_count, cudaDevAttrMultiProcessorCount,
+                                         device),
+                  "counting the device's SMs")))
         return NULL;
     return &known[device];
 }
@@ -161,6 +180,15 @@ int gemm_sm_count(void) {
     const int count = device ? device->sm_count : 0;
     pthread_mutex_unlock(&known_mutex);
     return count;
+}
+
+struct gemm_rates gemm_device_rates(void) {
+    struct gemm_rates rates = {1, 1};
+    pthread_mutex_lock(&known_mutex);
+    const struct known_device *device = current_device();
+    if (device) rates = device->rates;
+    pthread_mutex_unlock(&known_mutex);
+    return rates;
 }
 
 /* Asks the runtime for what gemm_resident_clusters() returns. False after a message. */

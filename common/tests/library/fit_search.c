@@ -12,8 +12,10 @@ enum { SHAPES = 400, SMS = 132, TOLERATED = 6 /* percent */ };
 
 /* The device of the questions. */
 static int resident_of[FIT_CLUSTERS] = {SMS, SMS / 2, SMS / 4 - 1, SMS / 8 - 2};
+static struct gemm_rates rates = {1, 1};
 static int per_sm = 1; /* CTAs of the kernel */
 int gemm_sm_count(void) { return SMS; }
+struct gemm_rates gemm_device_rates(void) { return rates; }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     return resident_of[launch->cluster < 8 ? launch->cluster / 2 : 3] * per_sm;
 }
@@ -35,7 +37,7 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 
 /* The least cycles of any cut. */
 static double exhaustive(const struct gemm_problem *p, int slabs) {
-    struct fit_search search = fit_search_of(p, slabs, SMS);
+    struct fit_search search = fit_search_of(p, slabs, SMS, gemm_device_rates());
     struct fit fit = {0};
     for (int i = 0; i < 24; ++i) {
         const int forms[][3] = {{1, 1, 0}, {2, 1, 1}, {4, 1, 2}, {1, 2, 1}, {2, 2, 2}, {4, 2, 3}};
@@ -95,12 +97,14 @@ static void expect_kept(struct gemm_problem p, int change) {
     if (change == 3) p.lda += 8;
     if (change == 4) p.ldb += 8;
     if (change == 5) resident_of[0] = 7;
+    if (change == 6) rates = (struct gemm_rates){0.5, 0.8};
     const struct fit again = fit_of(&p, &kernel, true);
     fit_of(&(struct gemm_problem){.m = 1, .n = 1, .k = 1}, &kernel, true);
     const struct fit afresh = fit_of(&p, &kernel, true);
     EXPECT(memcmp(&again, &afresh, sizeof again) == 0, "%d x %d x %d, change %d: a stale answer",
            first.m, first.n, first.k, change);
     resident_of[0] = resident;
+    rates = (struct gemm_rates){1, 1};
 }
 
 int main(void) {
