@@ -65,7 +65,7 @@ RULES = (
      "The next statement is keep(), which only the compiler for the GPU sees."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
-    ("12_.*/pairs", r"^wgmma_wait_group", "before the previous",
+    ("12_.*/pairs", r"^wgmma_wait_group\((1\)|0\); #0)", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
      "The other threads have no stores, and their waits return at once."),
