@@ -9,6 +9,7 @@ removed.py removes every line in every configuration.
 
 import re
 
+OF_FEW_ROWS = "11_.*(few_rows|pairs)"
 ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
@@ -64,6 +65,8 @@ RULES = (
      "The next statement is keep(), which only the compiler for the GPU sees."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/pairs", r"^wgmma_wait_group\((1\)|0\); #0)", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
      "The other threads have no stores, and their waits return at once."),
     ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
@@ -89,16 +92,16 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^(?!.*/(stream_k|per_tensor|few_rows)\.cu)", r"^tma_load(_multicast)?\(.*->b\[",
-     "before the previous", LOADS),
+    (r"^(?!.*(/stream_k|/per_tensor|/few_rows|11_\w+/pairs)\.cu)",
+     r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
-    # few_rows.cu of chapter 11.
-    ("11_.*few_rows", r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
+    # few_rows.cu and pairs.cu of chapter 11.
+    (OF_FEW_ROWS, r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
      LOADS),
-    ("11_.*few_rows", r"^tma_load\(.*->b\[", "after the next", LOADS),
-    ("11_.*few_rows", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
-    ("11_.*few_rows", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
-    ("11_.*few_rows", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    (OF_FEW_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
+    (OF_FEW_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
+    (OF_FEW_ROWS, r"consumer_wait\(", "after the next", REGISTERS_ONLY),
+    (OF_FEW_ROWS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("11_.*few_rows", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
     ("11_.*few_rows", r"^release_stage", "after the next",
@@ -107,6 +110,8 @@ RULES = (
      "The fence comes after the wait for the multiplications, and still before the release."),
     ("11_.*few_rows", r"^wgmma_wait_group", "before the previous",
      "The fence comes after the wait, and still before the release."),
+    ("11_.*/pairs", r"^wgmma_wait_group", "before the previous",
+     "The scales are loaded after the wait, and still before the release."),
 
     ("11_.*kernel", r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
     ("11_.*kernel", r"^tma_load\(.*->b\[", "after the next", LOADS),
