@@ -64,18 +64,17 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
     FIT_SHARED_BYTES = 102,  /* wgmma reads both operands from shared memory; 128 at the most */
-    FIT_GAP = 88,            /* between the multiplications of two k-tiles */
-    FIT_ISSUE = 294,         /* a k-tile's wait, fence, issue and release */
-    FIT_L2_BYTES = 59,       /* from the L2 to one SM */
-    FIT_L2_UNALIGNED = 28,   /* the same, if a row of a box lies in two lines */
+    FIT_GAP = 90,            /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 300,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 58,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 27,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 2024, /* from DRAM to all SMs */
-    FIT_TRIP = 2898,         /* from a load's issue to its bytes, from DRAM, and the first issue */
-    FIT_NEXT_CTA = 607,      /* from a CTA's end to the next one's first load */
-    FIT_BARRIERS = 1297,     /* the barrier of a cluster, and its launch */
+    FIT_MEMORY_BYTES = 2060, /* from DRAM to all SMs */
+    FIT_TRIP = 2900,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_BARRIERS = 1280,     /* the barrier of a cluster, and its launch */
     FIT_STORE_BYTES = 16,    /* of D, from an SM: staged, copied, on its way to the L2 */
-    FIT_COUNT = 2336,        /* sums are stored, counted, and found to be there */
-    FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
+    FIT_COUNT = 1800,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 38,     /* of sums, to the workspace and back */
 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
 #define FIT_EXPOSED 0.08
@@ -137,7 +136,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
     fit.cycles = fit_most(loop, search->memory) +
                  FIT_EXPOSED * fit_least(loop, search->memory) +
-                 waves * tile + (waves - 1) * FIT_NEXT_CTA;
+                 waves * tile;
     if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
