@@ -35,14 +35,14 @@ struct backend_setting backend_settings[] = {
                           "late, or at any moment that the rules allow",
                           schedule_names, 0, SIM_SCHEDULES - 1, SCHEDULE_TIME},
     [SETTING_SEED] = {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
-    [SETTING_STEPS] = {"--step-limit", "STEPS",
-                       "turns of threads after which a launch counts as endless\n"
-                       "(default 0: by the size of the problem)",
-                       NULL, 0, UINT64_MAX, 0},
     [SETTING_LAUNCHES] = {"--launches", "N",
                           "in each run (default 1). Kernels for several GPUs may begin one\n"
                           "while other GPUs are in the one before",
                           NULL, 1, MOST_LAUNCHES, 1},
+    [SETTING_STEPS] = {"--step-limit", "STEPS",
+                       "turns of threads after which a launch counts as endless\n"
+                       "(default 0: by the size of the problem)",
+                       NULL, 0, UINT64_MAX, 0},
 };
 const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The simulator";
