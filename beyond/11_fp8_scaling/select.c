@@ -1,8 +1,8 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu or few_rows.cu; the top
- * CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
+ * Each configuration is an object file of its own, made of kernel.cu, few_rows.cu or pairs.cu;
+ * the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
@@ -12,7 +12,8 @@
 /*
  * The configurations. Predicted cycles of the SM clock:
  *
- *   ctas      of an SM at once, of few_rows.cu; 0: kernel.cu, persistent, in clusters of two
+ *   ctas      of an SM at once, of few_rows.cu and pairs.cu; 0: kernel.cu, persistent, in clusters
+ *             of two
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
@@ -21,9 +22,9 @@
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
-    f(rows16, 2, 300, 2400) f(rows32, 2, 310, 3800) f(rows64, 2, 480, 5500)                        \
-        f(rows128, 1, 960, 3500) f(small, 0, 545, 1400) f(square, 0, 600, 2000)                    \
-            f(many_rows, 0, 1070, 3900)
+    f(rows16, 2, 300, 2400) f(rows32, 2, 310, 3800) f(rows64, 2, 480, 3000)                        \
+        f(pairs64, 1, 640, 1500) f(pairs128, 1, 820, 3200) f(small, 0, 545, 1400)                  \
+            f(square, 0, 600, 2000) f(many_rows, 0, 1070, 3900)
 
 enum { LEAST_ROWS = 16 /* of a tile */ };
 

@@ -30,9 +30,6 @@
 #ifndef CTAS_PER_SM
 #define CTAS_PER_SM 2
 #endif
-#ifndef LINE
-#define LINE 128 /* bytes that the TMA moves as a row of blocks: 128 or 256 */
-#endif
 #ifndef AHEAD
 #define AHEAD 1 /* 0: weights are converted after the multiplications; fewer registers */
 #endif
@@ -54,6 +51,7 @@ enum {
     THREADS = 128 * (1 + CONSUMERS),
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
+    LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE,
 };
 

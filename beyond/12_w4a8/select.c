@@ -1,8 +1,8 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu or wide.cu; the top
- * CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
+ * Each configuration is an object file of its own, made of kernel.cu, pairs.cu or wide.cu; the
+ * top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
@@ -15,21 +15,22 @@
  * The configurations. Predicted cycles of the SM clock:
  *
  *   ctas      of an SM at once; 0: persistent, in clusters of two
- *   k-tile    of all CTAs of an SM, a k-tile of each: what the Tensor Core and the waits take
- *   overhead  a tile besides its main loop: first loads, the exchange of sums, the store
+ *   k-tile    of a CTA; two CTAs of an SM take turns
+ *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Fitted to the times of docs/results/h200-w4a8.jsonl, within 6 % (root mean square).
+ * Fitted to times on an H200, of docs/results/h200-w4a8.jsonl where it has the configuration.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
-    f(rows8, 2, 450, 3000) f(rows16, 2, 470, 3000) f(teams16, 1, 410, 0) f(teams32, 1, 450, 0)     \
-        f(teams64, 1, 270, 6000) f(rows64, 2, 670, 6000) f(rows128, 1, 750, 6000)                  \
-            f(wide, 0, 1350, 6000)
+    f(teams16, 1, 440, 1400) f(pairs16_two, 2, 200, 4500) f(teams32, 1, 450, 1600)                 \
+        f(pairs64, 1, 500, 3700) f(slabs64, 1, 800, 6000) f(rows128, 1, 890, 4300)                 \
+            f(wide, 0, 1460, 5200)
 
-/* Bytes per cycle of all SMs: from memory, and from the L2. */
-enum { MEMORY_BYTES = 2000, L2_BYTES = 6000 };
+/* Bytes per cycle: of all SMs, from memory and from the L2; of an SM, from the shared memory of
+ * others. Cycles of a launch besides its tiles. */
+enum { MEMORY_BYTES = 2200, L2_BYTES = 4600, PEER_BYTES = 14, LAUNCH = 5600 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
-static const double EXPOSED = 0.4;
+static const double EXPOSED = 0.05;
 
 #define DECLARE(name, ...) extern const struct gemm_kernel kernel_12_w4a8_##name##_w4a8;
 #define ENTRY(name, ...) {&kernel_12_w4a8_##name##_w4a8, __VA_ARGS__},
@@ -39,22 +40,33 @@ static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 static double predicted_cycles(const struct configuration *c, const struct gemm_problem *p) {
     const struct gemm_kernel *const kernel = c->kernel;
     const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
-    if (sms < kernel->cluster) return INFINITY;
-    const int64_t tiles_m = ceil_div(p->m, kernel->tile_m);
-    const int64_t tiles = tiles_m * ceil_div(p->n, kernel->tile_n);
-    const struct gemm_launch launch = gemm_launch_of(kernel, 1, NULL);
-    const int splits = c->ctas ? cluster_splits(launch, tiles, tiles_k) : 1;
-    const double room = (double)sms * (c->ctas ? c->ctas : 1);
-    const double waves = ceil((double)tiles * splits / room);
-    const double k_tiles = waves * ceil((double)tiles_k / splits);
-    /* Tiles of different rows that run at the same time fetch the weights from memory once. */
-    const double weights = (double)w4_bytes(p->n, p->k), rows = (double)kernel->tile_m * p->k;
-    const double a = rows * (double)tiles / (c->ctas ? 1 : kernel->cluster);
+    const int rows = kernel->tile_m, columns = kernel->tile_n, cluster = kernel->cluster;
+    if (sms < cluster) return INFINITY;
+    /* A cluster of wide.cu lies side by side, and its last tile may be empty. */
+    const int64_t tiles_m = ceil_div(p->m, rows);
+    const int64_t clusters = tiles_m * ceil_div(ceil_div(p->n, columns), cluster);
+    struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
+    const int splits = c->ctas ? cluster_splits(launch, clusters, tiles_k) : 1;
+    if (c->ctas) launch.grid = launch.cluster = splits;
+    const int resident = gemm_resident_clusters(&launch);
+    if (resident == 0) return INFINITY;
+
+    const double waves = ceil((double)clusters / resident);
+    const double ctas = (double)clusters * launch.cluster;
+    /* CTAs of an SM at the same time. */
+    const double share = c->ctas == 2 && ctas / waves > sms ? 2 : 1;
+    const double main_loop = waves * ceil((double)tiles_k / splits) * c->k_tile * share;
+    /* Tiles of different rows that run at the same time fetch the weights from memory once; a
+     * cluster of wide.cu fetches its rows of A from the L2 once. */
+    const double weights = (double)w4_bytes(p->n, p->k);
+    const double a = (double)rows * p->k * (double)clusters;
+    const double bytes = weights + (double)p->m * p->k + 2.0 * p->m * p->n;
     const struct gemm_rates rates = gemm_device_rates();
-    const double memory = fmax(weights / (rates.memory * MEMORY_BYTES),
+    const double memory = fmax(bytes / (rates.memory * MEMORY_BYTES),
                                (weights * (double)tiles_m + a) / (rates.l2 * L2_BYTES));
-    const double main_loop = k_tiles * c->k_tile;
-    return fmax(main_loop, memory) + EXPOSED * fmin(main_loop, memory) + waves * c->overhead;
+    const double exchange = rows * columns * 4 * (1 - 1.0 / splits) / PEER_BYTES;
+    return LAUNCH + fmax(main_loop, memory) + EXPOSED * fmin(main_loop, memory) +
+           waves * (c->overhead + exchange);
 }
 
 const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {

@@ -22,10 +22,10 @@
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
-#   fp8_rows         100 s   11's configurations at 16 to 256 rows
+#   fp8_rows          70 s   11's configurations at 16 to 256 rows
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
-#   w4a8             150 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
+#   w4a8             100 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
 #   two_gpus         150 s   13 on two GPUs and, alone, on one; BASELINES=nccl in a build with
 #                            -DHOPPER_NCCL=/usr; then random shapes, 1000 runs, delays, memcheck
 #   order             30 s   the same kernel first and last in the rotation
@@ -325,8 +325,11 @@ section_fp8_rows() {
     local more=128x7168x2048,128x7168x16384,128x10240x8192,256x14336x4096,256x8192x28672
     begin h200-fp8-rows.jsonl
     rows h200-fp8-rows.jsonl "$gpu/compare" --dtype e4m3 \
-        --kernels 11,11:rows16,11:rows32,11:rows64,11:rows128,11:small,11:square,11:many_rows \
-        --shapes $few,$more --baselines "${BASELINES:-libraries}" --iters 2
+        --kernels 11,11:rows16,11:rows32,11:rows64,11:pairs64 --shapes $few \
+        --baselines "${BASELINES:-libraries}" --iters 2
+    rows h200-fp8-rows.jsonl "$gpu/compare" --dtype e4m3 \
+        --kernels 11,11:pairs128,11:small,11:square --shapes $more \
+        --baselines "${BASELINES:-libraries}" --iters 2
 }
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.
@@ -367,21 +370,25 @@ section_fp8_sustained() {
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
 }
 
-# Few rows, where `read-only` is the ceiling; then from one row to many.
+# Few rows, where `read-only` is the ceiling; then from one row to many. Each number of rows with the
+# kernels that may be the fastest there.
 section_w4a8() {
-    local few=12:through_smem,12:table,12:rows8,12:rows16,12:teams16,12:teams32,12:teams64,12:rows64
-    local shapes=16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192
-    local m over_m=
-    for m in 1 8 16 32 64 96 128 256 512 1024 2048 4096 8192; do
-        over_m=$over_m,${m}x14336x4096
-    done
+    local few=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
+    local many=256x14336x4096,512x14336x4096,1024x14336x4096,4096x14336x4096
     begin h200-w4a8.jsonl
-    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --kernels $few,12 --iters 2 \
-        --shapes $shapes,64x14336x4096,64x8192x8192,64x28672x8192 \
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
+        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:pairs16_two \
+        --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12:teams16,12:teams32,12:teams64,12:rows64,12:rows128,12:wide,12 \
-        --shapes "${over_m#,}" --baselines "${BASELINES:-ceilings}"
+        --kernels 12,12:through_smem,12:pairs64,12:slabs64 \
+        --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
+        --kernels 12,12:teams32,12:pairs64,12:slabs64,12:rows128 --shapes $few \
+        --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
+        --kernels 12,12:slabs64,12:rows128,12:wide --shapes $many \
+        --baselines "${BASELINES:-ceilings}"
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
