@@ -78,14 +78,11 @@ static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
 
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* Infinite if the configuration is not for this problem, or does not fit the device. */
-static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                               const struct gemm_problem *p) {
-    const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
-    if (kernel->cluster > gemm_sm_count()) return INFINITY;
-    const int resident = gemm_resident_clusters(&launch);
+/* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
+ * once. Infinite if the configuration is not for this problem, or does not fit the device. */
+static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
+                                   const struct gemm_problem *p, int resident, int sms) {
     if (resident == 0) return INFINITY;
-
     const bool split = c->splits > 0;
     const int tiles_m = ceil_div(p->m, kernel->tile_m), tiles_n = ceil_div(p->n, kernel->tile_n);
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
@@ -95,7 +92,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     if (split) {
         if (work > resident) return INFINITY;
         waves = 1;
-        share = ceil(most(1, work * c->splits / gemm_sm_count())); /* of the SM with the most */
+        share = ceil(most(1, work * c->splits / sms)); /* of the SM with the most */
     } else if (p->m <= 64) {
         return INFINITY;
     }
@@ -114,6 +111,15 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double longer = most(main_loop, memory), shorter = main_loop + memory - longer;
     return (split ? START_SPLIT : START_PERSISTENT) + longer +
            (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * c->overhead;
+}
+
+/* On the current device. */
+static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
+                               const struct gemm_problem *p) {
+    const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
+    const int sms = gemm_sm_count();
+    if (kernel->cluster > sms) return INFINITY;
+    return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms);
 }
 
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,

@@ -237,9 +237,11 @@ claims() {
     book
     printf 'cell of it: %s more\n' '1,234 and 0.5' '77 and 0.25' >"$dir/docs/results/file.txt"
     # Of each shape the first cut is the formula's choice.
-    printf '%s\n' '# m n k slabs width cluster splits transposed us' \
-        '1024 1024 1024 2 64 1 1 0 12' '1024 1024 1024 1 8 1 1 0 10' \
-        '1024 1024 512 2 64 1 1 0 6' '1024 1024 512 1 8 1 1 0 7' >"$dir/docs/results/cuts.txt"
+    printf '%s\n' '# 132 SMs; resident clusters of 1, 2, 4 and 8 CTAs: 264 132 60 28 with one slab, 132 66 30 14 with more' \
+        '# configuration pp192: tiles of 128 x 192 x 64, clusters of 1, 132 at once' \
+        '# m n k slabs width sharing_side sharing_fitted splits transposed us' \
+        '1024 1024 1024 2 64 1 1 1 0 12' '1024 1024 1024 1 8 1 1 1 0 10' '1024 1024 1024 pp192 8' \
+        '1024 1024 512 2 64 1 1 1 0 6' '1024 1024 512 1 8 1 1 1 0 7' >"$dir/docs/results/cuts.txt"
     printf '\n> <!-- numbers: results=gpu\n>      %s -->\n> %s\n\nThe end, 9 %%.\n' "$1" "$2" \
         >>"$dir/README.md"
 }
@@ -264,6 +266,16 @@ accept '0.3 = round(cell(file.txt, of it: 77 and, 1), 1)' 'Rounded, 0.3.'
 accept '20 = regret(cuts.txt, most)' 'It takes 20 % longer.'
 accept '3 = regret(cuts.txt, cuts) - regret(cuts.txt, above 19)' 'It is 3.'
 accept '10.0 = regret(cuts.txt, mean) * regret(cuts.txt, shapes) / 2' 'It is 10.0.'
+accept '50 = regret(cuts.txt, selection most)' 'It takes 50 % longer.'
+accept '25.0 = regret(cuts.txt, selection mean)' 'It takes 25.0 % longer.'
+accept '50 = regret(cuts.txt, selection 95th)' 'It takes 50 % longer.'
+accept '1 = regret(cuts.txt, selection above 10)' 'It is 1.'
+accept '1 = regret(cuts.txt, configurations)' 'It is 1.'
+accept '1 = regret(cuts.txt, fastest pp192)' 'It is 1.'
+accept '12.5 = regret(cuts.txt, without pp192)' 'It is 12.5.'
+accept '8.3 = regret(cuts.txt, without fitted2)' 'It is 8.3.'
+reject '1 = regret(cuts.txt, fastest pp)' 'It is 1.' "regret() has no number 'fastest pp'"
+reject '1 = regret(cuts.txt, slowest pp192)' 'It is 1.' "regret() has no number 'slowest pp192'"
 reject '1 = regret(cuts.txt, above 20)' 'It is 1.' 'the record 0'
 reject '1 = regret(cuts.txt, least)' 'It is 1.' "regret() has no number 'least'"
 reject '1 = regret(no.txt, most)' 'It is 1.' 'no.txt cannot be read'

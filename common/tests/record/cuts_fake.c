@@ -1,7 +1,8 @@
 /*
  * cuts_fake.c: kernels for build/gpu/cuts on the harness's fake GPU, whose memory is the host's and
- * whose launches all take 20 ms. The product does not depend on the cut. But tiles 40 wide are
+ * whose launches all take 20 ms. The product does not depend on the cut. But tiles 32 wide are
  * wrong in one element of every copy of D except the first, and tiles 24 wide fail to launch there.
+ * Of the configurations there are two, and what one of them computes is wrong.
  */
 #include "element_codec.h"
 #include "tests/harness/harness_fake.h"
@@ -11,7 +12,7 @@ struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *ke
 
 int gemm_sm_count(void) { return 132; }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    return launch->cluster == 4 ? 30 : 132 / launch->cluster;
+    return (launch->cluster == 4 ? 30 : 132 / launch->cluster) * (launch->threads < 200 ? 2 : 1);
 }
 
 /* What the fake GPU's cuBLAS calls; it has no defect here. */
@@ -40,7 +41,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     m = p->m;
     if (fit.width == 24 && p->a != first) return GEMM_LAUNCH_FAILED;
     fake_gemm(p, GEMM_BF16, DEFECT_NONE);
-    if (fit.width == 40 && p->a != first) ++*(uint16_t *)p->d;
+    if (fit.width == 32 && p->a != first) ++*(uint16_t *)p->d;
     return GEMM_OK;
 }
 
@@ -50,13 +51,42 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     return fit.splits > 1 ? (size_t)fit.splits * 4096 : 0;
 }
 
+static enum gemm_status launch_right(const struct gemm_problem *p, void *stream) {
+    (void)stream;
+    return fake_gemm(p, GEMM_BF16, DEFECT_NONE);
+}
+
+static enum gemm_status launch_wrong(const struct gemm_problem *p, void *stream) {
+    launch_right(p, stream);
+    ++*(uint16_t *)p->d;
+    return GEMM_OK;
+}
+
+/* They take the places of the empty records in selection.c. */
+extern const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16,
+    kernel_10_stream_k_split1_64x32_bf16;
+const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16 = {.name = "fake",
+                                                                 .tile_m = 64,
+                                                                 .tile_n = 64,
+                                                                 .tile_k = 64,
+                                                                 .threads = 256,
+                                                                 .cluster = 1,
+                                                                 .launch = launch_right};
+const struct gemm_kernel kernel_10_stream_k_split1_64x32_bf16 = {.name = "fake",
+                                                                 .tile_m = 64,
+                                                                 .tile_n = 32,
+                                                                 .tile_k = 64,
+                                                                 .threads = 256,
+                                                                 .cluster = 1,
+                                                                 .launch = launch_wrong};
+
 #define FAKE(slabs)                                                                                \
     extern const struct gemm_kernel forced_fit_##slabs;                                            \
     const struct gemm_kernel forced_fit_##slabs = {.name = "fake",                                 \
                                                    .tile_m = 64 * slabs,                           \
                                                    .tile_n = 64,                                   \
                                                    .tile_k = 64,                                   \
-                                                   .threads = 128,                                 \
+                                                   .threads = 128 * slabs + 32,                    \
                                                    .cluster = 1,                                   \
                                                    .launch = launch,                               \
                                                    .workspace_bytes = workspace_bytes,             \

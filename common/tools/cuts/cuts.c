@@ -5,19 +5,23 @@
 #include "splitmix64.h"
 
 enum {
-    ALL = 16384, /* room for the cuts of a problem */
+    ALL = 32768, /* room for the cuts of a problem */
     BEST = 10,   /* of all cuts */
     BEST_OF_KIND = 3,
     BEST_OF_PARTS = 2,
     DRAWN = 4,
-    KINDS = 9, /* kernels, orientations, clusters */
+    KINDS = 6 + CUTS_FORMS, /* kernels, orientations, forms of clusters */
 };
 static const int parts[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
 enum { PARTS = sizeof parts / sizeof *parts };
 /* Partial sums that take more memory are slower than anything else. */
-static const double MOST_SUMS = 1e9;
+static const double MOST_SUMS = 2e8;
 /* Drawn cuts are predicted to take at most so many times as long as the fastest. */
 static const double DRAWN_WITHIN = 2;
+/* The same for configurations. */
+static const double CONFIGURATIONS_WITHIN = 1.7;
+
+const int cuts_forms[CUTS_FORMS][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
 
 struct gemm_problem cuts_problem(int m, int n, int k) {
     return (struct gemm_problem){.m = m,
@@ -28,22 +32,40 @@ struct gemm_problem cuts_problem(int m, int n, int k) {
                                  .ldd = (n + 7) / 8 * 8};
 }
 
-double cut_cycles(const struct gemm_problem *p, const int resident[3], const struct cut *cut) {
-    struct fit_search search = fit_search_of(p, cut->slabs);
-    search.resident = resident[cut->fit.cluster / 2];
-    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / cut->fit.cluster));
+static int cluster_of(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
+
+/* Clusters of this cut's form at once. */
+static int resident_of(const struct cuts_device *device, const struct cut *cut) {
+    int size = 0; /* of the cluster: 1 << size */
+    while (1 << size < cluster_of(&cut->fit))
+        ++size;
+    return device->resident[cut->slabs > 1][size];
+}
+
+double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
+                  const struct cut *cut) {
+    if (cut->slabs == 0)
+        return selection_cycles(cut->configuration, &device->tile[cut->configuration], device->sms,
+                                p);
+    struct fit_search search = fit_search_of(p, cut->slabs, device->sms);
+    search.resident = resident_of(device, cut);
+    if (search.resident < 1) return INFINITY;
+    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / cluster_of(&cut->fit)));
     return search.best.cycles;
 }
 
 /* Can the kernel compute the problem so, and is it worth a look? */
-static bool acceptable(const struct gemm_problem *p, const int resident[3], const struct cut *cut) {
+static bool acceptable(const struct gemm_problem *p, const struct cuts_device *device,
+                       const struct cut *cut) {
     const struct fit *fit = &cut->fit;
     const int fitted = fit->transposed ? p->m : p->n, side = fit->transposed ? p->n : p->m;
     const int k_tiles = ceil_div(p->k, BK);
-    if (fit->width >= fitted + 8 || side <= 64 * (cut->slabs - 1) ||
-        ceil_div(fitted, fit->width) < fit->cluster)
+    const int unit = 8 * fit->sharing_fitted;
+    if (fit->width % unit || fit->width >= fitted + unit || side <= 64 * (cut->slabs - 1) ||
+        ceil_div(fitted, fit->width) < fit->sharing_side ||
+        ceil_div(side, 64 * cut->slabs) < fit->sharing_fitted)
         return false;
-    if (resident[fit->cluster / 2] < 1) return false;
+    if (resident_of(device, cut) < 1) return false;
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
     if (fit->splits == 1) return tiles <= INT32_MAX;
     return fit->splits * FIT_LEAST_K_TILES <= k_tiles + 1 && tiles <= GEMM_COUNTERS &&
@@ -51,15 +73,21 @@ static bool acceptable(const struct gemm_problem *p, const int resident[3], cons
 }
 
 /* All of them. Returns how many. */
-static int every_cut(const struct gemm_problem *p, const int resident[3], struct cut *cuts) {
+static int every_cut(const struct gemm_problem *p, const struct cuts_device *device,
+                     struct cut *cuts) {
     int count = 0;
-    for (int kind = 0; kind < 4 * 2 * 3; ++kind)
+    for (int kind = 0; kind < 4 * 2 * CUTS_FORMS; ++kind)
         for (int width = 8; width <= FIT_WIDEST(1 + kind % 4); width += 8)
             for (int i = 0; i < PARTS; ++i) {
-                struct cut cut = {1 + kind % 4,
-                                  {width, 1 << kind / 8, parts[i], kind / 4 % 2 != 0, 0}};
-                if (!acceptable(p, resident, &cut) || count == ALL) continue;
-                cut.fit.cycles = cut_cycles(p, resident, &cut);
+                const int *form = cuts_forms[kind / 8];
+                struct cut cut = {.slabs = 1 + kind % 4,
+                                  .fit = {.width = width,
+                                          .sharing_side = form[0],
+                                          .sharing_fitted = form[1],
+                                          .splits = parts[i],
+                                          .transposed = kind / 4 % 2 != 0}};
+                if (!acceptable(p, device, &cut) || count == ALL) continue;
+                cut.fit.cycles = cut_cycles(p, device, &cut);
                 cuts[count++] = cut;
             }
     return count;
@@ -73,21 +101,27 @@ static int by_cycles(const void *a, const void *b) {
     if (x->fit.cycles != y->fit.cycles) return x->fit.cycles < y->fit.cycles ? -1 : 1;
     int order = compare_whole(x->slabs, y->slabs);
     if (!order) order = compare_whole(x->fit.width, y->fit.width);
-    if (!order) order = compare_whole(x->fit.cluster, y->fit.cluster);
+    if (!order) order = compare_whole(x->configuration, y->configuration);
+    if (!order) order = compare_whole(x->fit.sharing_side, y->fit.sharing_side);
+    if (!order) order = compare_whole(x->fit.sharing_fitted, y->fit.sharing_fitted);
     if (!order) order = compare_whole(x->fit.splits, y->fit.splits);
     return order ? order : compare_whole(x->fit.transposed, y->fit.transposed);
 }
 
 static bool is_same(const struct cut *a, const struct cut *b) {
-    return a->slabs == b->slabs && a->fit.width == b->fit.width &&
-           a->fit.cluster == b->fit.cluster && a->fit.splits == b->fit.splits &&
+    return a->slabs == b->slabs && a->configuration == b->configuration &&
+           a->fit.width == b->fit.width && a->fit.sharing_side == b->fit.sharing_side &&
+           a->fit.sharing_fitted == b->fit.sharing_fitted && a->fit.splits == b->fit.splits &&
            a->fit.transposed == b->fit.transposed;
 }
 
-/* Is it of this kind? Kernels are kinds 0 to 3, orientations 4 and 5, clusters 6 to 8. */
+/* Is it of this kind? Kernels are kinds 0 to 3, orientations 4 and 5; then come the forms of
+ * clusters. */
 static bool is_kind(const struct cut *cut, int kind) {
     if (kind < 4) return cut->slabs == 1 + kind;
-    return kind < 6 ? cut->fit.transposed == (kind == 5) : cut->fit.cluster == 1 << (kind - 6);
+    if (kind < 6) return cut->fit.transposed == (kind == 5);
+    return cut->fit.sharing_side == cuts_forms[kind - 6][0] &&
+           cut->fit.sharing_fitted == cuts_forms[kind - 6][1];
 }
 
 /* Adds a cut, unless it is there. */
@@ -98,8 +132,8 @@ static void add(struct cut *cuts, int *count, const struct cut *cut) {
 }
 
 /* What fit.h answers. */
-static void add_answers(const struct gemm_problem *p, const int resident[3], struct cut *cuts,
-                        int *count) {
+static void add_answers(const struct gemm_problem *p, const struct cuts_device *device,
+                        struct cut *cuts, int *count) {
     for (int i = 0; i < 8; ++i) {
         const int slabs = 1 + i / 2;
         struct fit_question question = {.m = p->m,
@@ -108,10 +142,10 @@ static void add_answers(const struct gemm_problem *p, const int resident[3], str
                                         .splits = i % 2,
                                         .lda = p->lda,
                                         .ldb = p->ldb,
+                                        .sms = device->sms,
                                         .slabs = slabs};
-        for (int j = 0; j < 3; ++j)
-            question.resident[j] = resident[j];
-        const struct cut cut = {slabs, fit_answer(p, &question)};
+        memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
+        const struct cut cut = {.slabs = slabs, .fit = fit_answer(p, &question)};
         if (isfinite(cut.fit.cycles)) add(cuts, count, &cut);
     }
 }
@@ -127,13 +161,32 @@ static void add_drawn(const struct gemm_problem *p, const struct cut *all, int a
         add(cuts, count, &all[splitmix64(&random) % (uint64_t)within]);
 }
 
-int cuts_choose(const struct gemm_problem *p, const int resident[3], struct cut *cuts) {
+/* Those that are predicted to take not much longer than the fastest way. */
+static void add_configurations(const struct gemm_problem *p, const struct cuts_device *device,
+                               struct cut *cuts, int *count) {
+    const int before = *count;
+    double least = INFINITY;
+    for (int i = 0; i < before; ++i)
+        least = fmin(least, cuts[i].fit.cycles);
+    for (int i = 0; i < selection_count(); ++i) {
+        const struct cut cut = {.configuration = i};
+        least = fmin(least, cut_cycles(p, device, &cut));
+    }
+    for (int i = 0; i < selection_count(); ++i) {
+        struct cut cut = {.configuration = i};
+        cut.fit.cycles = cut_cycles(p, device, &cut);
+        if (cut.fit.cycles <= CONFIGURATIONS_WITHIN * least && isfinite(cut.fit.cycles))
+            add(cuts, count, &cut);
+    }
+}
+
+int cuts_choose(const struct gemm_problem *p, const struct cuts_device *device, struct cut *cuts) {
     struct cut *all = malloc(ALL * sizeof *all);
     if (!all) abort();
-    const int all_count = every_cut(p, resident, all);
+    const int all_count = every_cut(p, device, all);
     qsort(all, (size_t)all_count, sizeof *all, by_cycles);
     int count = 0, of_kind[KINDS] = {0}, of_parts[3] = {0};
-    add_answers(p, resident, cuts, &count);
+    add_answers(p, device, cuts, &count);
     for (int i = 0; i < all_count; ++i) {
         bool wanted = i < BEST;
         for (int kind = 0; kind < KINDS; ++kind)
@@ -143,6 +196,7 @@ int cuts_choose(const struct gemm_problem *p, const int resident[3], struct cut 
         if (wanted) add(cuts, &count, &all[i]);
     }
     add_drawn(p, all, all_count, cuts, &count);
+    add_configurations(p, device, cuts, &count);
     qsort(cuts, (size_t)count, sizeof *cuts, by_cycles);
     free(all);
     return count;

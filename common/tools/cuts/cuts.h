@@ -1,32 +1,48 @@
 /*
- * cuts.h: ways to cut a problem for chapter 10's fitted.cu: what fit.h predicts for each, and which
- * of them are worth timing.
+ * cuts.h: ways to compute a problem with chapter 10: cuts for fitted.cu, and the configurations of
+ * select.c. What is predicted for each, and which of them are worth timing.
  */
 #ifndef TOOLS_CUTS_CUTS_H
 #define TOOLS_CUTS_CUTS_H
 
 #include "fit.h" /* chapter 10's, or in fit_cuts the same with variables for constants */
+#include "tools/cuts/selection.h"
 
-/* One way to cut a problem. */
+/* One way to compute a problem: a cut, or a configuration. */
 struct cut {
-    int slabs;      /* of the kernel: 64 rows each */
-    struct fit fit; /* with the predicted cycles */
+    int slabs;         /* of the kernel of fitted.cu: 64 rows each; 0: a configuration */
+    int configuration; /* its number, if it is one */
+    struct fit fit;    /* with the predicted cycles, also of a configuration */
 };
 
-enum { CUTS_MOST = 64 /* that cuts_choose() chooses */ };
+/* What predictions depend on besides the problem. */
+struct cuts_device {
+    int sms;
+    int resident[2][FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once: one slab, more */
+    struct selection_tile tile[SELECTION_MOST]; /* of each configuration */
+};
+
+enum {
+    CUTS_MOST = 128, /* that cuts_choose() chooses */
+    CUTS_FORMS = 6   /* of clusters */
+};
+/* The forms of clusters that fit.h tries: CTAs that share side rows, and fitted rows. */
+extern const int cuts_forms[CUTS_FORMS][2];
 
 /* A problem of this size without memory. Rows are padded as the harness pads them: to multiples of
  * 16 bytes. */
 struct gemm_problem cuts_problem(int m, int n, int k);
 
-/* Predicts the cycles of a cut. `resident`: clusters of 1, 2 and 4 CTAs at once. */
-double cut_cycles(const struct gemm_problem *p, const int resident[3], const struct cut *cut);
+/* Predicts the cycles of a way. */
+double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
+                  const struct cut *cut);
 
-/* Chooses cuts to be timed, at most CUTS_MOST, and writes them with their predictions, the smallest
+/* Chooses ways to be timed, at most CUTS_MOST, and writes them with their predictions, the smallest
  * first: what fit.h answers for each kernel, with parts of k and without; those with the smallest
- * predictions, of all and of each kernel, orientation, cluster and number of parts; and some drawn
- * at random among the others, because the formula may be wrong. Returns how many. The same for the
- * same arguments. */
-int cuts_choose(const struct gemm_problem *p, const int resident[3], struct cut *cuts);
+ * predictions, of all and of each kernel, orientation, form of cluster and number of parts; some
+ * drawn at random among the others, because the formula may be wrong; and the configurations whose
+ * prediction is not much larger than the smallest. Returns how many. The same for the same
+ * arguments. */
+int cuts_choose(const struct gemm_problem *p, const struct cuts_device *device, struct cut *cuts);
 
 #endif

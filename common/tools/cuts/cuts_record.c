@@ -4,26 +4,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 1024 };
+enum { LINE = 1024, NAME = 32 };
 
 /* ---- reading ---- */
 
-/* A row: "m n k slabs width cluster splits transposed us", and perhaps the clock. */
-static bool read_row(const char *line, struct cut_row *row, double *mhz) {
-    int m, n, k, transposed;
+/* A shape and a cut: "m n k slabs width sharing_side sharing_fitted splits transposed us", and
+ * perhaps the clock. */
+static bool read_cut(const char *line, struct cut_row *row, double *mhz) {
+    int transposed;
     struct cut cut = {0};
-    *mhz = 0;
+    struct fit *fit = &cut.fit;
     const int found =
-        sscanf(line, "%d %d %d %d %d %d %d %d %lf %lf", &m, &n, &k, &cut.slabs, &cut.fit.width,
-               &cut.fit.cluster, &cut.fit.splits, &transposed, &row->us, mhz);
-    if (found < 9 || m < 1 || n < 1 || k < 1 || cut.slabs < 1 || cut.slabs > 4) return false;
-    const int cluster = cut.fit.cluster, width = cut.fit.width;
-    if (width < 8 || width % 8 || width > FIT_WIDEST(cut.slabs) || cut.fit.splits < 1) return false;
-    if ((cluster != 1 && cluster != 2 && cluster != 4) || !(row->us > 0)) return false;
-    cut.fit.transposed = transposed != 0;
-    row->problem = cuts_problem(m, n, k);
+        sscanf(line, "%*d %*d %*d %d %d %d %d %d %d %lf %lf", &cut.slabs, &fit->width,
+               &fit->sharing_side, &fit->sharing_fitted, &fit->splits, &transposed, &row->us, mhz);
+    if (found < 7 || cut.slabs < 1 || cut.slabs > 4 || fit->splits < 1) return false;
+    if (transposed != 0 && transposed != 1) return false;
+    int form = 0;
+    while (form < CUTS_FORMS &&
+           (cuts_forms[form][0] != fit->sharing_side || cuts_forms[form][1] != fit->sharing_fitted))
+        ++form;
+    if (form == CUTS_FORMS) return false;
+    const int unit = 8 * fit->sharing_fitted;
+    if (fit->width < unit || fit->width % unit || fit->width > FIT_WIDEST(cut.slabs)) return false;
+    fit->transposed = transposed;
     row->cut = cut;
     return true;
+}
+
+/* A shape and a configuration: "m n k NAME us", and perhaps the clock. The header has the names. A
+ * name that select.c's table lacks has the number -1. */
+static bool read_configuration(const char *line, const char *names, struct cut_row *row,
+                               double *mhz) {
+    char name[NAME], listed[NAME + 2];
+    if (sscanf(line, "%*d %*d %*d %31[a-z0-9_] %lf %lf", name, &row->us, mhz) < 2) return false;
+    snprintf(listed, sizeof listed, " %s ", name);
+    if (!strstr(names, listed)) return false;
+    row->cut = (struct cut){.configuration = selection_find(name)};
+    return true;
+}
+
+static bool read_row(const char *line, const char *names, struct cut_row *row, double *mhz) {
+    int m, n, k, letter = 0;
+    *mhz = 0;
+    if (sscanf(line, "%d %d %d %n", &m, &n, &k, &letter) != 3 || m < 1 || n < 1 || k < 1 || !letter)
+        return false;
+    row->problem = cuts_problem(m, n, k);
+    if (!(line[letter] >= 'a' && line[letter] <= 'z' ? read_configuration(line, names, row, mhz)
+                                                     : read_cut(line, row, mhz)))
+        return false;
+    return row->us > 0;
 }
 
 static bool same_shape(const struct cut_row *a, const struct cut_row *b) {
@@ -52,49 +81,78 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* What is known while the lines are read. */
+struct reading {
+    struct cuts_record *record;
+    double clock[LINE]; /* of the first rows */
+    int clocks;
+    bool microseconds, resident;
+    char names[LINE]; /* of configurations, between spaces */
+};
+
+/* Reads what main.c prints before the rows: what the device has room for, and the columns. */
+static void read_comment(struct reading *r, const char *line) {
+    struct cuts_device *device = &r->record->device;
+    int(*resident)[FIT_CLUSTERS] = device->resident;
+    char name[NAME];
+    struct selection_tile tile;
+    r->microseconds |= strstr(line, " transposed us") != NULL;
+    r->resident |=
+        sscanf(line,
+               "# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs: %d %d %d %d with one slab, "
+               "%d %d %d %d with more",
+               &device->sms, &resident[0][0], &resident[0][1], &resident[0][2], &resident[0][3],
+               &resident[1][0], &resident[1][1], &resident[1][2], &resident[1][3]) == 9;
+    if (sscanf(line,
+               "# configuration %31[a-z0-9_]: tiles of %d x %d x %d, clusters of %d, %d at once",
+               name, &tile.m, &tile.n, &tile.k, &tile.cluster, &tile.resident) != 6)
+        return;
+    const size_t length = strlen(r->names);
+    snprintf(r->names + length, sizeof r->names - length, " %s ", name);
+    if (selection_find(name) >= 0) device->tile[selection_find(name)] = tile;
+}
+
 /* One line. False if it is neither a comment nor a row. */
-static bool read_line(struct cuts_record *record, const char *line, double *clock, int *clocks,
-                      bool *microseconds) {
-    int *resident = record->resident;
+static bool read_line(struct reading *r, const char *line) {
     struct cut_row row;
     double mhz;
     if (*line == '#') {
-        sscanf(line, "# resident clusters of 1, 2 and 4 CTAs: %d %d %d", &resident[0], &resident[1],
-               &resident[2]);
-        *microseconds |= strstr(line, " transposed us") != NULL;
+        read_comment(r, line);
         return true;
     }
-    if (!read_row(line, &row, &mhz)) return false;
-    insert(record, &row);
-    if (mhz > 0 && *clocks < LINE) clock[(*clocks)++] = mhz;
+    if (!read_row(line, r->names, &row, &mhz)) return false;
+    if (row.cut.configuration >= 0) insert(r->record, &row);
+    if (mhz > 0 && r->clocks < LINE) r->clock[r->clocks++] = mhz;
     return true;
 }
 
 bool cuts_record_read(struct cuts_record *record, const char *path, char *error, size_t size) {
     char line[LINE];
-    double clock[LINE]; /* of the first rows */
-    int clocks = 0, number = 0;
-    bool good = true, microseconds = false;
-    *record = (struct cuts_record){.resident = {132, 66, 30}, .mhz = 1850};
+    struct reading r = {.record = record};
+    int number = 0;
+    bool good = true;
+    *record = (struct cuts_record){.mhz = 1850};
     FILE *file = fopen(path, "r");
     if (!file) {
         snprintf(error, size, "%s cannot be read", path);
         return false;
     }
     while (good && fgets(line, sizeof line, file)) {
-        good = read_line(record, line, clock, &clocks, &microseconds);
+        good = read_line(&r, line);
         ++number;
     }
     fclose(file);
     if (!good)
         snprintf(error, size, "%s:%d is neither a comment nor a timed cut", path, number);
-    else if (!record->rows || !microseconds)
+    else if (!r.resident)
+        snprintf(error, size, "%s does not say how many clusters are resident", path);
+    else if (!record->rows || !r.microseconds)
         snprintf(error, size, "%s has no cuts timed in us", path);
-    if (clocks) {
-        qsort(clock, (size_t)clocks, sizeof *clock, by_value);
-        record->mhz = clock[clocks / 2];
+    if (r.clocks) {
+        qsort(r.clock, (size_t)r.clocks, sizeof *r.clock, by_value);
+        record->mhz = r.clock[r.clocks / 2];
     }
-    return good && record->rows && microseconds;
+    return good && r.resident && record->rows && r.microseconds;
 }
 
 void cuts_record_free(struct cuts_record *record) {
@@ -104,18 +162,19 @@ void cuts_record_free(struct cuts_record *record) {
 
 /* ---- choices ---- */
 
-struct cuts_choice cuts_choice(const struct cuts_record *record, int first) {
+struct cuts_choice cuts_choice(const struct cuts_record *record, int first, enum cuts_scope scope) {
     const struct cut_row *row = record->row;
-    struct cuts_choice choice = {first, first, first, first};
+    struct cuts_choice choice = {first, first, -1, -1};
     double least = INFINITY;
     for (int i = first; i < record->rows && same_shape(&row[i], &row[first]); ++i) {
-        const double cycles = cut_cycles(&row[i].problem, record->resident, &row[i].cut);
-        if (cycles < least) {
+        choice.end = i + 1;
+        if (scope == CUTS_FITTED && row[i].cut.slabs == 0) continue;
+        const double cycles = cut_cycles(&row[i].problem, &record->device, &row[i].cut);
+        if (cycles < least || choice.chosen < 0) {
             least = cycles;
             choice.chosen = i;
         }
-        if (row[i].us < row[choice.fastest].us) choice.fastest = i;
-        choice.end = i + 1;
+        if (choice.fastest < 0 || row[i].us < row[choice.fastest].us) choice.fastest = i;
     }
     return choice;
 }
@@ -124,22 +183,30 @@ double cuts_excess(const struct cuts_record *record, const struct cuts_choice *c
     return 100 * (record->row[choice->chosen].us / record->row[choice->fastest].us - 1);
 }
 
-struct cuts_summary cuts_summarize(const struct cuts_record *record, double limit) {
+struct cuts_summary cuts_summarize(const struct cuts_record *record, double limit,
+                                   enum cuts_scope scope) {
     struct cuts_summary all = {0};
-    double squares = 0;
+    double squares = 0, *excess = calloc((size_t)record->rows + 1, sizeof *excess);
+    if (!excess) abort();
     for (int first = 0; first < record->rows;) {
-        const struct cuts_choice choice = cuts_choice(record, first);
-        const double excess = cuts_excess(record, &choice);
-        ++all.shapes;
-        all.mean += excess;
-        squares += excess * excess;
-        if (excess > all.most) all.most = excess;
-        all.above += excess > limit;
+        const struct cuts_choice choice = cuts_choice(record, first, scope);
         first = choice.end;
+        if (choice.chosen < 0) continue;
+        const double own = cuts_excess(record, &choice);
+        excess[all.shapes++] = own;
+        all.mean += own;
+        squares += own * own;
+        all.most = fmax(all.most, own);
+        all.above += own > limit;
     }
+    for (int i = 0; i < record->rows; ++i)
+        all.rows += scope == CUTS_SELECTION || record->row[i].cut.slabs > 0;
     if (all.shapes) {
         all.mean /= all.shapes;
         all.root_mean_square = sqrt(squares / all.shapes);
+        qsort(excess, (size_t)all.shapes, sizeof *excess, by_value);
+        all.of_95 = excess[(all.shapes * 95 + 99) / 100 - 1];
     }
+    free(excess);
     return all;
 }

@@ -1,12 +1,16 @@
 /*
- * fit_cuts.c: what fit.h's formula is worth, by a record of timed cuts.
+ * fit_cuts.c: what the formulas of fit.h and select.c are worth, by a record of timed cuts and
+ * configurations.
  *
  *     build/sim/fit_cuts docs/results/h200-cuts.txt
  *     build/sim/fit_cuts docs/results/h200-cuts.txt --worst 10
  *     build/sim/fit_cuts docs/results/h200-cuts.txt --fit 1 --rounds 20000
  *
  * For each shape of the record, the timed cut with the smallest prediction is compared with the
- * fastest. --worst N names the N shapes with the largest differences. --fit SEED searches for
+ * fastest. The same is done for cuts and configurations together. Of each configuration: at how
+ * many shapes it is the fastest, and what the best choices lose without it.
+ *
+ * --worst N names the N shapes with the largest differences. --fit SEED searches for
  * better constants, at random from those of fit.h on, and prints them. Before that it fits every
  * second shape alone, from constants that are far from fit.h's, and prints what the result is worth
  * for the other shapes, which had no part in it.
@@ -42,20 +46,40 @@ static bool read_whole(const char *text, int *value) {
 }
 
 static void print_summary(const char *what, const struct cuts_record *record) {
-    const struct cuts_summary all = cuts_summarize(record, LIMIT);
+    const struct cuts_summary all = cuts_summarize(record, LIMIT, CUTS_FITTED);
     printf("%s%d cuts of %d shapes; the cut with the smallest prediction takes %.1f %% longer than "
            "the fastest, in the mean; more than %d %% at %d shapes, %.0f %% at most\n",
-           what, record->rows, all.shapes, all.mean, LIMIT, all.above, all.most);
+           what, all.rows, all.shapes, all.mean, LIMIT, all.above, all.most);
+}
+
+/* The whole selection, and what each configuration is worth to it. */
+static void print_selection(const struct cuts_record *record) {
+    const struct cuts_summary all = cuts_summarize(record, LIMIT, CUTS_SELECTION);
+    printf("with %d configurations: the choice takes %.1f %% longer than the fastest way, in the "
+           "mean over %d shapes; %.0f %% at the 95th percentile, %.0f %% at most\n",
+           all.rows - cuts_summarize(record, LIMIT, CUTS_FITTED).rows, all.mean, all.shapes,
+           all.of_95, all.most);
+    for (int i = 0; i < cuts_configurations(); ++i) {
+        const struct cuts_worth worth = cuts_worth(record, i);
+        printf("  %-14s timed for %3d shapes, the fastest at %3d; without it the best choice takes "
+               "%.2f %% longer\n",
+               cuts_configuration_name(i), worth.timed, worth.fastest, worth.without);
+    }
 }
 
 /* ---- the worst choices ---- */
 
 static void print_cut(const char *what, const struct cuts_record *record, int row) {
     const struct cut_row *r = &record->row[row];
-    printf("  %s %7.2f us, predicted %7.2f: %s%d slabs, width %d, clusters of %d, %d parts\n", what,
-           r->us, cut_cycles(&r->problem, record->resident, &r->cut) / record->mhz,
-           r->cut.fit.transposed ? "transposed, " : "", r->cut.slabs, r->cut.fit.width,
-           r->cut.fit.cluster, r->cut.fit.splits);
+    const struct fit *fit = &r->cut.fit;
+    printf("  %s %7.2f us, predicted %7.2f: ", what, r->us,
+           cut_cycles(&r->problem, &record->device, &r->cut) / record->mhz);
+    if (r->cut.slabs)
+        printf("%s%d slabs, width %d, clusters of %d x %d, %d parts\n",
+               fit->transposed ? "transposed, " : "", r->cut.slabs, fit->width, fit->sharing_side,
+               fit->sharing_fitted, fit->splits);
+    else
+        printf("%s\n", selection_name(r->cut.configuration));
 }
 
 struct worst {
@@ -73,7 +97,7 @@ static void print_worst(const struct cuts_record *record, int wanted) {
     int shapes = 0;
     if (!worst) abort();
     for (int first = 0; first < record->rows; first = worst[shapes++].choice.end) {
-        worst[shapes].choice = cuts_choice(record, first);
+        worst[shapes].choice = cuts_choice(record, first, CUTS_SELECTION);
         worst[shapes].excess = cuts_excess(record, &worst[shapes].choice);
     }
     qsort(worst, (size_t)shapes, sizeof *worst, by_excess);
@@ -91,15 +115,16 @@ static void print_worst(const struct cuts_record *record, int wanted) {
 /* What the search makes small, in percent: the excesses, of which large ones count more, and a
  * little of the error of the predictions themselves, which select.c compares with others. */
 static double loss(const struct cuts_record *record) {
-    const struct cuts_summary all = cuts_summarize(record, LIMIT);
+    const struct cuts_summary all = cuts_summarize(record, LIMIT, CUTS_FITTED);
     double squares = 0;
     for (int i = 0; i < record->rows; ++i) {
         const struct cut_row *r = &record->row[i];
-        const double cycles = cut_cycles(&r->problem, record->resident, &r->cut) + launch_cycles;
+        if (r->cut.slabs == 0) continue;
+        const double cycles = cut_cycles(&r->problem, &record->device, &r->cut) + launch_cycles;
         const double error = log(cycles / (r->us * record->mhz));
         squares += error * error;
     }
-    return all.mean + 0.6 * all.root_mean_square + 8 * sqrt(squares / record->rows);
+    return all.mean + 0.6 * all.root_mean_square + 8 * sqrt(squares / all.rows);
 }
 
 /* The i-th number that the search may change; NULL: it is given by the hardware. */
@@ -152,7 +177,7 @@ static struct cuts_record half_of(const struct cuts_record *record, int from) {
     if (!half.row) abort();
     half.rows = 0;
     for (int first = 0, shape = 0; first < record->rows; ++shape) {
-        const int end = cuts_choice(record, first).end;
+        const int end = cuts_choice(record, first, CUTS_SELECTION).end;
         for (int i = first; i < end; ++i)
             if (shape % 2 == from) half.row[half.rows++] = record->row[i];
         first = end;
@@ -199,6 +224,7 @@ int main(int argc, char **argv) {
     const bool good = cuts_record_read(&record, argv[1], error, sizeof error);
     if (good) {
         print_summary("", &record);
+        print_selection(&record);
         print_worst(&record, worst);
         if (seed) fit(&record, (uint64_t)seed, rounds);
     } else {

@@ -1,17 +1,17 @@
 /*
- * main.c: times ways to cut a problem for chapter 10's fitted.cu.
+ * main.c: times ways to compute a problem with chapter 10: cuts for fitted.cu, and configurations.
  *
  *     build/gpu/cuts --drawn 9 --shapes 12x64x27264,1536x1536x1536 --seconds 80
  *
- * For each shape: the cuts that cuts.h chooses, each BATCHES times in CUDA graphs whose launches
+ * For each shape: the ways that cuts.h chooses, each BATCHES times in CUDA graphs whose launches
  * rotate among copies of the operands, as the harness times kernels of this length; the fastest
  * batch counts. --drawn SEED adds those of drawn_shapes.h that are not longer than MOST_FLOPS.
  * --seconds N begins no shape after N seconds. In the simulator (build/sim/cuts) the last two
  * columns are simulated cycles and 0.
  *
  * Operands are small whole numbers, for which every order of additions gives the same bits. The
- * harness verifies one cut of a shape, element by element. Whatever the timed launches of another
- * cut leave in D has to have the same checksum, in every copy. A cut that computes something else
+ * harness verifies one way of a shape, element by element. Whatever the timed launches of another
+ * way leave in D has to have the same checksum, in every copy. A way that computes something else
  * is reported and has no row; the exit code is then 1.
  */
 #include <stdio.h>
@@ -52,7 +52,7 @@ struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *ke
 static const struct gemm_kernel *kernel_of(const struct cut *cut) {
     static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
                                                         &forced_fit_4};
-    return kernels[cut->slabs - 1];
+    return cut->slabs ? kernels[cut->slabs - 1] : selection_kernel(cut->configuration);
 }
 
 /* What the program does. */
@@ -61,7 +61,7 @@ struct job {
     int shapes;
     double seconds; /* no shape begins later; 0: no limit */
     struct backend_info device;
-    int resident[3]; /* clusters of 1, 2 and 4 CTAs at once */
+    struct cuts_device limits;
     int rows, shapes_done;
 };
 
@@ -73,6 +73,8 @@ struct run {
     int cuts;
     bool verified; /* `sum` is that of a verified result */
     uint64_t sum;
+    bool compared; /* `slab` is that of all copies of D with this result */
+    uint64_t slab;
 };
 
 static double seconds_now(void) {
@@ -84,10 +86,15 @@ static double seconds_now(void) {
 /* ---- one cut ---- */
 
 static const char *describe(const struct run *run, const struct cut *cut, char text[160]) {
-    snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d, %d parts",
-             run->problem.m, run->problem.n, run->problem.k,
-             cut->fit.transposed ? "transposed, " : "", cut->slabs, cut->fit.width,
-             cut->fit.cluster, cut->fit.splits);
+    const struct gemm_problem *p = &run->problem;
+    const struct fit *fit = &cut->fit;
+    if (cut->slabs)
+        snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d, %d parts",
+                 p->m, p->n, p->k, fit->transposed ? "transposed, " : "", cut->slabs, fit->width,
+                 fit->sharing_side, fit->sharing_fitted, fit->splits);
+    else
+        snprintf(text, 160, "%d x %d x %d: %s", p->m, p->n, p->k,
+                 selection_name(cut->configuration));
     return text;
 }
 
@@ -96,6 +103,25 @@ static bool checksum(struct run *run, int set, uint64_t *sum) {
     const struct buffers *buffers = &run->experiment.buffers;
     return backend_checksum(buffers->problems[set].d,
                             (size_t)(buffers->rows * buffers->columns_padded), sum);
+}
+
+/* Is every copy of D what the verified way left there? After a complaint: no. One checksum says so,
+ * once it is known; the checksums of the copies say where the difference is. */
+static bool compare(struct run *run, const struct cut *cut) {
+    const struct slab *slab = &run->experiment.buffers.outputs[0];
+    char text[160];
+    uint64_t sum = 0, all = 0;
+    const bool read = backend_checksum(slab->memory, (size_t)slab->total, &all);
+    if (read && run->compared && all == run->slab) return true;
+    for (int set = 0; set < run->experiment.buffers.sets; ++set)
+        if (!checksum(run, set, &sum) || sum != run->sum) {
+            complain("%s: copy %d of D is not what another cut computes", describe(run, cut, text),
+                     set);
+            return false;
+        }
+    if (run->compared) complain("%s: memory between copies of D changed", describe(run, cut, text));
+    run->slab = all;
+    return read && !run->compared && (run->compared = true);
 }
 
 /* Does the cut compute the right product? If it does, the others are compared with it. */
@@ -137,11 +163,23 @@ static bool time_cut(struct run *run, const struct cut *cut, double *value, doub
     return true;
 }
 
+/* A row begins with the shape and the way. */
+static void print_row(const struct run *run, const struct cut *cut, double value,
+                      double clock_mhz) {
+    const struct fit *fit = &cut->fit;
+    printf("%d %d %d ", run->problem.m, run->problem.n, run->problem.k);
+    if (cut->slabs)
+        printf("%d %d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side, fit->sharing_fitted,
+               fit->splits, fit->transposed);
+    else
+        printf("%s", selection_name(cut->configuration));
+    printf(" %.3f %.0f\n", value, clock_mhz);
+}
+
 /* Times a cut and prints its row. False after a complaint. */
 static bool measure(struct run *run, const struct cut *cut) {
     char text[160];
     double value = 0, clock_mhz = 0;
-    uint64_t sum = 0;
     if (!run->verified && !verify(run, cut)) {
         complain("%s: its result is wrong", describe(run, cut, text));
         return false;
@@ -152,15 +190,8 @@ static bool measure(struct run *run, const struct cut *cut) {
         complain("%s: cannot be timed", describe(run, cut, text));
         return false;
     }
-    for (int set = 0; set < run->experiment.buffers.sets; ++set)
-        if (!checksum(run, set, &sum) || sum != run->sum) {
-            complain("%s: copy %d of D is not what another cut computes", describe(run, cut, text),
-                     set);
-            return false;
-        }
-    printf("%d %d %d %d %d %d %d %d %.3f %.0f\n", run->problem.m, run->problem.n, run->problem.k,
-           cut->slabs, cut->fit.width, cut->fit.cluster, cut->fit.splits, cut->fit.transposed,
-           value, clock_mhz);
+    if (!compare(run, cut)) return false;
+    print_row(run, cut, value, clock_mhz);
     return true;
 }
 
@@ -176,11 +207,12 @@ static size_t workspace_of_all(const struct gemm_problem *p) {
 static enum exit_code open_run(struct run *run, const struct job *job, struct problem_size size) {
     memset(run, 0, sizeof *run);
     run->problem = cuts_problem(size.m, size.n, size.k);
-    run->cuts = cuts_choose(&run->problem, job->resident, run->cut);
+    run->cuts = cuts_choose(&run->problem, &job->limits, run->cut);
     most_workspace = 0;
     for (int i = 0; i < run->cuts; ++i) {
         forced = run->cut[i].fit;
-        const size_t bytes = kernel_of(&run->cut[i])->workspace_bytes(&run->problem);
+        const struct gemm_kernel *kernel = kernel_of(&run->cut[i]);
+        const size_t bytes = kernel->workspace_bytes ? kernel->workspace_bytes(&run->problem) : 0;
         if (bytes > most_workspace) most_workspace = bytes;
     }
     struct gemm_kernel any = forced_fit_1;
@@ -213,18 +245,50 @@ static enum exit_code run_shape(struct job *job, struct problem_size size) {
     return code;
 }
 
+/* Clusters of this kernel that the device has room for. */
+static int resident_of(const struct gemm_kernel *kernel, int cluster) {
+    struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
+    launch.cluster = cluster;
+    return cluster <= gemm_sm_count() ? gemm_resident_clusters(&launch) : 0;
+}
+
+static void read_limits(struct cuts_device *limits) {
+    limits->sms = gemm_sm_count();
+    for (int i = 0; i < FIT_CLUSTERS; ++i) {
+        limits->resident[0][i] = resident_of(&forced_fit_1, 1 << i);
+        limits->resident[1][i] = resident_of(&forced_fit_2, 1 << i);
+    }
+    for (int i = 0; i < selection_count(); ++i) {
+        const struct gemm_kernel *kernel = selection_kernel(i);
+        if (!kernel->launch) continue; /* a test is linked with some of them */
+        limits->tile[i] =
+            (struct selection_tile){kernel->tile_m, kernel->tile_n, kernel->tile_k, kernel->cluster,
+                                    resident_of(kernel, kernel->cluster)};
+    }
+}
+
+static void print_limits(const struct cuts_device *limits) {
+    printf("# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs:", limits->sms);
+    for (int i = 0; i < 2 * FIT_CLUSTERS; ++i)
+        printf(" %d%s", limits->resident[i / FIT_CLUSTERS][i % FIT_CLUSTERS],
+               i == FIT_CLUSTERS - 1       ? " with one slab,"
+               : i == 2 * FIT_CLUSTERS - 1 ? " with more\n"
+                                           : "");
+    for (int i = 0; i < selection_count(); ++i) {
+        const struct selection_tile *tile = &limits->tile[i];
+        printf("# configuration %s: tiles of %d x %d x %d, clusters of %d, %d at once\n",
+               selection_name(i), tile->m, tile->n, tile->k, tile->cluster, tile->resident);
+    }
+}
+
 static enum exit_code run_all(struct job *job) {
     const double start = seconds_now();
     enum exit_code worst = EXIT_VERIFIED;
-    for (int i = 0; i < 3; ++i) {
-        struct gemm_launch launch = gemm_launch_of(&forced_fit_1, 1 << i, NULL);
-        launch.cluster = 1 << i;
-        job->resident[i] = 1 << i <= gemm_sm_count() ? gemm_resident_clusters(&launch) : 0;
-    }
-    printf("# resident clusters of 1, 2 and 4 CTAs: %d %d %d\n", job->resident[0], job->resident[1],
-           job->resident[2]);
-    printf("# m n k slabs width cluster splits transposed %s mhz\n",
-           backend_can_time() ? "us" : "cycles");
+    read_limits(&job->limits);
+    print_limits(&job->limits);
+    const char *unit = backend_can_time() ? "us" : "cycles";
+    printf("# m n k slabs width sharing_side sharing_fitted splits transposed %s mhz\n", unit);
+    printf("# m n k configuration %s mhz\n", unit);
     int shapes = 0;
     for (; shapes < job->shapes; ++shapes) {
         if (job->seconds > 0 && seconds_now() - start > job->seconds) break;

@@ -18,7 +18,8 @@
 #   suite_sustained  110 s   a third of them under sustained load
 #   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
-#   cuts              85 s   ways to cut a problem for 10's fitted.cu, the basis of fit.h's constants
+#   cuts              90 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
+#                            constants, and the other configurations
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
@@ -281,13 +282,13 @@ section_drawn() {
 }
 
 # Shapes of 10's page, and others that the selection before fitted.cu was slow at; then drawn ones.
-# The seed is not one that a recorded section drawn has: the constants are fitted to these shapes.
+# The seeds are not those of a recorded section drawn: the constants are fitted to these shapes.
 cut_shapes=12x64x27264,287x5696x28288,166x16x25752,2755x1608x1416,7099x64x14016,79x1336x4400
 cut_shapes=$cut_shapes,72x5696x1920,1536x1536x1536,192x7168x2048,16x12288x4096,64x12288x4096
 cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,512x512x512
 
 section_cuts() {
-    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --seconds 80"
+    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 85"
     echo "+ $command"
     [ -n "$dry" ] && return
     begin h200-cuts.txt
