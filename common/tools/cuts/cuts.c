@@ -47,7 +47,7 @@ double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device
     if (cut->slabs == 0)
         return selection_cycles(cut->configuration, &device->tile[cut->configuration], device->sms,
                                 p);
-    struct fit_search search = fit_search_of(p, cut->slabs, device->sms);
+    struct fit_search search = fit_search_of(p, cut->slabs, device->sms, gemm_device_rates());
     search.resident = resident_of(device, cut);
     if (search.resident < 1) return INFINITY;
     fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / cluster_of(&cut->fit)));
