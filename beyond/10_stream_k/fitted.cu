@@ -8,6 +8,9 @@
  * its first loads and its epilogue are exposed. What it hides: the idle SMs of an incomplete wave,
  * and rows of a tile that lie beyond D.
  *
+ * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
+ * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
+ *
  * The *side* operand gives the rows of a tile, 64 for each consumer; the *fitted* operand gives the
  * columns. If the side operand is A, the product is D. If it is B, the product is D transposed.
  */
@@ -20,6 +23,7 @@
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
+#include "hopper/griddepcontrol.h"
 #include "hopper/mma.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -28,6 +32,9 @@
 
 #ifndef SLABS
 #define SLABS 2 /* of 64 rows, one for each consumer warpgroup */
+#endif
+#ifndef EARLY
+#define EARLY 0 /* the launch may begin before the kernels ahead of it end; 2: B is complete then */
 #endif
 #ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
 struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
@@ -109,29 +116,52 @@ DEVICE element_t *fitted_of(struct smem *shared, int stage, int width) {
     return side_of(shared, stage, width) + ROWS * BK;
 }
 
+/* What a call of the producer loads: both operands; or B alone into a ring that no consumer has
+ * used yet, and later A for the same k-tiles. */
+enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
+
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring: its fitted rows, and its share of
- * the side rows for all CTAs of the cluster. One thread. */
+ * the side rows for all CTAs of the cluster. `loads` is a constant. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
-                     struct pipeline_state *state, int item, int end) {
+                     struct pipeline_state *state, int item, int end, int loads) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
     const int width = args->fit.width, cluster = args->fit.cluster;
     const int share = ROWS / cluster, row = blockIdx.x % cluster * share; /* of the side rows */
     const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
+    const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
+    const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
     NO_UNROLL for (; item < end && item < work.k_tiles; ++item) {
         const int k = (work.part + item * args->splits) * BK;
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps of the cluster have read the stage; then announces the bytes, those
-         * that the other CTAs send included. mbarrier.try_wait, .arrive.expect_tx */
-        producer_acquire(shared->ring, *state, bytes);
+         * that the other CTAs send and those of B that are under way already included.
+         * mbarrier.try_wait, .arrive.expect_tx */
+        if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
         element_t *to = side_of(shared, state->index, width) + row * BK;
-        if (cluster > 1)
+        if (loads_side && cluster > 1)
             tma_load_multicast(to, side, work.side + row, k, full, (1 << cluster) - 1);
-        else
+        else if (loads_side)
             tma_load(to, side, work.side, k, full);
-        tma_load(fitted_of(shared, state->index, width), fitted, work.fitted, k, full);
+        if (loads_fitted)
+            tma_load(fitted_of(shared, state->index, width), fitted, work.fitted, k, full);
         pipeline_advance(state, args->fit.stages);
     }
+}
+
+/* The producer of a launch that began early. One thread. */
+DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *args,
+                                struct work work, struct pipeline_state *state) {
+    const int ahead = EARLY == 2 ? args->fit.stages : 0;
+    struct pipeline_state first = *state;
+    producer(shared, args, work, &first, 0, ahead, LOADS_B);
+    /* The kernels ahead are complete. Before that one of them may still write A, read what this
+     * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
+     * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
+     * wait for the full barrier. griddepcontrol.wait */
+    griddepcontrol_wait();
+    producer(shared, args, work, state, 0, ahead, LOADS_A);
+    producer(shared, args, work, state, ahead, work.k_tiles, LOADS_BOTH);
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. Rows of
@@ -344,17 +374,20 @@ DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct work work = work_of(&args);
-    const int cluster = args.fit.cluster, early = cluster > 1 ? 0 : args.fit.stages;
+    const int cluster = args.fit.cluster, at_once = EARLY || cluster > 1 ? 0 : args.fit.stages;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    /* The next launch's CTAs may begin as soon as each CTA of this one has; there is room for one
+     * on an SM when this one's has ended. griddepcontrol.launch_dependents */
+    if (EARLY) griddepcontrol_launch_dependents();
     if (loads) {
         pipeline_init(shared->ring, args.fit.stages, SLABS * 4 * cluster);
         /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. In a
          * cluster the other CTAs' barriers have to be there. */
-        producer(shared, &args, work, &state, 0, early);
+        producer(shared, &args, work, &state, 0, at_once, LOADS_BOTH);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster; bar.sync */
@@ -365,7 +398,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         consumer_of_launch(shared, &args, work, warp / 4);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, work, &state, early, work.k_tiles);
+        if (loads && EARLY) producer_after_wait(shared, &args, work, &state);
+        else if (loads) producer(shared, &args, work, &state, at_once, work.k_tiles, LOADS_BOTH);
         main_loop_ends(&args);
     }
 }
@@ -392,6 +426,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
     launch.cluster = fit.cluster;
+    launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
     return gemm_launch_kernel(&launch, &args);
 }
 
