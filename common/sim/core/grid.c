@@ -9,9 +9,9 @@
  * sit on different SMs and start together. A cluster keeps its places until the last of its threads
  * has ended.
  *
- * Launches run one after another here. An early one overlaps with the launch ahead of it in simulated
- * time alone: its CTAs begin on an SM when the last CTA there has ended. For the rules of order its
- * prerequisites are running until it waits (order/prerequisites.h).
+ * Launches run one after another here. An early one overlaps with the launch ahead of it in
+ * simulated time alone: its CTAs begin on an SM when the last CTA there has ended. For the rules of
+ * order the kernels ahead are running until it waits (order/prerequisites.h).
  */
 #include "sim/core/grid.h"
 

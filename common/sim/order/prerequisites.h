@@ -15,8 +15,8 @@
 /* The running thread has waited: what it does next comes after the end of those kernels. */
 void prerequisites_acquire(struct sim_thread *thread);
 
-/* An access by the running thread, or by an async unit on its behalf; "early-access" unless it comes
- * after a wait. */
+/* An access by the running thread, or by an async unit on its behalf: "early-access" unless it
+ * comes after a wait. */
 void prerequisites_check_early(const void *pointer, enum sim_access access);
 static inline void prerequisites_check(const void *pointer, enum sim_access access) {
     if (sim.launch->early != GEMM_IN_ORDER) prerequisites_check_early(pointer, access);

@@ -179,7 +179,7 @@ KERNEL(THREADS, 1) announces_early(KERNEL_ARGS args) {
     MARK st_global_b128(of(args.d, me()), ld_shared_b128(&shared->tile[4 * me()]));
 }
 
-/* Work before the wait, which may run while the kernel ahead does; and in CTA 0 as much after it. */
+/* Work before the wait, which may run while the kernel ahead does; in CTA 0 as much after it. */
 static void work(struct smem *shared, int times) {
     if (me() == 0) for (int i = 0; i < times; ++i) st_shared_b32(&shared->word, (uint32_t)i);
 }
@@ -257,8 +257,8 @@ static enum run_status run_chain(enum sim_schedule schedule, int seed, double *c
     return backend_run(&contender, &problem, cycles);
 }
 
-/* Under every schedule: nothing is reported and the last matrix is a copy of the first; or the first
- * report is "early-access", in the marked line, and contains `text`. */
+/* Under every schedule: nothing is reported and the last matrix is a copy of the first; or the
+ * first report is "early-access", in the marked line, and contains `text`. */
 static void expect(const char *name, const char *text) {
     for (int i = 0; i < 3 + 6; ++i) {
         const enum sim_schedule schedule = i < 3 ? (enum sim_schedule)i : SCHEDULE_RANDOM;
@@ -330,8 +330,8 @@ static void check_chains(void) {
     expect("a B that is complete", NULL);
 }
 
-/* What three launches take. An early launch's CTAs begin when the last CTA on their SM has ended and
- * all CTAs ahead allow it: then the CTAs that share no SM with CTA 0 have worked already. */
+/* What three launches take. An early launch's CTAs begin when the last CTA on their SM has ended
+ * and all CTAs ahead allow it: then the CTAs that share no SM with CTA 0 have worked already. */
 static void check_cycles(void) {
     b = weights;
     const double in_order = cycles_of_chain(uneven, GEMM_IN_ORDER);
