@@ -1,6 +1,6 @@
 /*
- * hopper_gemm_early.c: plans whose runs begin early, in chains D = (A * B) * B ... in one stream, in
- * which every run reads what the run before it writes. All of them share the workspace, and two
+ * hopper_gemm_early.c: plans whose runs begin early, in chains D = (A * B) * B ... in one stream:
+ * every run reads what the run before it writes. All of them share the workspace, and two
  * plans take turns. The results are right under every schedule, and nothing is reported. B may be
  * read ahead if it is constant, and is reported if a run before has written it.
  *
