@@ -36,6 +36,9 @@
 #ifndef EARLY
 #define EARLY 0 /* the launch may begin before the kernels ahead of it end; 2: B is complete then */
 #endif
+#ifndef CTAS_PER_SM
+#define CTAS_PER_SM 1 /* 2, with one slab: room for a CTA of the next launch beside this one's */
+#endif
 #ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
 struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 #else
@@ -44,17 +47,20 @@ struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel
 
 enum {
     ROWS = 64 * SLABS,
-    WIDEST = FIT_WIDEST(SLABS),
+    WIDEST = CTAS_PER_SM == 1 ? FIT_WIDEST(SLABS) : 200,
+    RING_BYTES = CTAS_PER_SM == 1 ? FIT_RING_BYTES : 112 * 1024, /* of 113 KB for each of two */
     CONSUMER_THREADS = 128 * SLABS,
     THREADS = CONSUMER_THREADS + 128, /* and a warpgroup for the producer */
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
-    FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    FLIGHT = SLABS <= 2 && CTAS_PER_SM == 1 ? 16 : 8, /* loads of partial sums that a thread has in flight */
 };
 
 /* Registers per thread after the exchange. At launch there are as many for each warpgroup as the
- * launch bounds allow: 168, 128 or 96. One consumer needs no more than it has from the start. */
-#define PRODUCER_REGISTERS (SLABS == 2 ? 40 : SLABS == 3 ? 32 : 24)
-#define CONSUMER_REGISTERS (SLABS == 2 ? 232 : SLABS == 3 ? 160 : 112)
+ * launch bounds allow: 168, 128 or 96. One consumer, alone on an SM, needs no more than it has from
+ * the start. */
+#define EXCHANGE (SLABS > 1 || CTAS_PER_SM > 1)
+#define PRODUCER_REGISTERS (SLABS <= 2 ? 40 : SLABS == 3 ? 32 : 24)
+#define CONSUMER_REGISTERS (SLABS == 1 ? 216 : SLABS == 2 ? 232 : SLABS == 3 ? 160 : 112)
 
 /* Every width: the accumulators' registers are constants, so each has its own main loop. */
 #define WIDTHS_TO_136(f)                                                                           \
@@ -64,9 +70,9 @@ enum {
     WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176) f(184) f(192) f(200)
 #define WIDTHS_TO_256(f)                                                                           \
     WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
-#if SLABS <= 2
+#if SLABS <= 2 && CTAS_PER_SM == 1
 #define WIDTHS(f) WIDTHS_TO_256(f)
-#elif SLABS == 3
+#elif SLABS <= 3
 #define WIDTHS(f) WIDTHS_TO_200(f)
 #else
 #define WIDTHS(f) WIDTHS_TO_136(f)
@@ -76,11 +82,11 @@ struct smem {
     /* In the main loop the ring: of each stage the side operand, [ROWS][BK], then the fitted one,
      * [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After it, the staged rows
      * of D. */
-    element_t memory[FIT_RING_BYTES / sizeof(element_t)];
+    element_t memory[RING_BYTES / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
 };
-static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES, "the rows of D take the place of the ring");
+static_assert(STAGED * 16 * SLABS <= RING_BYTES, "the rows of D take the place of the ring");
 
 /* ---- who computes what ---- */
 
@@ -371,15 +377,15 @@ DEVICE void consumer_of_launch(struct smem *shared, const struct gemm_args *args
     }
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct work work = work_of(&args);
     const int cluster = args.fit.cluster, at_once = EARLY || cluster > 1 ? 0 : args.fit.stages;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    /* The next launch's CTAs may begin as soon as each CTA of this one has; there is room for one
-     * on an SM when this one's has ended. griddepcontrol.launch_dependents */
+    /* The next launch's CTAs may begin as soon as each CTA of this one has; unless two fit an SM,
+     * there is room for one when this launch's has ended. griddepcontrol.launch_dependents */
     if (EARLY) griddepcontrol_launch_dependents();
     if (loads) {
         pipeline_init(shared->ring, args.fit.stages, SLABS * 4 * cluster);
@@ -394,10 +400,10 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     if (cluster > 1) cluster_sync_relaxed();
     else __syncthreads();
     if (warp < 4 * SLABS) {
-        if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
+        if (EXCHANGE) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer_of_launch(shared, &args, work, warp / 4);
     } else {
-        if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (EXCHANGE) setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads && EARLY) producer_after_wait(shared, &args, work, &state);
         else if (loads) producer(shared, &args, work, &state, at_once, work.k_tiles, LOADS_BOTH);
         main_loop_ends(&args);
@@ -405,6 +411,15 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 /* ---- the launch ---- */
+
+/* The cut. Where an SM has room for two CTAs, the other one is for the next launch. */
+static struct fit cut(const struct gemm_problem *p, bool splits) {
+    struct gemm_kernel alone = GEMM_KERNEL;
+    if (CTAS_PER_SM > 1) alone.smem_bytes = FIT_RING_BYTES;
+    struct fit fit = FIT_OF(p, &alone, splits);
+    if (fit.width > WIDEST) fit.width = (fit.width / 2 + 7) / 8 * 8;
+    return fit;
+}
 
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
@@ -416,7 +431,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.splits = fit.splits;
     args.fit.width = fit.width;
     args.fit.cluster = fit.cluster;
-    args.fit.stages = fit_stages(SLABS, fit.width);
+    args.fit.stages = RING_BYTES / ((ROWS + fit.width) * BK * (int)sizeof(element_t));
+    if (args.fit.stages > FIT_MOST_STAGES) args.fit.stages = FIT_MOST_STAGES;
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
                         fit.transposed ? fit.width : share, BK, SWIZZLE_128B) ||
@@ -431,15 +447,15 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    return launch_fit(p, FIT_OF(p, &GEMM_KERNEL, true), stream);
+    return launch_fit(p, cut(p, true), stream);
 }
 
 static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream) {
-    return launch_fit(p, FIT_OF(p, &GEMM_KERNEL, false), stream);
+    return launch_fit(p, cut(p, false), stream);
 }
 
 static size_t workspace_bytes(const struct gemm_problem *p) {
-    const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
+    const struct fit fit = cut(p, true);
     if (fit.splits == 1) return 0;
     return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
 }

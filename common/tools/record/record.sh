@@ -254,11 +254,12 @@ section_ablation() {
 
 # In a graph launches of one form follow one another, each on other matrices of the rotation.
 section_early() {
+    local forms=10:fitted1,10:fitted1_early,10:fitted1_ahead,10:fitted1_beside
     local shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096,128x4096x4096
     shapes=$shapes,8x5120x5120,16x7168x2048,64x7168x2048,128x7168x2048,16x14336x4096,64x14336x4096
     begin h200-early.jsonl
-    rows h200-early.jsonl "$gpu/compare" --shapes $shapes --iters 3 --kernels \
-        10:fitted1,10:fitted1_early,10:fitted1_ahead,10:fitted2,10:fitted2_early,10:fitted2_ahead,10
+    rows h200-early.jsonl "$gpu/compare" --shapes $shapes --iters 3 \
+        --kernels $forms,10:fitted2,10:fitted2_early,10:fitted2_ahead,10
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
