@@ -52,7 +52,8 @@ enum {
     CONSUMER_THREADS = 128 * SLABS,
     THREADS = CONSUMER_THREADS + 128, /* and a warpgroup for the producer */
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
-    FLIGHT = SLABS <= 2 && CTAS_PER_SM == 1 ? 16 : 8, /* loads of partial sums that a thread has in flight */
+    /* Loads of partial sums that a thread has in flight. */
+    FLIGHT = SLABS <= 2 && CTAS_PER_SM == 1 ? 16 : 8,
 };
 
 /* Registers per thread after the exchange. At launch there are as many for each warpgroup as the
