@@ -35,8 +35,9 @@
  * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
  * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
  * still runs (programmatic dependent launch), and wait for its end before they touch the matrices.
- * For the caller nothing else changes, also if that kernel or the next one is another library's. It
- * changes no result.
+ * For the caller nothing else changes, also if that kernel or the next one is another library's. A
+ * kernel after the run that is launched in the same way has to wait, too, by
+ * cudaGridDependencySynchronize() or griddepcontrol.wait.
  *
  * Errors are reported on stderr and returned. No function exits, and none leaves an error set in
  * the runtime. An error that occurs later on the device, such as an access to memory that does not
