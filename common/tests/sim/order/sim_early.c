@@ -207,15 +207,15 @@ KERNEL(THREADS, 1) uneven_at_the_end(KERNEL_ARGS args) {
 
 /* ---- chains of launches ---- */
 
-enum { MOST_LAUNCHES = 3 };
+enum { LONGEST_CHAIN = 3 };
 struct link {
     void (*kernel)(const struct gemm_args);
     enum gemm_early early;
     bool zeroes; /* zeroes the counters first: then no kernel is directly ahead */
 };
-static struct link chain[MOST_LAUNCHES];
+static struct link chain[LONGEST_CHAIN];
 static int links;
-static element_t *matrix[MOST_LAUNCHES + 1]; /* link i reads [i] as A and writes [i + 1] */
+static element_t *matrix[LONGEST_CHAIN + 1]; /* link i reads [i] as A and writes [i + 1] */
 static element_t *weights;                   /* as matrix[0] */
 static element_t *b;                         /* NULL: link i's B is its A */
 
@@ -250,7 +250,7 @@ static enum run_status run_chain(enum sim_schedule schedule, int seed, double *c
     static const struct contender contender = {.name = "test", .enqueue = enqueue_chain};
     static const struct gemm_problem problem;
     test_open(schedule, (uint64_t)seed, CTAS);
-    for (int i = 1; i <= MOST_LAUNCHES; ++i)
+    for (int i = 1; i <= LONGEST_CHAIN; ++i)
         memset(matrix[i], 0xff, TEST_BYTES);
     memset(test_counter, 0, 256);
     marked_line = 0;
@@ -294,7 +294,7 @@ static void expect_one(const char *name, void (*kernel)(const struct gemm_args),
 
 /* Three launches of a kernel. */
 static void make_chain(void (*kernel)(const struct gemm_args), enum gemm_early early) {
-    links = MOST_LAUNCHES;
+    links = LONGEST_CHAIN;
     for (int i = 0; i < links; ++i)
         chain[i] = (struct link){kernel, early, false};
 }
@@ -349,7 +349,7 @@ static void check_cycles(void) {
 
 int main(void) {
     test_open(SCHEDULE_EARLY, 0, CTAS);
-    for (int i = 0; i <= MOST_LAUNCHES; ++i)
+    for (int i = 0; i <= LONGEST_CHAIN; ++i)
         matrix[i] = backend_alloc(TEST_BYTES, "matrix", true);
     b = weights = backend_alloc(TEST_BYTES, "weights", false);
     memcpy(matrix[0], test_in, TEST_BYTES);
