@@ -150,6 +150,16 @@ struct gemm_device_args {
     struct tensor_map map_peer[GEMM_DEVICES]; /* matrices of the same kind, each on one device */
 };
 
+/* When a launch may begin, and what its kernel has to do for that (hopper/griddepcontrol.h). */
+enum gemm_early {
+    GEMM_IN_ORDER = 0, /* when everything before it on the stream is complete */
+    /* While kernels before it on the stream still run. The kernel accesses no global memory before
+     * griddepcontrol_wait(). */
+    GEMM_EARLY,
+    /* The same, but it may read B before the wait: no kernel that may still be running writes B. */
+    GEMM_EARLY_B
+};
+
 /* How a kernel is launched. */
 struct gemm_launch {
     const void *kernel; /* the __global__ function */
@@ -159,6 +169,7 @@ struct gemm_launch {
     int threads;        /* per CTA */
     size_t smem_bytes;  /* dynamic shared memory per CTA */
     void *stream;       /* the backend's stream (cudaStream_t), or NULL */
+    enum gemm_early early;
 };
 
 enum gemm_status {
@@ -377,6 +388,7 @@ static inline struct gemm_launch gemm_launch_of(const struct gemm_kernel *kernel
     launch.threads = kernel->threads;
     launch.smem_bytes = kernel->smem_bytes;
     launch.stream = stream;
+    launch.early = GEMM_IN_ORDER;
     return launch;
 }
 

@@ -8,6 +8,9 @@
  * its first loads and its epilogue are exposed. What it hides: the idle SMs of an incomplete wave,
  * and rows of a tile that lie beyond D.
  *
+ * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
+ * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
+ *
  * The *side* operand gives the rows of a tile, 64 for each consumer; the *fitted* operand gives the
  * columns. If the side operand is A, the product is D. If it is B, the product is D transposed.
  */
@@ -20,6 +23,7 @@
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
+#include "hopper/griddepcontrol.h"
 #include "hopper/mma.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -28,6 +32,9 @@
 
 #ifndef SLABS
 #define SLABS 2 /* of 64 rows, one for each consumer warpgroup */
+#endif
+#ifndef EARLY
+#define EARLY 0 /* the launch may begin before the kernels ahead of it end; 2: B is complete then */
 #endif
 #ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
 struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
@@ -148,27 +155,52 @@ DEVICE void load_rows(element_t *to, const struct tensor_map *map, int tile, int
     else tma_load(rows, map, tile + first_row, k, full);
 }
 
+/* What a call of the producer loads: both operands; or B alone into a ring that no consumer has
+ * used yet, and later A for the same k-tiles. */
+enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
+
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring: of the rows that it shares, its
- * share, for all CTAs that share them. One thread. */
+ * share, for all CTAs that share them. `loads` is a constant. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
-                     int width, struct pipeline_state *state, int item, int end) {
+                     int width, struct pipeline_state *state, int item, int end,
+                     int loads) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
     const int side_row = work.place * (ROWS / args->fit.sharing_side);
     const int fitted_row = work.line * (width / args->fit.sharing_fitted);
     const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
+    const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
+    const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
     NO_UNROLL for (; item < end && item < work.k_tiles; ++item) {
         const int k = (work.part + item * args->splits) * BK;
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps that read what this CTA loads have read the stage; then announces the
-         * bytes, those that other CTAs send included. mbarrier.try_wait, .arrive.expect_tx */
-        producer_acquire(shared->ring, *state, bytes);
-        load_rows(side_of(shared, state->index, width), side, work.side, side_row, k, full,
-                  work.with_side);
-        load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, fitted_row, k, full,
-                  work.with_fitted);
+         * bytes, those that other CTAs send and those of B that are under way already included.
+         * mbarrier.try_wait, .arrive.expect_tx */
+        if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
+        if (loads_side)
+            load_rows(side_of(shared, state->index, width), side, work.side, side_row, k, full,
+                      work.with_side);
+        if (loads_fitted)
+            load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, fitted_row, k,
+                      full, work.with_fitted);
         pipeline_advance(state, args->fit.stages);
     }
+}
+
+/* The producer of a launch that began early. One thread. */
+DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *args,
+                                struct work work, int width, struct pipeline_state *state) {
+    const int ahead = EARLY == 2 ? args->fit.stages : 0;
+    struct pipeline_state first = *state;
+    producer(shared, args, work, width, &first, 0, ahead, LOADS_B);
+    /* The kernels ahead are complete. Before that one of them may still write A, read what this
+     * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
+     * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
+     * wait for the full barrier. griddepcontrol.wait */
+    griddepcontrol_wait();
+    producer(shared, args, work, width, state, 0, ahead, LOADS_A);
+    producer(shared, args, work, width, state, ahead, work.k_tiles, LOADS_BOTH);
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. Rows of
@@ -364,10 +396,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
 DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
     const struct work work = work_of(args, width);
     const bool alone = cluster_size(args) == 1;
-    const int early = alone ? args->fit.stages : 0;
+    const int at_once = EARLY || !alone ? 0 : args->fit.stages;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
+     * griddepcontrol.launch_dependents */
+    if (EARLY) griddepcontrol_launch_dependents();
     if (loads) {
         pipeline_init(shared->ring, args->fit.stages,
                       SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
@@ -375,7 +410,7 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. In a
          * cluster the other CTAs' barriers have to be there. */
-        producer(shared, args, work, width, &state, 0, early);
+        producer(shared, args, work, width, &state, 0, at_once, LOADS_BOTH);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster; bar.sync */
@@ -386,7 +421,10 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
         consumer(shared, args, work, warp / 4, width);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, args, work, width, &state, early, work.k_tiles);
+        if (loads && EARLY)
+            producer_after_wait(shared, args, work, width, &state);
+        else if (loads)
+            producer(shared, args, work, width, &state, at_once, work.k_tiles, LOADS_BOTH);
     }
 }
 
@@ -424,6 +462,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
     launch.cluster = fit.sharing_side * fit.sharing_fitted;
+    launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
     return gemm_launch_kernel(&launch, &args);
 }
 

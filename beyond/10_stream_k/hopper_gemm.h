@@ -32,6 +32,13 @@
  * hopper_gemm() after the start of the program or a reset: it loads kernels and queries the runtime
  * about each. hopper_gemm_workspace() does most of that without a launch.
  *
+ * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
+ * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
+ * still runs (programmatic dependent launch), and wait for its end before they touch the matrices.
+ * For the caller nothing else changes, also if that kernel or the next one is another library's. A
+ * kernel after the run that is launched in the same way has to wait, too, by
+ * cudaGridDependencySynchronize() or griddepcontrol.wait.
+ *
  * Errors are reported on stderr and returned. No function exits, and none leaves an error set in
  * the runtime. An error that occurs later on the device, such as an access to memory that does not
  * exist, is reported by the runtime when the program waits for the stream.
@@ -97,6 +104,24 @@ int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int
 
 /* Bytes of workspace that a run needs, at most the limit; 0: none. */
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
+
+/* When the runs of a plan begin. */
+enum hopper_gemm_early {
+    HOPPER_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */
+    /* While the kernel before them in the stream still runs, if there is room. Before the run reads
+     * or writes any of its memory, it waits until that kernel and all before it are complete. */
+    HOPPER_GEMM_EARLY = 1,
+    /* The same, but the run may read B before that. So B must not be written by a kernel that may
+     * still be running when the kernel before this run begins. Weights that do not change are such
+     * a B. If the kernel before is no early run, all that precedes that kernel is complete. */
+    HOPPER_GEMM_EARLY_B = 2
+};
+
+/* Sets when the plan's runs begin, of an enum hopper_gemm_early; after hopper_gemm_plan_create() in
+ * order. Some kernels have no early form: plans with them are as they were, and that is no error.
+ * In a graph it takes a runtime and driver of CUDA 12.3 or later. Not while another thread runs the
+ * plan. Returns an enum hopper_gemm_status. */
+int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early);
 
 /* Enqueues D = A * B on `stream`, and returns without waiting. The pointers may differ from run to
  * run. Matrices at multiples of 128 bytes cost the least time on the host; others at multiples of

@@ -18,6 +18,7 @@ struct hopper_gemm_plan {
     struct gemm_plan plan;
     struct gemm_problem problem; /* extents and leading dimensions */
     const struct gemm_kernel *kernel;
+    const struct gemm_kernel *selected; /* that one, or the one of which it is an early form */
     size_t workspace_bytes;
     uint32_t *counters; /* NULL: the kernel uses none */
 };
@@ -130,7 +131,7 @@ int hopper_gemm_plan_create(struct hopper_gemm_plan **result, int type, int m, i
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = problem;
-    plan->kernel = kernel;
+    plan->kernel = plan->selected = kernel;
     plan->workspace_bytes = sums_bytes(kernel, &problem);
     if ((kernel->counters && !(plan->counters = gemm_counters_make())) || !store_launches(plan)) {
         hopper_gemm_plan_destroy(plan);
@@ -142,6 +143,18 @@ int hopper_gemm_plan_create(struct hopper_gemm_plan **result, int type, int m, i
 
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {
     return plan->workspace_bytes;
+}
+
+int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
+    if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
+    if (early < HOPPER_GEMM_IN_ORDER || early > HOPPER_GEMM_EARLY_B)
+        return bad("early", early, "must be an enum hopper_gemm_early"), HOPPER_GEMM_BAD_ARGUMENT;
+    const struct gemm_kernel *before = plan->kernel;
+    plan->kernel = early_form(plan->selected, (enum gemm_early)early);
+    if (plan->kernel == before || store_launches(plan)) return HOPPER_GEMM_OK;
+    plan->kernel = before;
+    (void)store_launches(plan); /* as it was, which has been stored once */
+    return HOPPER_GEMM_FAILED;
 }
 
 void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {

@@ -147,6 +147,28 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
     return best;
 }
 
+/* ---- early launches ---- */
+
+/* The fitted kernels for few rows have forms that may begin before the kernel ahead ends. */
+#define EARLY_FORMS(f)                                                                             \
+    f(fitted1, fp16) f(fitted1, bf16) f(fitted1, fp16_whole) f(fitted1, bf16_whole)                \
+        f(fitted2, fp16) f(fitted2, bf16) f(fitted2, fp16_whole) f(fitted2, bf16_whole)
+#define DECLARE_FORMS(name, suffix)                                                                \
+    extern const struct gemm_kernel kernel_10_stream_k_##name##_early_##suffix,                    \
+        kernel_10_stream_k_##name##_ahead_##suffix;
+EARLY_FORMS(DECLARE_FORMS)
+
+const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early) {
+#define FORMS(name, suffix)                                                                        \
+    {[GEMM_IN_ORDER] = &kernel_10_stream_k_##name##_##suffix,                                      \
+     [GEMM_EARLY] = &kernel_10_stream_k_##name##_early_##suffix,                                   \
+     [GEMM_EARLY_B] = &kernel_10_stream_k_##name##_ahead_##suffix},
+    static const struct gemm_kernel *const forms[][GEMM_EARLY_B + 1] = {EARLY_FORMS(FORMS)};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
+        if (forms[i][GEMM_IN_ORDER] == kernel) return forms[i][early];
+    return kernel;
+}
+
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
     const struct gemm_kernel *kernel =

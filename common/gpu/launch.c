@@ -15,8 +15,9 @@
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
-    KERNELS = 512, /* distinct kernels of one program */
-    DEVICES = 64   /* of one machine */
+    MOST_ATTRIBUTES = 2, /* of a launch: its cluster, and that it may begin early */
+    KERNELS = 512,       /* distinct kernels of one program */
+    DEVICES = 64         /* of one machine */
 };
 
 /* What the runtime has said of a kernel on one device: attributes and residency are the device's
@@ -112,19 +113,24 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
     return entry;
 }
 
-/* The runtime's form of a launch; `attribute` is filled if the launch has clusters. */
+/* The runtime's form of a launch; `attributes` is filled as far as the launch has some. */
 static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
-                                    cudaLaunchAttribute *attribute) {
+                                    cudaLaunchAttribute attributes[MOST_ATTRIBUTES]) {
     cudaLaunchConfig_t config = {.gridDim = {(unsigned)launch->grid, 1, 1},
                                  .blockDim = {(unsigned)launch->threads, 1, 1},
                                  .dynamicSmemBytes = launch->smem_bytes,
-                                 .stream = (cudaStream_t)launch->stream};
+                                 .stream = (cudaStream_t)launch->stream,
+                                 .attrs = attributes};
     if (launch->cluster > 1) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
         attribute->id = cudaLaunchAttributeClusterDimension;
         attribute->val.clusterDim.x = (unsigned)launch->cluster;
         attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-        config.attrs = attribute;
-        config.numAttrs = 1;
+    }
+    if (launch->early != GEMM_IN_ORDER) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute->val.programmaticStreamSerializationAllowed = 1;
     }
     return config;
 }
@@ -149,8 +155,8 @@ bool launch_prepare(const struct gemm_launch *launch) {
 }
 
 bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
-    cudaLaunchAttribute attribute;
-    const cudaLaunchConfig_t config = config_of(launch, &attribute);
+    cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
+    const cudaLaunchConfig_t config = config_of(launch, attributes);
     void *parameters[] = {(void *)parameter};
     if (cudaLaunchKernelExC(&config, launch->kernel, parameters) == cudaSuccess) return true;
     /* Attributes are the context's. After cudaDeviceReset(), or in another context of the same
@@ -194,8 +200,8 @@ struct gemm_rates gemm_device_rates(void) {
 /* Asks the runtime for what gemm_resident_clusters() returns. False after a message. */
 static bool ask_for_residency(const struct gemm_launch *launch, int sm_count, int *resident) {
     if (launch->cluster > 1) {
-        cudaLaunchAttribute attribute;
-        cudaLaunchConfig_t config = config_of(launch, &attribute);
+        cudaLaunchAttribute attributes[MOST_ATTRIBUTES];
+        cudaLaunchConfig_t config = config_of(launch, attributes);
         config.gridDim.x = (unsigned)(launch->cluster * sm_count); /* any that is valid */
         return cuda_ok(cudaOccupancyMaxActiveClusters(resident, launch->kernel, &config),
                        launch->name);

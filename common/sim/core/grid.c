@@ -10,6 +10,10 @@
  * An SM takes as many CTAs as its threads, shared memory and registers admit; the CTAs of a cluster
  * sit on different SMs and start together. A cluster keeps its places until the last of its threads
  * has ended.
+ *
+ * Launches run one after another here. An early one overlaps with the launch ahead of it in
+ * simulated time alone: its CTAs begin on an SM when the last CTA there has ended. For the rules of
+ * order the kernels ahead are running until it waits (order/prerequisites.h).
  */
 #include "sim/core/grid.h"
 
@@ -56,6 +60,9 @@ static struct {
     uint64_t free_at[GEMM_DEVICES * MAX_SMS]; /* when an SM last became free for another CTA */
     struct sim_cluster *pool;                 /* retired, to be used again */
 } grid;
+
+/* Of the launch before, SCHEDULE_TIME: when its last CTA on each SM ended. */
+static uint64_t ended_at[GEMM_DEVICES * MAX_SMS];
 
 /* ---- the life of a thread ---- */
 
@@ -135,6 +142,7 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->place = grid.used[sm]++;
     cta->live = cta->threads;
     cta->exited = false;
+    cta->launched_dependents = false;
     cta->registers = NULL;
     cta->at_exit = NULL;
     sim_poison(cta->shared, cta->shared_bytes);
@@ -225,6 +233,8 @@ static bool start_next_cluster(int device) {
     cluster->index = index;
     cluster->live = cluster->ctas;
     cluster->slots = cluster->ctas * launch->threads;
+    if (launch->early != GEMM_IN_ORDER) /* order/prerequisites.c */
+        cluster->slot[cluster->slots++] = (struct sim_slot){"the kernels ahead", false, NULL};
     cluster->mbarriers = NULL;
     cluster->barrier = NULL;
     cluster->next = NULL;
@@ -272,6 +282,7 @@ void grid_retire(struct sim_cluster *cluster) {
         for (int i = 0; i < cta->warps; ++i)
             if (end < cta->warp[i].clock) end = cta->warp[i].clock;
         if (sim.cycles < end) sim.cycles = end;
+        if (!cta->launched_dependents && sim.dependents_at < end) sim.dependents_at = end;
         --grid.used[cta->sm];
         grid.free_at[cta->sm] = end;
     }
@@ -324,6 +335,8 @@ static int *order_clusters(void) {
     return order;
 }
 
+static uint64_t later_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static bool run(const struct gemm_launch *launch, bool *abandoned) {
     if (!grid_acceptable(launch)) return false;
     if (launch->grid < 1 || launch->grid % launch->cluster)
@@ -337,8 +350,11 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     const int sms = sim.devices * sim.sms;
     resident_warps = storage_zeroed((size_t)sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
     resident_warp_count = 0;
+    const bool overlaps = launch->early != GEMM_IN_ORDER && !sim.ahead_complete;
     for (int i = 0; i < sms; ++i)
-        grid.free_at[i] = sim.cycles;
+        grid.free_at[i] = overlaps ? later_of(ended_at[i], sim.dependents_at) : sim.cycles;
+    sim.ahead_end = overlaps ? sim.cycles : 0;
+    sim.dependents_at = 0;
     for (int device = 0; device < sim.devices; ++device)
         grid.on[device].order = order_clusters();
     sim_hooks.launch_begins();
@@ -346,6 +362,8 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     *abandoned = !scheduler_run();
     endless_watch_ends();
     jobs_cancel();
+    memcpy(ended_at, grid.free_at, sizeof ended_at);
+    sim.ahead_complete = false;
     while (sim.clusters) {
         struct sim_cluster *next = sim.clusters->next;
         storage_free(sim.clusters);

@@ -18,9 +18,13 @@ struct sim_run {
     int launches;                               /* that follow each other on each device */
     struct sim_cluster *clusters;               /* resident */
     uint64_t cycles;                            /* the end of the latest launch, SCHEDULE_TIME */
-    uint64_t steps;                             /* scheduling steps so far */
-    uint64_t progress; /* changes of state that a spinning thread may be waiting for */
-    unsigned hazards;  /* found since the run began */
+    /* Of a launch that is early, with what is ahead of it on the stream: */
+    bool ahead_complete;    /* the host has waited, or no kernel is directly ahead */
+    uint64_t ahead_end;     /* the end of the launch ahead, SCHEDULE_TIME; 0: there is none */
+    uint64_t dependents_at; /* when the running launch allows the next one to begin */
+    uint64_t steps;         /* scheduling steps so far */
+    uint64_t progress;      /* changes of state that a spinning thread may be waiting for */
+    unsigned hazards;       /* found since the run began */
 };
 extern struct sim_run sim;
 

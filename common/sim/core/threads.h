@@ -167,6 +167,7 @@ struct sim_cta {
     struct shadow_cell *shadow; /* one per 16 bytes: order/shadow.c */
     int live;                   /* threads that have not ended */
     bool exited;
+    bool launched_dependents;        /* by griddepcontrol.launch_dependents */
     struct named_barrier *barriers;  /* 16: units/named_barrier.c */
     struct register_pool *registers; /* units/registers.c */
     struct sim_exit_call *at_exit;   /* called when its last thread has ended */

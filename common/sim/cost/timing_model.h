@@ -68,6 +68,12 @@ enum {
                                  * [guess] */
 };
 
+/* Between launches. */
+enum {
+    GRID_END_CYCLES = 2 * L2_LATENCY /* from a grid's end to the end of the next one's
+                                      * griddepcontrol.wait: there and back [guess] */
+};
+
 /* The Tensor Core. */
 enum {
     MMA_LATENCY = 25, /* mma.sync m16n8k16 to use [probe] */

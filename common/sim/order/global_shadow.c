@@ -28,13 +28,15 @@ enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_
 
 /* Of an allocation. */
 struct cells {
-    uint32_t launch; /* in which they were last used */
+    uint32_t launch;  /* in which they were last used */
+    uint32_t written; /* in which they were last written */
     uint32_t first[];
 };
 
 static struct global_record *pool; /* [0] is never used */
 static uint32_t pool_room, pool_used, pool_free;
 static uint32_t launch;
+static uint32_t in_order; /* the latest launch that was not early, or had no kernel ahead */
 /* Where each element has one writer, unless it is read: D, of each launch on each device. */
 static const struct cells **cells_of_d;
 static int matrices_d;
@@ -59,6 +61,7 @@ static struct cells *cells_at(const void *pointer, size_t *offset) {
 void global_shadow_launch_begins(void) {
     size_t offset;
     ++launch;
+    if (sim.launch->early == GEMM_IN_ORDER || sim.ahead_complete) in_order = launch;
     pool_used = 1;
     pool_free = 0;
     matrices_d = sim.launches * sim.devices;
@@ -204,6 +207,7 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
     size_t offset;
     struct cells *const cells = cells_at(pointer, &offset);
     if (!cells) return;
+    if (now->write) cells->written = launch;
     const bool in_d = is_d(cells);
     const unsigned char *const base = (const unsigned char *)pointer - offset;
     now->site = source_site(thread->self.file, thread->self.line);
@@ -252,6 +256,13 @@ void sim_global_async(struct sim_thread *thread, const void *pointer, size_t byt
                                 .how = how & 7};
     touch(thread, &now, pointer, bytes);
     if (now.write) release_forget(pointer, bytes);
+}
+
+bool global_written_ahead(const void *pointer) {
+    size_t offset, bytes;
+    void **const at = global_cells_of(pointer, &offset, &bytes);
+    const struct cells *const cells = at ? *at : NULL;
+    return cells && cells->written >= in_order && cells->written < launch;
 }
 
 void sim_global_proxy_fence(struct sim_thread *thread) {

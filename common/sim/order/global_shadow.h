@@ -38,6 +38,10 @@ void sim_global_async(struct sim_thread *thread, const void *pointer, size_t byt
  * async proxy does to global memory later. */
 void sim_global_proxy_fence(struct sim_thread *thread);
 
+/* Has a launch written to this allocation that may still be running when the present one begins,
+ * because it and all that follow it are early? */
+bool global_written_ahead(const void *pointer);
+
 void global_shadow_launch_begins(void);
 
 /* ---- between global_shadow.c and global_report.c ---- */

@@ -13,6 +13,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/global_shadow.h"
+#include "sim/order/prerequisites.h"
 #include "sim/order/release.h"
 #include "sim/units/poll.h"
 
@@ -38,6 +39,7 @@ static bool begin(const uint32_t *word, enum sim_access access) {
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu",
                   (const void *)word, sizeof *word);
     if (!sim_global_check(word, sizeof *word, access)) return false;
+    prerequisites_check(word, access);
     if (sim_timed())
         timing_access(sim_thread(), TIMING_ATOMIC, global_device_address(word), sizeof *word);
     return true;

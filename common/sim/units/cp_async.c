@@ -23,6 +23,7 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
+#include "sim/order/prerequisites.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 
@@ -161,6 +162,7 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
     const enum global_kind kind =
         valid_bytes ? sim_global_check(global, (size_t)valid_bytes, SIM_READ) : GLOBAL_REFUSED;
     if (!kind) valid_bytes = 0;
+    if (kind) prerequisites_check(global, SIM_READ);
     if (kind == GLOBAL_WRITABLE)
         sim_global_async(thread, global, (size_t)valid_bytes, GLOBAL_CP_ASYNC, state->slot,
                          state->epoch);

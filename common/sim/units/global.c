@@ -10,12 +10,14 @@
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/global_shadow.h"
+#include "sim/order/prerequisites.h"
 #include "sim/units/accumulators.h"
 #include "sim/units/poll.h"
 
 static inline enum global_kind check(const void *pointer, size_t bytes, enum sim_access access) {
     if ((uintptr_t)pointer & (bytes - 1))
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu", pointer, bytes);
+    prerequisites_check(pointer, access);
     return sim_global_check(pointer, bytes, access);
 }
 

@@ -6,6 +6,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/models/descriptor.h"
+#include "sim/order/prerequisites.h"
 
 /* Between this function's frame and the kernel's parameter there are variables of the thread. A
  * tensor map there is a copy; nvcc would put it into local memory, which the TMA cannot read. */
@@ -92,6 +93,7 @@ bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                                                       : tensor_map_box_row(f, row, column, r);
         const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
         if (bytes && !sim_global_check(in.global, bytes, access)) return false;
+        if (bytes) prerequisites_check(in.global, access);
     }
     return true;
 }

@@ -90,6 +90,15 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
                      base_of(&args->map_d) != (uintptr_t)args->d ||
                      (uintptr_t)config->stream != caller;
     fake.args = *args;
+    fake.early = false;
+    fake.cluster = 0;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            fake.early = attribute->val.programmaticStreamSerializationAllowed == 1;
+        if (attribute->id == cudaLaunchAttributeClusterDimension)
+            fake.cluster = (int)attribute->val.clusterDim.x;
+    }
     pthread_mutex_unlock(&fake_mutex);
     return status;
 }

@@ -19,6 +19,8 @@ struct fake_runtime {
     cudaError_t refuse;     /* the error of every launch; success: none */
     cudaError_t last;       /* for cudaGetLastError() */
     struct gemm_args args;  /* of the last launch */
+    bool early;             /* it may begin before the kernel ahead ends */
+    int cluster;            /* its CTAs of a cluster; 0: it has no such attribute */
     int mixed_up;           /* launches whose pointers are not all of their caller */
     int inside, unlocked; /* threads that ask for their device; times that it was several at once */
     void (*meanwhile)(void); /* NULL, or called while a map is made */

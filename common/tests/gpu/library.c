@@ -6,9 +6,10 @@
  * On every Hopper that is visible, in the runtime's order or the reverse: first calls from two host
  * threads at once; calls captured into a graph that is replayed with other inputs; calls in a
  * stream of the caller's, with the workspace and without; a plan on the matrices of two products in
- * turn; four threads and two streams at once. Then on all devices in turn, without waiting in
- * between, and on all of them at once, a thread each. Last, one device is reset and calls and plans
- * work again. Everything is done by hopper_gemm() and by plans.
+ * turn; runs that begin early, on what the run before has written; four threads and two streams at
+ * once. Then on all devices in turn, without waiting in between, and on all of them at once, a
+ * thread each. Last, one device is reset and calls and plans work again. Everything is done by
+ * hopper_gemm() and by plans.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 2 usage, 3 no device.
  */
@@ -145,6 +146,53 @@ static void on_both(const struct gpu *gpu, const struct product *p, const struct
     check(gpu, p, 1, stream, multiply_by(p, p, true, stream), "on its own again");
 }
 
+/* A run copies A by a product with a unit matrix, and the next multiplies the copy: three times the
+ * two, one after another, in order or early. In a graph, so that nothing comes between them. */
+static void early_runs(const struct gpu *gpu, const struct product *p) {
+    static const struct {
+        int copy, multiply;
+        const char *what;
+    } settings[] = {
+        {HOPPER_GEMM_IN_ORDER, HOPPER_GEMM_EARLY, "early, after a run in order"},
+        {HOPPER_GEMM_EARLY, HOPPER_GEMM_EARLY, "early, after an early run"},
+        {HOPPER_GEMM_EARLY_B, HOPPER_GEMM_EARLY_B, "early, B ahead"},
+    };
+    const struct shape *s = shape_of(p->index);
+    const cudaStream_t stream = gpu->stream[0];
+    if (s->deep) return; /* the unit matrix would be too large */
+    uint16_t *const unit = unit_on_device(type_of(p->index), s->k, s->lda);
+    uint16_t *const a = matrix_on_device(s->off, s->m, s->lda);
+    struct hopper_gemm_plan *copy;
+    if (hopper_gemm_plan_create(&copy, type_of(p->index), s->m, s->k, s->k, s->lda, s->lda, s->lda,
+                                0) != HOPPER_GEMM_OK)
+        must(cudaErrorUnknown, "making a plan");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; ++i) {
+        int status = hopper_gemm_plan_set_early(copy, settings[i].copy) |
+                     hopper_gemm_plan_set_early(p->plan, settings[i].multiply);
+        cudaGraph_t graph;
+        cudaGraphExec_t ready;
+        must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning a capture");
+        for (int run = 0; run < 3; ++run) {
+            status |= hopper_gemm_plan_run(copy, stream, p->a, unit, a, NULL);
+            status |= hopper_gemm_plan_run(p->plan, stream, a, p->b, p->d, p->workspace);
+        }
+        must(cudaStreamEndCapture(stream, &graph), "ending a capture");
+        must(cudaGraphInstantiate(&ready, graph, 0), "instantiating a graph");
+        for (int set = 0; set < SETS; ++set) {
+            must(cudaMemsetAsync(a, 0xff, bytes_of(s->m, s->lda), stream), "clearing the copy");
+            load(p, set, stream);
+            must(cudaGraphLaunch(ready, stream), "launching a graph");
+            check(gpu, p, set, stream, status, settings[i].what);
+        }
+        must(cudaGraphExecDestroy(ready), "destroying a graph");
+        must(cudaGraphDestroy(graph), "destroying a graph");
+    }
+    hopper_gemm_plan_set_early(p->plan, HOPPER_GEMM_IN_ORDER);
+    hopper_gemm_plan_destroy(copy);
+    must(cudaFree(unit), "freeing a matrix");
+    must(cudaFree((char *)a - s->off), "freeing a matrix");
+}
+
 /* ---- devices ---- */
 
 static void open_gpu(struct gpu *gpu) {
@@ -204,6 +252,8 @@ static void check_gpu(struct gpu *gpu) {
     }
     for (int i = 0; i < INPUTS; ++i)
         on_both(gpu, &gpu->product[INPUTS + i], &gpu->product[i]);
+    for (int i = INPUTS; i < PRODUCTS; ++i)
+        early_runs(gpu, &gpu->product[i]);
     four_threads(gpu);
 }
 

@@ -32,21 +32,39 @@ static const struct gemm_kernel kernel = {.name = "made_up",
                                           .launch = launch,
                                           .counters = true};
 
-static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+static enum gemm_status launch_when(const struct gemm_problem *p, void *stream,
+                                    enum gemm_early early) {
     struct gemm_args args = gemm_args_of(p, 128, 256, 64);
     if (gemm_tensor_map(&args.map_a, GEMM_BF16, p->a, p->m, p->k, p->lda, 128, 64, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, GEMM_BF16, p->b, p->n, p->k, p->ldb, 128, 64, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, GEMM_BF16, p->d, p->m, p->n, p->ldd, 64, 64, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const struct gemm_launch question = gemm_launch_of(&kernel, FAKE_CLUSTER, NULL);
-    return gemm_launch_grid(&kernel, FAKE_CLUSTER * gemm_resident_clusters(&question), &args,
-                            stream);
+    struct gemm_launch grid =
+        gemm_launch_of(&kernel, FAKE_CLUSTER * gemm_resident_clusters(&question), stream);
+    grid.early = early;
+    return gemm_launch_kernel(&grid, &args);
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    return launch_when(p, stream, GEMM_IN_ORDER);
+}
+
+static enum gemm_status launch_early(const struct gemm_problem *p, void *stream) {
+    return launch_when(p, stream, GEMM_EARLY);
 }
 
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                           size_t limit) {
     (void)type, (void)problem, (void)limit;
     return &kernel;
+}
+
+const struct gemm_kernel *early_form(const struct gemm_kernel *of, enum gemm_early early) {
+    static struct gemm_kernel form;
+    form = kernel;
+    form.launch = launch_early;
+    return early == GEMM_IN_ORDER ? of : &form;
 }
 
 /* ---- the tests ---- */
@@ -200,6 +218,22 @@ static void expect_threads(const struct hopper_gemm_plan *plan) {
 }
 
 /* A plan's counters are zero, and its own. */
+/* Only the runs of an early plan have the attribute, beside that of the cluster. */
+static void expect_early(void) {
+    struct hopper_gemm_plan *plan = new_plan();
+    static const int settings[] = {HOPPER_GEMM_IN_ORDER, HOPPER_GEMM_EARLY, HOPPER_GEMM_EARLY_B,
+                                   HOPPER_GEMM_IN_ORDER};
+    for (int i = 0; i < 4; ++i) {
+        EXPECT(hopper_gemm_plan_set_early(plan, settings[i]) == HOPPER_GEMM_OK, "set %d", i);
+        fake_forget_calls();
+        EXPECT(run(plan, 1, 0) == HOPPER_GEMM_OK, "set to %d: refused", settings[i]);
+        EXPECT_CALLS("set early", 1, 0, 0, 3);
+        EXPECT(fake.early == (settings[i] != HOPPER_GEMM_IN_ORDER) && fake.cluster == FAKE_CLUSTER,
+               "set to %d: early %d, clusters of %d", settings[i], fake.early, fake.cluster);
+    }
+    hopper_gemm_plan_destroy(plan);
+}
+
 static void expect_counters(void) {
     struct hopper_gemm_plan *plan[2] = {new_plan(), new_plan()};
     uint32_t *counters[2];
@@ -220,6 +254,7 @@ int main(void) {
     expect_resets(plan);
     expect_failures(plan);
     expect_devices();
+    expect_early();
     expect_counters();
     expect_threads_apart(plan);
     expect_threads(plan);

@@ -46,6 +46,21 @@ uint16_t *matrix_on_device(int off, int rows, int ld) {
     return (uint16_t *)((char *)on_device((size_t)off + bytes_of(rows, ld)) + off);
 }
 
+uint16_t *unit_on_device(int type, int k, int ld) {
+    const uint16_t one = encode_element(1, type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16);
+    uint16_t *const unit = malloc(bytes_of(k, ld));
+    if (!unit) must(cudaErrorMemoryAllocation, "allocating a matrix");
+    memset(unit, 0xff, bytes_of(k, ld));
+    for (int row = 0; row < k; ++row) {
+        memset(&unit[(size_t)row * ld], 0, bytes_of(1, k));
+        unit[(size_t)row * ld + row] = one;
+    }
+    uint16_t *const matrix = matrix_on_device(0, k, ld);
+    must(cudaMemcpy(matrix, unit, bytes_of(k, ld), cudaMemcpyHostToDevice), "copying a matrix");
+    free(unit);
+    return matrix;
+}
+
 void wait_for(cudaStream_t stream) { must(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
 /* ---- inputs and what they give ---- */

@@ -56,6 +56,8 @@ extern int checks, wrong_checks;
 void must(cudaError_t status, const char *attempt);
 void *on_device(size_t bytes);
 uint16_t *matrix_on_device(int off, int rows, int ld);
+/* k x k, with NaN in the padding of its rows. */
+uint16_t *unit_on_device(int type, int k, int ld);
 void wait_for(cudaStream_t stream);
 size_t bytes_of(int rows, int ld);
 

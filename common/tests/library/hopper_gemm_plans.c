@@ -37,7 +37,7 @@ static bool same(const struct gemm_plan *got, const struct gemm_plan *wanted) {
         const struct gemm_launch *g = &got->launches[i].launch, *w = &wanted->launches[i].launch;
         if (g->kernel != w->kernel || strcmp(g->name, w->name) || g->grid != w->grid ||
             g->cluster != w->cluster || g->threads != w->threads ||
-            g->smem_bytes != w->smem_bytes || g->stream != w->stream ||
+            g->smem_bytes != w->smem_bytes || g->stream != w->stream || g->early != w->early ||
             memcmp(&got->launches[i].args, &wanted->launches[i].args, sizeof got->launches[i].args))
             return false;
     }

@@ -45,6 +45,9 @@ RULES = (
     (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
      "The word for the CTA's other threads is stored a little later, and still before the barrier."),
 
+    (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
+     "B is loaded after the wait, too: later than necessary."),
+
     # Chapter 13: in through_tma.cu a part is one box.
     ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
     ("13_.*through_tma", r"^named_barrier_sync.*#0 in send_part", "before the previous", ONE_BOX),

@@ -141,7 +141,7 @@ SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
                   "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
-                  "mbarrier_arrive_remote_release"})
+                  "mbarrier_arrive_remote_release", "griddepcontrol_wait"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {

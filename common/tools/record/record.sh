@@ -13,6 +13,7 @@
 #   schedules         65 s   the same, and two configurations of 10, over k = 256 ... 8192
 #   split_k           30 s   10's ways of splitting k where k is long, beside 08 unsplit
 #   ablation          20 s   10's configurations at 4096^3 and 8192x8192x512
+#   early             60 s   10's fitted kernels launched in order and early, on 1 to 128 rows
 #   suite             95 s   10 on 28 shapes in bf16, burst
 #   suite_fp16        95 s   the same in fp16
 #   suite_sustained  110 s   a third of them under sustained load
@@ -253,6 +254,16 @@ section_ablation() {
     begin h200-ablation.jsonl
     rows h200-ablation.jsonl "$gpu/compare" --shapes 4096,8192x8192x512 --iters 3 --kernels \
         10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128,10:pp128_cluster
+}
+
+# In a graph launches of one form follow one another, each on other matrices of the rotation.
+section_early() {
+    local forms=10:fitted1,10:fitted1_early,10:fitted1_ahead
+    local shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096,128x4096x4096
+    shapes=$shapes,8x5120x5120,16x7168x2048,64x7168x2048,128x7168x2048,16x14336x4096,64x14336x4096
+    begin h200-early.jsonl
+    rows h200-early.jsonl "$gpu/compare" --shapes $shapes --iters 3 \
+        --kernels $forms,10:fitted2,10:fitted2_early,10:fitted2_ahead,10
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;

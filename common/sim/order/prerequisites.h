@@ -1,0 +1,25 @@
+/*
+ * prerequisites.h: what a launch that is early may access before its griddepcontrol_wait().
+ *
+ * The kernels ahead of it on the stream may still be running, whatever they are: a launch does not
+ * know its neighbours. So they are taken to access all of global memory, except that none of them
+ * writes B if the launch says so. Their end is an epoch of a slot that every cluster has; a wait
+ * acquires it, and barriers pass it on.
+ */
+#ifndef SIM_ORDER_PREREQUISITES_H
+#define SIM_ORDER_PREREQUISITES_H
+
+#include "sim/core/global_memory.h"
+#include "sim/core/run.h"
+
+/* The running thread has waited: what it does next comes after the end of those kernels. */
+void prerequisites_acquire(struct sim_thread *thread);
+
+/* An access by the running thread, or by an async unit on its behalf: "early-access" unless it
+ * comes after a wait. */
+void prerequisites_check_early(const void *pointer, enum sim_access access);
+static inline void prerequisites_check(const void *pointer, enum sim_access access) {
+    if (sim.launch->early != GEMM_IN_ORDER) prerequisites_check_early(pointer, access);
+}
+
+#endif
