@@ -274,6 +274,19 @@ accept '1 = regret(cuts.txt, configurations)' 'It is 1.'
 accept '1 = regret(cuts.txt, fastest pp192)' 'It is 1.'
 accept '12.5 = regret(cuts.txt, without pp192)' 'It is 12.5.'
 accept '8.3 = regret(cuts.txt, without fitted2)' 'It is 8.3.'
+# A table of the configurations is made from the record.
+claims '1 = regret(cuts.txt, configurations)' 'It is 1.'
+printf '<!-- cuts: record=cuts.txt -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'README.md'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+grep -qF '| `pp192` | 1 | 1 | 12.50 % |' "$dir/README.md" || { echo 'no row of pp192'; failed=1; }
+grep -qF 'takes 25.0 % longer than the fastest in the mean over the 2 shapes, 50 % at the 95th' \
+    "$dir/README.md" || { echo 'no summary of cuts'; failed=1; }
+sed -i 's/ record=cuts.txt//' "$dir/README.md"
+expect 1 'a table of configurations needs record='
+sed -i 's/<!-- cuts:/& record=file.txt/' "$dir/README.md"
+expect 1 'file.txt:1 is neither a comment nor a timed cut'
 reject '1 = regret(cuts.txt, fastest pp)' 'It is 1.' "regret() has no number 'fastest pp'"
 reject '1 = regret(cuts.txt, slowest pp192)' 'It is 1.' "regret() has no number 'slowest pp192'"
 reject '1 = regret(cuts.txt, above 20)' 'It is 1.' 'the record 0'

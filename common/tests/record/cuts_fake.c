@@ -63,7 +63,7 @@ static enum gemm_status launch_wrong(const struct gemm_problem *p, void *stream)
     return GEMM_OK;
 }
 
-/* They take the places of the empty records in selection.c. */
+/* They take the places of the empty records in configurations.c. */
 extern const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16,
     kernel_10_stream_k_split1_64x32_bf16;
 const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16 = {.name = "fake",

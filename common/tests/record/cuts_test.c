@@ -11,7 +11,7 @@
 static struct cuts_device device = {.sms = 132,
                                     .resident = {{264, 132, 60, 28}, {132, 66, 30, 14}}};
 
-/* fit.h's answers are given, not measured here. The next question is about a kernel with one slab? */
+/* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? */
 static bool one_slab;
 int gemm_sm_count(void) { return device.sms; }
 struct gemm_rates gemm_device_rates(void) { return (struct gemm_rates){1, 1}; }

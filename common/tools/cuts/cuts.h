@@ -6,7 +6,7 @@
 #define TOOLS_CUTS_CUTS_H
 
 #include "fit.h" /* chapter 10's, or in fit_cuts the same with variables for constants */
-#include "tools/cuts/selection.h"
+#include "tools/cuts/configurations.h"
 
 /* One way to compute a problem: a cut, or a configuration. */
 struct cut {

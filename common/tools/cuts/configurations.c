@@ -1,7 +1,7 @@
 /*
- * selection.c compiles select.c once more, because its table and its formula are its own.
+ * configurations.c compiles select.c once more, because its table and its formula are its own.
  */
-#include "tools/cuts/selection.h"
+#include "tools/cuts/configurations.h"
 
 #include "fit.h" /* before select.c includes its own: fit_cuts has one with variables */
 

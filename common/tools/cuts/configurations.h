@@ -1,8 +1,8 @@
 /*
- * selection.h: the configurations of chapter 10's select.c: their names, kernels and predictions.
+ * configurations.h: the configurations of chapter 10's select.c: their names, kernels and predictions.
  */
-#ifndef TOOLS_CUTS_SELECTION_H
-#define TOOLS_CUTS_SELECTION_H
+#ifndef TOOLS_CUTS_CONFIGURATIONS_H
+#define TOOLS_CUTS_CONFIGURATIONS_H
 
 #include "gemm.h"
 
