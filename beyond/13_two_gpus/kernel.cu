@@ -446,7 +446,7 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         }
         if (own) continue;
         if (room != work.owner && threadIdx.x % 32 == 0) wait_for_room(args, work.owner, half);
-        /* The wait comes before the other lanes' stores, too. bar.warp.sync */
+        /* All lanes come to the next bar.sync together, and after the wait. bar.warp.sync */
         __syncwarp();
         room = work.owner;
         const int part = part_index(args, work, args->device, half);

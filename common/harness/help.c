@@ -87,7 +87,6 @@ static void print_problem_options(void) {
 
 /* The backend's own options; further lines of a text begin under its first. */
 static void print_settings(void) {
-    printf("%s:\n", backend_settings_heading);
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *setting = &backend_settings[i];
         char option[64];
@@ -100,19 +99,22 @@ static void print_settings(void) {
                 putchar(*c);
         putchar('\n');
     }
-    printf("  --timing none         the only choice: there are cycles, not times\n\n");
 }
 
 static void print_run_options(void) {
-    if (backend_can_time())
+    if (!backend_can_time())
+        printf("%s:\n", backend_settings_heading);
+    else
         printf(
             "Timing:\n"
             "  --timing MODE         burst (default): after a pause, a few milliseconds of work;\n"
             "                        sustained: seconds of load; both; none\n"
             "  --iters N             rounds of each mode (default: chosen for a short run)\n"
-            "  --csv FILE            raw samples\n\n");
-    else
-        print_settings();
+            "  --csv FILE            raw samples\n");
+    print_settings();
+    if (!backend_can_time())
+        printf("  --timing none         the only choice: there are cycles, not times\n");
+    putchar('\n');
     printf("Which kernels, and what comes out:\n");
     if (program_is_tour)
         printf("  --chapters LIST       chapters, such as 3,7-9 (default: 1-9)\n");

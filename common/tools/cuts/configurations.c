@@ -19,6 +19,10 @@
 CONFIGURATIONS(EMPTY_RECORDS)
 FITTED(EMPTY_RECORDS)
 FITTED(EMPTY_WHOLE)
+#define EMPTY_FORMS(name, suffix)                                                                  \
+    EMPTY kernel_10_stream_k_##name##_early_##suffix = {0};                                        \
+    EMPTY kernel_10_stream_k_##name##_ahead_##suffix = {0};
+EARLY_FORMS(EMPTY_FORMS)
 
 #define NAME(name, ...) #name,
 static const char *const names[] = {CONFIGURATIONS(NAME)};

@@ -169,6 +169,10 @@ RULES = (
     ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
      "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
      "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),
+    ("13_.*kernel", r"^__syncwarp\(\); #1 in mover", "",
+     "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
+     "for room is ordered for all lanes. This one only keeps the warp together until then, as "
+     "bar.sync requires."),
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
