@@ -1,5 +1,5 @@
 /*
- * configurations.h: the configurations of chapter 10's select.c: their names, kernels and predictions.
+ * configurations.h: the configurations of chapter 10's select.c: names, kernels, predictions.
  */
 #ifndef TOOLS_CUTS_CONFIGURATIONS_H
 #define TOOLS_CUTS_CONFIGURATIONS_H
