@@ -23,7 +23,7 @@ enum {
 
 /* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
  * a thread has at launch. */
-#define FIT_WIDEST(slabs) ((slabs) == 1 ? 240 : (slabs) == 2 ? 256 : (slabs) == 3 ? 200 : 136)
+#define FIT_WIDEST(slabs) ((slabs) == 1 ? 176 : (slabs) == 2 ? 256 : (slabs) == 3 ? 200 : 136)
 
 /* How a problem is cut. */
 struct fit {
@@ -56,10 +56,11 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /* ---- the prediction ---- */
 
 /*
- * Of an H200 (gemm_device_rates), rates in bytes per cycle of the SM clock, the others in cycles. Those that begin with
- * the least that the hardware needs: Tensor Core, shared memory. The others are measured together:
- * the times of 4,300 cuts of 138 shapes (docs/results/h200-cuts.txt). Of a shape's cuts, the one
- * with the smallest prediction takes 3.6 % longer than the fastest, in the mean.
+ * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
+ * has another device's share of them. Tensor Core and shared memory begin with the least that the
+ * hardware needs. The others are measured together: the times of 4,300 cuts of 138 shapes
+ * (docs/results/h200-cuts.txt). Of a shape's cuts, the one with the smallest prediction takes
+ * 3.6 % longer than the fastest, in the mean.
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */

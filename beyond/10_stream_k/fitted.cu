@@ -2,11 +2,11 @@
  * 10_stream_k, fitted.cu: a tile whose width is chosen at launch, so that the tiles fill the SMs.
  *
  * The idea: a wgmma multiplies 64 rows by any multiple of 8 columns. One kernel has a main loop for
- * each width, and the launch picks the width, which operand is the rows, how many CTAs share rows of
- * either operand by multicast, and into how many parts k is cut (fit.h). So the tiles are at most as many as
- * the SMs, and nearly so, for every shape. What it costs: a CTA computes one part of one tile, and
- * its first loads and its epilogue are exposed. What it hides: the idle SMs of an incomplete wave,
- * and rows of a tile that lie beyond D.
+ * each width, and the launch picks the width, which operand is the rows, how many CTAs share rows
+ * of either operand by multicast, and into how many parts k is cut (fit.h). So for every shape the
+ * tiles are nearly as many as the SMs, and not more. What it costs: a CTA computes one part of one
+ * tile, and its first loads and its epilogue are exposed. What it hides: the idle SMs of an
+ * incomplete wave, and rows of a tile that lie beyond D.
  *
  * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
  * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
@@ -41,6 +41,11 @@ struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel
 #else
 #define FIT_OF fit_of
 #endif
+#if SLABS == 1
+#define CTAS 2 /* that fit an SM */
+#else
+#define CTAS 1
+#endif
 
 enum {
     ROWS = 64 * SLABS,
@@ -61,13 +66,13 @@ enum {
 #define WIDTHS_TO_136(f)                                                                           \
     f(8) f(16) f(24) f(32) f(40) f(48) f(56) f(64) f(72) f(80) f(88) f(96) f(104) f(112) f(120)    \
         f(128) f(136)
-#define WIDTHS_TO_200(f)                                                                           \
-    WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176) f(184) f(192) f(200)
-#define WIDTHS_TO_240(f) WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240)
+#define WIDTHS_TO_176(f) WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176)
+#define WIDTHS_TO_200(f) WIDTHS_TO_176(f) f(184) f(192) f(200)
 #if SLABS == 1
-#define WIDTHS(f) WIDTHS_TO_240(f)
+#define WIDTHS(f) WIDTHS_TO_176(f)
 #elif SLABS == 2
-#define WIDTHS(f) WIDTHS_TO_240(f) f(248) f(256)
+#define WIDTHS(f)                                                                                  \
+    WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
 #elif SLABS == 3
 #define WIDTHS(f) WIDTHS_TO_200(f)
 #else
@@ -82,7 +87,7 @@ struct smem {
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
 };
-static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the place of the ring");
+static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
 
 /* ---- who computes what ---- */
 
@@ -103,8 +108,8 @@ struct work {
     uint16_t with_side, with_fitted;
 };
 
-/* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads, and
- * most of them share rows of the operand that has the more tiles. */
+/* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
+ * and most of them share rows of the operand that has the more tiles. */
 DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     if (args->tiles_m <= args->tiles_n) return tile_at(number, args->tiles_m, args->tiles_n);
     const struct tile turned = tile_at(number, args->tiles_n, args->tiles_m);
@@ -238,8 +243,8 @@ DEVICE void issue_k_tile(struct smem *shared, const struct gemm_args *args,
 }
 
 /* Releases the stage of a k-tile, which this warp has read, to the producers that load it: lane r
- * arrives at CTA r's barrier. If nothing will be loaded into the stage again, nobody waits there: so
- * when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
+ * arrives at CTA r's barrier. If nothing will be loaded into the stage again, no producer waits
+ * there. So when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
                           struct pipeline_state *state, int k_tile) {
     const int lane = threadIdx.x % 32;
@@ -376,8 +381,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    /* No wgmma of this CTA still reads the ring, and no load to it is under way: all have been waited
-     * for. So the ring may be overwritten. bar.sync */
+    /* No wgmma of this CTA still reads the ring, and no load to it is under way: all have been
+     * waited for. So the ring may be overwritten. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (args->splits > 1) {
         if (!leave_sums(shared, args, work, width, acc)) return;
@@ -430,7 +435,7 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
 
 /* A kernel for each width, of which the launch takes one. */
 #define KERNEL_OF_WIDTH(n)                                                                         \
-    KERNEL(THREADS, 1) kernel_##n(KERNEL_ARGS args) {                                              \
+    KERNEL(THREADS, CTAS) kernel_##n(KERNEL_ARGS args) {                                           \
         SHARED_MEMORY(struct smem);                                                                \
         work_on_tile(shared, &args, n);                                                            \
     }

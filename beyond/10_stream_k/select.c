@@ -107,7 +107,8 @@ static double configuration_cycles(const struct configuration *c, const struct g
     const double l2 = rates.l2 * (aligned ? L2_BYTES : L2_BYTES_UNALIGNED);
     const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE), share * fetched / l2);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    const double main_loop = waves * k_tiles * k_tile, memory = elements * 2 / (rates.memory * MEMORY_BYTES);
+    const double main_loop = waves * k_tiles * k_tile;
+    const double memory = elements * 2 / (rates.memory * MEMORY_BYTES);
     const double longer = most(main_loop, memory), shorter = main_loop + memory - longer;
     return (split ? START_SPLIT : START_PERSISTENT) + longer +
            (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * c->overhead;

@@ -98,9 +98,11 @@ int main(int argc, char **argv) {
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;
             ++failures;
-            printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, schedule %s\n",
+            printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, ",
                    forced.transposed ? "transposed, " : "", kernel->tile_m, width,
-                   forced.sharing_side, forced.sharing_fitted, forced.splits, size.m, size.n, size.k,
+                   forced.sharing_side, forced.sharing_fitted, forced.splits, size.m, size.n,
+                   size.k);
+            printf("schedule %s\n",
                    find_setting("--schedule")->names[find_setting("--schedule")->value]);
         }
     printf("%d runs, %d failures\n", runs, failures);

@@ -143,6 +143,7 @@ static void add_answers(const struct gemm_problem *p, const struct cuts_device *
                                         .lda = p->lda,
                                         .ldb = p->ldb,
                                         .sms = device->sms,
+                                        .rates = gemm_device_rates(),
                                         .slabs = slabs};
         memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
         const struct cut cut = {.slabs = slabs, .fit = fit_answer(p, &question)};
