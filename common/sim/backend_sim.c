@@ -196,7 +196,9 @@ int gemm_sm_count(void) {
     return sim.sms;
 }
 
-struct gemm_rates gemm_device_rates(void) { return (struct gemm_rates){1, 1}; }
+struct gemm_rates gemm_device_rates(void) {
+    return (struct gemm_rates){1, 1};
+}
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     if (!grid_acceptable(launch)) return 0;

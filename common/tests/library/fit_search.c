@@ -15,7 +15,9 @@ static int resident_of[FIT_CLUSTERS] = {SMS, SMS / 2, SMS / 4 - 1, SMS / 8 - 2};
 static struct gemm_rates rates = {1, 1};
 static int per_sm = 1; /* CTAs of the kernel */
 int gemm_sm_count(void) { return SMS; }
-struct gemm_rates gemm_device_rates(void) { return rates; }
+struct gemm_rates gemm_device_rates(void) {
+    return rates;
+}
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     return resident_of[launch->cluster < 8 ? launch->cluster / 2 : 3] * per_sm;
 }

@@ -11,7 +11,9 @@
 struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 
 int gemm_sm_count(void) { return 132; }
-struct gemm_rates gemm_device_rates(void) { return (struct gemm_rates){1, 1}; }
+struct gemm_rates gemm_device_rates(void) {
+    return (struct gemm_rates){1, 1};
+}
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     return (launch->cluster == 4 ? 30 : 132 / launch->cluster) * (launch->threads < 200 ? 2 : 1);
 }

@@ -14,7 +14,9 @@ static struct cuts_device device = {.sms = 132,
 /* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? */
 static bool one_slab;
 int gemm_sm_count(void) { return device.sms; }
-struct gemm_rates gemm_device_rates(void) { return (struct gemm_rates){1, 1}; }
+struct gemm_rates gemm_device_rates(void) {
+    return (struct gemm_rates){1, 1};
+}
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     return device.resident[!one_slab][launch->cluster < 8 ? launch->cluster / 2 : 3];
 }

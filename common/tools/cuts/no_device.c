@@ -5,7 +5,9 @@
 #include "gemm.h"
 
 int gemm_sm_count(void) { return 0; }
-struct gemm_rates gemm_device_rates(void) { return (struct gemm_rates){1, 1}; }
+struct gemm_rates gemm_device_rates(void) {
+    return (struct gemm_rates){1, 1};
+}
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     (void)launch;
