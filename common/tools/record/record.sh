@@ -19,7 +19,7 @@
 #   suite_sustained  110 s   a third of them under sustained load
 #   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
-#   cuts              90 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
+#   cuts              65 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
 #                            constants, and the other configurations
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
@@ -299,7 +299,7 @@ cut_shapes=$cut_shapes,72x5696x1920,1536x1536x1536,192x7168x2048,16x12288x4096,6
 cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,512x512x512
 
 section_cuts() {
-    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 85"
+    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 60"
     echo "+ $command"
     [ -n "$dry" ] && return
     begin h200-cuts.txt
