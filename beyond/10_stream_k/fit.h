@@ -64,21 +64,19 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
-    FIT_SHARED_BYTES = 102,  /* wgmma reads both operands from shared memory; 128 at the most */
-    FIT_GAP = 90,            /* between the multiplications of two k-tiles */
-    FIT_ISSUE = 300,         /* a k-tile's wait, fence, issue and release */
-    FIT_L2_BYTES = 58,       /* from the L2 to one SM */
-    FIT_L2_UNALIGNED = 27,   /* the same, if a row of a box lies in two lines */
+    FIT_SHARED_BYTES = 90,   /* wgmma reads both operands from shared memory; 128 at the most */
+    FIT_GAP = 81,            /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 307,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 55,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 30,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 2060, /* from DRAM to all SMs */
-    FIT_TRIP = 2900,         /* from a load's issue to its bytes, from DRAM, and the first issue */
-    FIT_BARRIERS = 1280,     /* the barrier of a cluster, and its launch */
-    FIT_STORE_BYTES = 16,    /* of D, from an SM: staged, copied, on its way to the L2 */
-    FIT_COUNT = 1800,        /* sums are stored, counted, and found to be there */
-    FIT_SUMS_BYTES = 38,     /* of sums, to the workspace and back */
+    FIT_MEMORY_BYTES = 2090, /* from DRAM to all SMs */
+    FIT_TRIP = 2850,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_BARRIERS = 1240,     /* the barrier of a cluster, and its launch */
+    FIT_STORE_BYTES = 14,    /* of D, from an SM: staged, copied, on its way to the L2 */
+    FIT_COUNT = 2040,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 30,     /* of sums, to the workspace and back */
 };
-/* What the shorter one of main loop and memory adds: not all of it runs under the other. */
-#define FIT_EXPOSED 0.08
 
 /* What a choice depends on. */
 struct fit_question {
@@ -100,19 +98,17 @@ struct fit_search {
 };
 
 static inline double fit_most(double a, double b) { return a > b ? a : b; }
-static inline double fit_least(double a, double b) { return a < b ? a : b; }
 
 /* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
 static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
                                 double share) {
-    const int slabs = search->slabs, width = fit->width, lines = 64 * slabs + width;
+    const int slabs = search->slabs, width = fit->width;
     const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
     const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
     const double fetch = (width / fit->sharing_fitted + 64 * slabs / fit->sharing_side) *
                          (2 * BK * search->byte);
-    /* A stage is loaded again one trip after it is released: as many bytes as the ring has. */
-    const double trip = fit_most((double)FIT_TRIP / FIT_MOST_STAGES,
-                                 lines * (2.0 * BK * FIT_TRIP / FIT_RING_BYTES(slabs)));
+    /* A stage is loaded again one trip after it is released. */
+    const double trip = (double)FIT_TRIP / fit_stages(slabs, width);
     return fit_most(fit_most(share * (fit_most(multiply, read) + FIT_GAP), FIT_ISSUE),
                     fit_most(share * fetch, trip));
 }
@@ -135,9 +131,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
     double tile = FIT_TRIP + share * 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
-    fit.cycles = fit_most(loop, search->memory) +
-                 FIT_EXPOSED * fit_least(loop, search->memory) +
-                 waves * tile;
+    fit.cycles = fit_most(loop, search->memory) + waves * tile;
     if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }

@@ -93,16 +93,19 @@ struct reading {
 /* Reads what main.c prints before the rows: what the device has room for, and the columns. */
 static void read_comment(struct reading *r, const char *line) {
     struct cuts_device *device = &r->record->device;
-    int(*resident)[FIT_CLUSTERS] = device->resident;
+    struct cuts_device found = *device;
+    int(*resident)[FIT_CLUSTERS] = found.resident;
     char name[NAME];
     struct selection_tile tile;
     r->microseconds |= strstr(line, " transposed us") != NULL;
-    r->resident |=
-        sscanf(line,
+    if (sscanf(line,
                "# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs: %d %d %d %d with one slab, "
                "%d %d %d %d with more",
-               &device->sms, &resident[0][0], &resident[0][1], &resident[0][2], &resident[0][3],
-               &resident[1][0], &resident[1][1], &resident[1][2], &resident[1][3]) == 9;
+               &found.sms, &resident[0][0], &resident[0][1], &resident[0][2], &resident[0][3],
+               &resident[1][0], &resident[1][1], &resident[1][2], &resident[1][3]) == 9) {
+        *device = found;
+        r->resident = true;
+    }
     if (sscanf(line,
                "# configuration %31[a-z0-9_]: tiles of %d x %d x %d, clusters of %d, %d at once",
                name, &tile.m, &tile.n, &tile.k, &tile.cluster, &tile.resident) != 6)
