@@ -128,7 +128,6 @@ RULES = (
      "necessary, and still once. The producer refills it later."),
     (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"/fitted\.cu", r"^tma_load\(fitted_of", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
