@@ -48,6 +48,10 @@ RULES = (
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
 
+    (r"/fitted\.cu", r"^named_barrier_sync\(1, CONSUMER_THREADS\).* in consumer$", "after the next",
+     "The ring is overwritten only after both. The exchange of the sums uses registers, global "
+     "memory and a word outside the ring, and all threads return from it or none."),
+
     # Chapter 13: in through_tma.cu a part is one box.
     ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
     ("13_.*through_tma", r"^named_barrier_sync.*#0 in send_part", "before the previous", ONE_BOX),
@@ -124,7 +128,6 @@ RULES = (
      "necessary, and still once. The producer refills it later."),
     (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"/fitted\.cu", r"^tma_load\(fitted_of", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     (r"^03_.*(mbarrier|kernel)|(08|10)_.*kernel|pipeline\.h",
