@@ -36,8 +36,10 @@
 
 /* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
  * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
- * lines. MEMORY_BYTES: memory to all SMs. */
-enum { L2_BYTES = 62, L2_BYTES_UNALIGNED = 35, LINE_BYTES = 128, MEMORY_BYTES = 2360 };
+ * lines. All SMs load all the time in a persistent kernel, and each gets less. MEMORY_BYTES: memory
+ * to all SMs. */
+enum { L2_BYTES = 62, L2_BYTES_UNALIGNED = 35, L2_PERSISTENT = 52, L2_PERSISTENT_UNALIGNED = 30 };
+enum { LINE_BYTES = 128, MEMORY_BYTES = 2360 };
 enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
 /* Cycles from the launch to the first k-tile and from the last one to the end, beyond what a launch
  * of fitted.cu takes. */
@@ -103,7 +105,9 @@ static double configuration_cycles(const struct configuration *c, const struct g
         kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
     const double flops = 2.0 * kernel->tile_m * kernel->tile_n * kernel->tile_k;
     const struct gemm_rates rates = gemm_device_rates();
-    const double l2 = rates.l2 * (aligned ? L2_BYTES : L2_BYTES_UNALIGNED);
+    const double l2 = rates.l2 * (split     ? aligned ? L2_BYTES : L2_BYTES_UNALIGNED
+                                  : aligned ? L2_PERSISTENT
+                                            : L2_PERSISTENT_UNALIGNED);
     const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE), share * fetched / l2);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     const double main_loop = waves * k_tiles * k_tile;

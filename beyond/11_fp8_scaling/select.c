@@ -17,8 +17,8 @@
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * All constants are fitted to the times of docs/results/h200-fp8-rows.jsonl and h200-fp8.jsonl, of
- * the configurations that are not ruled out: within 5 % (root mean square).
+ * All constants are fitted to times on an H200, of the configurations that are not ruled out: those
+ * of docs/results/h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8.jsonl.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \

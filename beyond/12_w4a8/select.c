@@ -18,7 +18,7 @@
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Fitted to times on an H200, of docs/results/h200-w4a8.jsonl where it has the configuration.
+ * Fitted to times on an H200: docs/results/h200-w4a8.jsonl and h200-w4a8-pairs.jsonl.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \

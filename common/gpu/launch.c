@@ -52,8 +52,8 @@ void gemm_plan_end(void) { plan_in_the_making = NULL; }
 
 /* CUDA tells the width and the clock of the memory's interface, and says nothing of the L2's rate.
  * That was measured on two devices (docs/results/probe.txt and h100-probe.txt): 35.2 and 29.7 bytes
- * per cycle for each SM. A device whose interface is not an H200's, 6144 bits wide, gets the lower
- * one. False after a message. */
+ * per cycle for each SM. A device with less memory bandwidth than an H200 gets the lower one. False
+ * after a message. */
 static bool ask_for_rates(int device, struct gemm_rates *rates) {
     enum { H200_BITS = 6144, H200_KHZ = 3201000 };
     int bits = 0, khz = 0;
@@ -63,7 +63,9 @@ static bool ask_for_rates(int device, struct gemm_rates *rates) {
                  "asking for the memory's clock"))
         return false;
     rates->memory = (double)bits * khz / ((double)H200_BITS * H200_KHZ);
-    rates->l2 = bits == H200_BITS ? 1 : 29.7 / 35.2;
+    /* An H200 need not use the whole width. */
+    if (rates->memory > 0.9) rates->memory = 1;
+    rates->l2 = rates->memory < 1 ? 29.7 / 35.2 : 1;
     return true;
 }
 
