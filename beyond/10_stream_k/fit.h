@@ -221,7 +221,7 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
 static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
     struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
-    /* CTAs that share side rows, and fitted rows. Pairs that share fitted rows alone are the fastest
+    /* CTAs that share side rows, and fitted rows. Pairs that share fitted rows alone are fastest
      * at 4 of the record's 252 shapes, by 6 % at most, and often slower than no pairs. */
     static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}, {4, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {

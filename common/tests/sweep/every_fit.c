@@ -93,7 +93,8 @@ int main(int argc, char **argv) {
                                   .sharing_fitted = forms[i / 2][1],
                                   .splits = splits[(i / 2 + width / 8) % 3],
                                   .transposed = i % 2};
-            if (width % (8 * forced.sharing_fitted) != 0) continue;
+            /* Each width in every second form of cluster, and the next width in the others. */
+            if (width % (8 * forced.sharing_fitted) != 0 || (i / 2 + width / 16) % 2) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;
