@@ -58,7 +58,7 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /*
  * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
  * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs. The others are measured together: the times of 8,836 cuts of 252 shapes
+ * hardware needs. The others are measured together: the times of 8,800 cuts of 252 shapes
  * (docs/results/h200-cuts.txt). Of a shape's cuts, the one with the smallest prediction takes
  * 3.2 % longer than the fastest, in the mean.
  */
