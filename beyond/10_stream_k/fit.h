@@ -144,11 +144,9 @@ enum {
     FIT_FEW_TILES = 6      /* numbers of tiles tried with as many parts as fit */
 };
 
-/* The narrowest tile of which `tiles` are enough along the fitted operand. Its shares are whole
- * patterns of the swizzle, which is eight rows. */
-static inline int fit_width(const struct fit *fit, int fitted, int tiles) {
-    const int unit = 8 * fit->sharing_fitted;
-    return ceil_div(ceil_div(fitted, tiles), unit) * unit;
+/* The narrowest tile of which `tiles` are enough along the fitted operand. */
+static inline int fit_width(int fitted, int tiles) {
+    return ceil_div(ceil_div(fitted, tiles), 8) * 8;
 }
 
 /* Tries the narrowest tile of which `clusters` clusters are enough along the fitted operand. */
@@ -157,7 +155,7 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     const int fitted = fit.transposed ? search->problem->m : search->problem->n;
     if (clusters < 1 || fit.splits * FIT_LEAST_K_TILES > search->k_tiles + 1) return;
     const int line = fit.sharing_side, size = line * fit.sharing_fitted;
-    fit.width = fit_width(&fit, fitted, clusters < fitted / line ? (int)clusters * line : fitted);
+    fit.width = fit_width(fitted, clusters < fitted / line ? (int)clusters * line : fitted);
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
     if (all * size * fit.splits > INT32_MAX || (fit.splits > 1 && all * size > GEMM_COUNTERS))
@@ -182,9 +180,9 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     const struct gemm_problem *p = search->problem;
     const int slabs = search->slabs;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
-    const int line = fit.sharing_side, unit = 8 * fit.sharing_fitted;
+    const int line = fit.sharing_side;
     const int tiles_side = ceil_div(side, 64 * slabs * fit.sharing_fitted); /* of clusters */
-    const int widest = ceil_div(fitted, FIT_WIDEST(slabs) / unit * unit * line);
+    const int widest = ceil_div(fitted, FIT_WIDEST(slabs) * line);
     const int64_t least = (int64_t)tiles_side * widest;
     /* Fewer tiles than CTAs that would share: some had no work. */
     if (ceil_div(side, 64 * slabs) < fit.sharing_fitted) return;
@@ -198,10 +196,10 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
         fit_try_width(search, fit, tiles_side, room / (tiles_side * fit.splits));
     for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
         if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
-        fit.width = fit_width(&fit, fitted, clusters * line);
+        fit.width = fit_width(fitted, clusters * line);
         fit.splits = fit_splits(search, fit, room / (tiles_side * clusters));
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        if (fit.width == unit) return;
+        if (fit.width == 8) return;
     }
 }
 
@@ -221,9 +219,8 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
 static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
     struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
-    /* CTAs that share side rows, and fitted rows. Pairs that share fitted rows alone are fastest
-     * at 4 of the record's 252 shapes, by 6 % at most, and often slower than no pairs. */
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}, {4, 2}};
+    /* CTAs that share side rows, and fitted rows. */
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
         const struct fit form = {
             .sharing_side = forms[i / 2][0],

@@ -151,28 +151,26 @@ DEVICE element_t *fitted_of(struct smem *shared, int stage, int width) {
     return side_of(shared, stage, width) + ROWS * BK;
 }
 
-/* Loads rows first_row ... of the tile from row `tile` of an operand, for all CTAs in `with`. */
-DEVICE void load_rows(element_t *to, const struct tensor_map *map, int tile, int first_row, int k,
+/* Loads a tile's rows of an operand, from row `row`, for all CTAs in `with`. */
+DEVICE void load_rows(element_t *to, const struct tensor_map *map, int row, int k,
                       mbarrier_t *full, uint16_t with) {
-    element_t *rows = to + first_row * BK;
     /* For a single CTA its own barrier's address will do. cp.async.bulk.tensor */
-    if (with & (with - 1)) tma_load_multicast(rows, map, tile + first_row, k, full, with);
-    else tma_load(rows, map, tile + first_row, k, full);
+    if (with & (with - 1)) tma_load_multicast(to, map, row, k, full, with);
+    else tma_load(to, map, row, k, full);
 }
 
 /* What a call of the producer loads: both operands; or B alone into a ring that no consumer has
  * used yet, and later A for the same k-tiles. */
 enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
 
-/* Loads the CTA's k-tiles from `item` up to `end` into the ring: of the rows that it shares, its
- * share, for all CTAs that share them. `loads` is a constant. One thread. */
+/* Loads the CTA's k-tiles from `item` up to `end` into the ring. CTAs that share rows take turns:
+ * one loads all of them for a k-tile, and the next one for the next. `loads` is a constant. One
+ * thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
                      int width, struct pipeline_state *state, int item, int end,
                      int loads) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
-    const int side_row = work.place * (ROWS / args->fit.sharing_side);
-    const int fitted_row = work.line * (width / args->fit.sharing_fitted);
     const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
     const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
     const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
@@ -183,12 +181,12 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
          * bytes, those that other CTAs send and those of B that are under way already included.
          * mbarrier.try_wait, .arrive.expect_tx */
         if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
-        if (loads_side)
-            load_rows(side_of(shared, state->index, width), side, work.side, side_row, k, full,
+        if (loads_side && item % args->fit.sharing_side == work.place)
+            load_rows(side_of(shared, state->index, width), side, work.side, k, full,
                       work.with_side);
-        if (loads_fitted)
-            load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, fitted_row, k,
-                      full, work.with_fitted);
+        if (loads_fitted && item % args->fit.sharing_fitted == work.line)
+            load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, k, full,
+                      work.with_fitted);
         pipeline_advance(state, args->fit.stages);
     }
 }
@@ -448,7 +446,6 @@ static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
-    const int side_rows = ROWS / fit.sharing_side, fitted_rows = fit.width / fit.sharing_fitted;
     struct gemm_args args = gemm_args_of(p, 1, 1, BK);
     args.tiles_m = ceil_div(side, ROWS * fit.sharing_fitted); /* a cluster's tiles are one */
     args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
@@ -459,9 +456,9 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.stages = fit_stages(SLABS, fit.width);
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
-                        fit.transposed ? fitted_rows : side_rows, BK, SWIZZLE_128B) ||
+                        fit.transposed ? fit.width : ROWS, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,
-                        fit.transposed ? side_rows : fitted_rows, BK, SWIZZLE_128B))
+                        fit.transposed ? ROWS : fit.width, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);

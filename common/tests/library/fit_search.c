@@ -41,20 +41,21 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 static double exhaustive(const struct gemm_problem *p, int slabs) {
     struct fit_search search = fit_search_of(p, slabs, SMS, gemm_device_rates());
     struct fit fit = {0};
-    for (int i = 0; i < 20; ++i) {
-        const int forms[][3] = {{1, 1, 0}, {2, 1, 1}, {4, 1, 2}, {2, 2, 2}, {4, 2, 3}};
-        const int *form = forms[i / 2 % 5], size = form[0] * form[1];
+    for (int i = 0; i < 32; ++i) {
+        const int forms[][3] = {{1, 1, 0}, {2, 1, 1}, {4, 1, 2}, {1, 2, 1},
+                                {1, 4, 2}, {2, 2, 2}, {4, 2, 3}, {2, 4, 3}};
+        const int *form = forms[i / 2 % 8], size = form[0] * form[1];
         fit.transposed = i % 2;
         fit.sharing_side = form[0];
         fit.sharing_fitted = form[1];
         search.resident = resident_of[form[2]] * per_sm;
-        for (fit.width = 8 * form[1]; fit.width <= FIT_WIDEST(slabs); fit.width += 8 * form[1]) {
+        for (fit.width = 8; fit.width <= FIT_WIDEST(slabs); fit.width += 8) {
             const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
             if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])
                 continue;
             const int64_t tiles = fit_tiles(p, slabs, &fit);
-            const int most = i < 10 ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
-            for (fit.splits = i < 10 ? 1 : 2; fit.splits <= most; ++fit.splits) {
+            const int most = i < 16 ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
+            for (fit.splits = i < 16 ? 1 : 2; fit.splits <= most; ++fit.splits) {
                 if (fit.splits > 1 && tiles / size * fit.splits > search.resident) break;
                 fit_try(&search, fit, (int)(tiles / size));
             }

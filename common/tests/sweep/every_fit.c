@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
                                                         &forced_fit_4};
     static const int splits[] = {1, 2, 5};
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
                                   .splits = splits[(i / 2 + width / 8) % 3],
                                   .transposed = i % 2};
             /* Each width in every second form of cluster, and the next width in the others. */
-            if (width % (8 * forced.sharing_fitted) != 0 || (i / 2 + width / 16) % 2) continue;
+            if ((i / 2 + width / 16) % 2) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;

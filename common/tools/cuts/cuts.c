@@ -21,7 +21,8 @@ static const double DRAWN_WITHIN = 2;
 /* The same for configurations. */
 static const double CONFIGURATIONS_WITHIN = 1.7;
 
-const int cuts_forms[CUTS_FORMS][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}};
+const int cuts_forms[CUTS_FORMS][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2},
+                                        {1, 4}, {2, 2}, {4, 2}, {2, 4}};
 
 struct gemm_problem cuts_problem(int m, int n, int k) {
     return (struct gemm_problem){.m = m,
@@ -60,8 +61,7 @@ static bool acceptable(const struct gemm_problem *p, const struct cuts_device *d
     const struct fit *fit = &cut->fit;
     const int fitted = fit->transposed ? p->m : p->n, side = fit->transposed ? p->n : p->m;
     const int k_tiles = ceil_div(p->k, BK);
-    const int unit = 8 * fit->sharing_fitted;
-    if (fit->width % unit || fit->width >= fitted + unit || side <= 64 * (cut->slabs - 1) ||
+    if (fit->width >= fitted + 8 || side <= 64 * (cut->slabs - 1) ||
         ceil_div(fitted, fit->width) < fit->sharing_side ||
         ceil_div(side, 64 * cut->slabs) < fit->sharing_fitted)
         return false;

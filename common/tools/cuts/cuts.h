@@ -24,7 +24,7 @@ struct cuts_device {
 
 enum {
     CUTS_MOST = 128, /* that cuts_choose() chooses */
-    CUTS_FORMS = 6   /* of clusters */
+    CUTS_FORMS = 8   /* of clusters */
 };
 /* The forms of clusters that fit.h tries: CTAs that share side rows, and fitted rows. */
 extern const int cuts_forms[CUTS_FORMS][2];

@@ -24,8 +24,7 @@ static bool read_cut(const char *line, struct cut_row *row, double *mhz) {
            (cuts_forms[form][0] != fit->sharing_side || cuts_forms[form][1] != fit->sharing_fitted))
         ++form;
     if (form == CUTS_FORMS) return false;
-    const int unit = 8 * fit->sharing_fitted;
-    if (fit->width < unit || fit->width % unit || fit->width > FIT_WIDEST(cut.slabs)) return false;
+    if (fit->width < 8 || fit->width % 8 || fit->width > FIT_WIDEST(cut.slabs)) return false;
     fit->transposed = transposed;
     row->cut = cut;
     return true;
