@@ -55,6 +55,7 @@ enum {
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    RING_BARRIER = 6, /* named barrier: the ring's barriers are initialized */
 };
 
 /* Registers per thread after the exchange. At launch there are as many for each warpgroup as the
@@ -151,23 +152,15 @@ DEVICE element_t *fitted_of(struct smem *shared, int stage, int width) {
     return side_of(shared, stage, width) + ROWS * BK;
 }
 
-/* Loads a tile's rows of an operand, from row `row`, for all CTAs in `with`. */
-DEVICE void load_rows(element_t *to, const struct tensor_map *map, int row, int k,
-                      mbarrier_t *full, uint16_t with) {
-    /* For a single CTA its own barrier's address will do. cp.async.bulk.tensor */
-    if (with & (with - 1)) tma_load_multicast(to, map, row, k, full, with);
-    else tma_load(to, map, row, k, full);
-}
-
 /* What a call of the producer loads: both operands; or B alone into a ring that no consumer has
  * used yet, and later A for the same k-tiles. */
 enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
 
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring. CTAs that share rows take turns:
- * one loads all of them for a k-tile, and the next one for the next. `loads` is a constant. One
- * thread. */
+ * one loads all of them for a k-tile, and the next one for the next. `alone`, a CTA without a
+ * cluster, and `loads` are constants. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
-                     int width, struct pipeline_state *state, int item, int end,
+                     int width, struct pipeline_state *state, int item, int end, bool alone,
                      int loads) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
@@ -181,29 +174,37 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
          * bytes, those that other CTAs send and those of B that are under way already included.
          * mbarrier.try_wait, .arrive.expect_tx */
         if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
-        if (loads_side && item % args->fit.sharing_side == work.place)
-            load_rows(side_of(shared, state->index, width), side, work.side, k, full,
-                      work.with_side);
-        if (loads_fitted && item % args->fit.sharing_fitted == work.line)
-            load_rows(fitted_of(shared, state->index, width), fitted, work.fitted, k, full,
-                      work.with_fitted);
+        element_t *side_tile = side_of(shared, state->index, width);
+        element_t *fitted_tile = fitted_of(shared, state->index, width);
+        /* For a CTA without a cluster its own barrier's address will do. Numbers of CTAs that share
+         * are powers of two. cp.async.bulk.tensor */
+        if (alone) {
+            if (loads_side) tma_load(side_tile, side, work.side, k, full);
+            if (loads_fitted) tma_load(fitted_tile, fitted, work.fitted, k, full);
+        } else {
+            if (loads_side && (item & (args->fit.sharing_side - 1)) == work.place)
+                tma_load_multicast(side_tile, side, work.side, k, full, work.with_side);
+            if (loads_fitted && (item & (args->fit.sharing_fitted - 1)) == work.line)
+                tma_load_multicast(fitted_tile, fitted, work.fitted, k, full, work.with_fitted);
+        }
         pipeline_advance(state, args->fit.stages);
     }
 }
 
 /* The producer of a launch that began early. One thread. */
 DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *args,
-                                struct work work, int width, struct pipeline_state *state) {
+                                struct work work, int width, struct pipeline_state *state,
+                                bool alone) {
     const int ahead = EARLY == 2 ? args->fit.stages : 0;
     struct pipeline_state first = *state;
-    producer(shared, args, work, width, &first, 0, ahead, LOADS_B);
+    producer(shared, args, work, width, &first, 0, ahead, alone, LOADS_B);
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
      * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
      * wait for the full barrier. griddepcontrol.wait */
     griddepcontrol_wait();
-    producer(shared, args, work, width, state, 0, ahead, LOADS_A);
-    producer(shared, args, work, width, state, ahead, work.k_tiles, LOADS_BOTH);
+    producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
+    producer(shared, args, work, width, state, ahead, work.k_tiles, alone, LOADS_BOTH);
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. Rows of
@@ -399,7 +400,6 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
 DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
     const struct work work = work_of(args, width);
     const bool alone = cluster_size(args) == 1;
-    const int at_once = EARLY || !alone ? 0 : args->fit.stages;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
@@ -411,23 +411,24 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
                       SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
         /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* The first round needs no wait, and a short main loop waits for its first bytes. In a
-         * cluster the other CTAs' barriers have to be there. */
-        producer(shared, args, work, width, &state, 0, at_once, LOADS_BOTH);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
-     * ordered. barrier.cluster; bar.sync */
-    if (alone) __syncthreads();
-    else cluster_sync_relaxed();
+     * ordered. In a single CTA the producer does not wait: its loads are under way at once.
+     * barrier.cluster; bar.sync, bar.arrive */
+    if (!alone) cluster_sync_relaxed();
+    else if (warp < 4 * SLABS) named_barrier_sync(RING_BARRIER, THREADS);
+    else named_barrier_arrive(RING_BARRIER, THREADS);
     if (warp < 4 * SLABS) {
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
     } else {
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads && EARLY)
-            producer_after_wait(shared, args, work, width, &state);
+        if (loads && EARLY && alone) producer_after_wait(shared, args, work, width, &state, true);
+        else if (loads && EARLY) producer_after_wait(shared, args, work, width, &state, false);
+        else if (loads && alone)
+            producer(shared, args, work, width, &state, 0, work.k_tiles, true, LOADS_BOTH);
         else if (loads)
-            producer(shared, args, work, width, &state, at_once, work.k_tiles, LOADS_BOTH);
+            producer(shared, args, work, width, &state, 0, work.k_tiles, false, LOADS_BOTH);
     }
 }
 
@@ -453,7 +454,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.width = fit.width;
     args.fit.sharing_side = fit.sharing_side;
     args.fit.sharing_fitted = fit.sharing_fitted;
-    args.fit.stages = fit_stages(SLABS, fit.width);
+    const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(args.tiles_k, fit.splits);
+    args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
                         fit.transposed ? fit.width : ROWS, BK, SWIZZLE_128B) ||
