@@ -134,26 +134,29 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warpgroup = warp_index() / 4;
-    if (threadIdx.x == 0) {
+    const int warp = warp_index(), warpgroup = warp / 4;
+    if (warp == 0 && elect_one()) {
         pipeline_init(shared->ring, STAGES, RELEASES);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* Every CTA's barriers are initialized before any peer uses one. barrier.cluster */
-    cluster_sync();
+    /* Every CTA's barriers are initialized before any peer uses one; nothing else is to be ordered.
+     * Without a cluster the producer does not wait. barrier.cluster; bar.arrive, bar.sync */
+    if (CLUSTER > 1) cluster_sync_relaxed();
+    else if (warpgroup == 0) named_barrier_arrive(RING_BARRIER, THREADS);
+    else named_barrier_sync(RING_BARRIER, THREADS);
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (threadIdx.x == 0) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
     /* No CTA exits while a peer may still write to its memory or arrive at its barriers.
      * barrier.cluster */
-    cluster_sync();
+    if (CLUSTER > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

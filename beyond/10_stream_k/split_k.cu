@@ -30,12 +30,13 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Clears the rows of all stages that no load writes, once. All threads. */
+/* Clears the rows of all stages that no load writes, once. All consumer threads. */
 DEVICE void clear_rows(element_t *tiles, int first, int rows) {
     enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
     const struct b128 zeros = {{0}};
     for (int stage = 0; stage < STAGES; ++stage)
-        for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < rows * CHUNKS_OF_ROW; i += THREADS)
+        for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < rows * CHUNKS_OF_ROW;
+             i += 128 * CONSUMERS)
             st_shared_b128((struct b128 *)tiles + stage * rows * CHUNKS_OF_ROW + i, zeros);
     /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
     fence_proxy_async();
@@ -52,22 +53,23 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Loads this CTA's k-tiles from `item` up to `end` into the ring. The cluster's CTAs take turns,
+/* Loads this CTA's k-tiles into the ring. The cluster's CTAs take turns,
  * because DRAM reads neighbouring addresses faster together. The TMA fills zeros in beyond k. One
  * thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile, int part,
-                     struct pipeline_state *state, int item, int end) {
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                     int part) {
     struct tiles *tiles = &shared->memory.tiles;
     const int columns = columns_loaded(args);
     const uint32_t bytes = (rows_loaded(args) + columns) * BK * sizeof(element_t);
-    NO_UNROLL for (; item < end && item < args->items; ++item) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    NO_UNROLL for (int item = 0; item < args->items; ++item) {
         const int k_tile = (part * args->items + item) * SPLITS + cluster_rank();
-        mbarrier_t *full = &shared->ring[state->index].full;
+        mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
-        producer_acquire(shared->ring, *state, bytes);
-        tma_load(tiles->a[state->index], &args->map_a, tile.m * BM, k_tile * BK, full);
-        tma_load(tiles->b[state->index], &args->map_b, tile.n * columns, k_tile * BK, full);
-        pipeline_advance(state, STAGES);
+        producer_acquire(shared->ring, state, bytes);
+        tma_load(tiles->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
+        tma_load(tiles->b[state.index], &args->map_b, tile.n * columns, k_tile * BK, full);
+        pipeline_advance(&state, STAGES);
     }
 }
 
@@ -127,22 +129,23 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
     const int part = DEEP ? cluster / tiles : 0, warp = warp_index();
     const struct tile tile = tile_at(cluster - part * tiles, args.tiles_m, args.tiles_n);
-    const bool loads = threadIdx.x == 128 * CONSUMERS;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    if (loads) {
+    if (warp == 4 * CONSUMERS && elect_one()) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* The first round needs no wait, and a short main loop waits for its first bytes. */
-        producer(shared, &args, tile, part, &state, 0, STAGES);
     }
-    const int rows = rows_loaded(&args), columns = columns_loaded(&args);
-    if (rows < BM) clear_rows(shared->memory.tiles.a[0], rows, BM);
-    if (columns < BN) clear_rows(shared->memory.tiles.b[0], columns, BN);
-    /* The barriers are initialized, the rows cleared, before others use them. bar.sync */
-    __syncthreads();
-    if (warp < 4 * CONSUMERS) consumer(shared, &args, warp / 4 * 64);
-    else if (loads) producer(shared, &args, tile, part, &state, STAGES, args.items);
+    if (warp < 4 * CONSUMERS) {
+        const int rows = rows_loaded(&args), columns = columns_loaded(&args);
+        if (rows < BM) clear_rows(shared->memory.tiles.a[0], rows, BM);
+        if (columns < BN) clear_rows(shared->memory.tiles.b[0], columns, BN);
+        /* The barriers are initialized and the rows cleared before consumers use them. The producer
+         * does not wait: its first loads are under way at once. bar.sync, bar.arrive */
+        named_barrier_sync(RING_BARRIER, THREADS);
+        consumer(shared, &args, warp / 4 * 64);
+    } else {
+        named_barrier_arrive(RING_BARRIER, THREADS);
+        if (elect_one()) producer(shared, &args, tile, part);
+    }
     /* The partial sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
     if (SPLITS > 1) cluster_sync();
     if (SPLITS == 1) __syncthreads();

@@ -21,6 +21,10 @@
 
 #include "hopper/mbarrier.h"
 
+/* The named barrier at which consumers wait until the producer has initialized a ring. The producer's
+ * warps only arrive there, so that the first loads are under way at once. */
+enum { RING_BARRIER = 15 };
+
 /* The barriers of one stage, in shared memory; a ring is an array of these. */
 struct pipeline_stage {
     mbarrier_t full, empty;
