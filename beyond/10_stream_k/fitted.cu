@@ -55,6 +55,7 @@ enum {
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
 
 /* Registers per thread after the exchange. At launch there are as many for each warpgroup as the
@@ -399,11 +400,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
 DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
     const struct work work = work_of(args, width);
     const bool alone = cluster_size(args) == 1;
+    const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
      * griddepcontrol.launch_dependents */
     if (EARLY) griddepcontrol_launch_dependents();
-    if (warp == 4 * SLABS && elect_one()) {
+    if (loads) {
         pipeline_init(shared->ring, args->fit.stages,
                       SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
         /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
@@ -419,15 +422,16 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
     } else {
+        const int first = SLABS > 1 && !EARLY && alone ? FIRST_LOADS : 0;
+        if (loads && first > 0)
+            producer(shared, args, work, width, &state, 0, first, true, LOADS_BOTH);
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 4 * SLABS && elect_one()) {
-            struct pipeline_state state = {0, 1}; /* phase 1: the first acquires pass at once */
-            if (EARLY && alone) producer_after_wait(shared, args, work, width, &state, true);
-            else if (EARLY) producer_after_wait(shared, args, work, width, &state, false);
-            else if (alone)
-                producer(shared, args, work, width, &state, 0, work.k_tiles, true, LOADS_BOTH);
-            else producer(shared, args, work, width, &state, 0, work.k_tiles, false, LOADS_BOTH);
-        }
+        if (loads && EARLY && alone) producer_after_wait(shared, args, work, width, &state, true);
+        else if (loads && EARLY) producer_after_wait(shared, args, work, width, &state, false);
+        else if (loads && alone)
+            producer(shared, args, work, width, &state, first, work.k_tiles, true, LOADS_BOTH);
+        else if (loads)
+            producer(shared, args, work, width, &state, 0, work.k_tiles, false, LOADS_BOTH);
     }
 }
 

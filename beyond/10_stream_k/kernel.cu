@@ -134,8 +134,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warp = warp_index(), warpgroup = warp / 4;
-    if (warp == 0 && elect_one()) {
+    const int warpgroup = warp_index() / 4;
+    if (threadIdx.x == 0) {
         pipeline_init(shared->ring, STAGES, RELEASES);
         for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
@@ -149,7 +149,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (threadIdx.x == 0) producer(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);

@@ -53,9 +53,8 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Loads this CTA's k-tiles into the ring. The cluster's CTAs take turns,
- * because DRAM reads neighbouring addresses faster together. The TMA fills zeros in beyond k. One
- * thread. */
+/* Loads this CTA's k-tiles into the ring. The cluster's CTAs take turns, because DRAM reads
+ * neighbouring addresses faster together. The TMA fills zeros in beyond k. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
                      int part) {
     struct tiles *tiles = &shared->memory.tiles;
@@ -129,7 +128,7 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
     const int part = DEEP ? cluster / tiles : 0, warp = warp_index();
     const struct tile tile = tile_at(cluster - part * tiles, args.tiles_m, args.tiles_n);
-    if (warp == 4 * CONSUMERS && elect_one()) {
+    if (threadIdx.x == 128 * CONSUMERS) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
@@ -144,7 +143,7 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
         consumer(shared, &args, warp / 4 * 64);
     } else {
         named_barrier_arrive(RING_BARRIER, THREADS);
-        if (elect_one()) producer(shared, &args, tile, part);
+        if (threadIdx.x == 128 * CONSUMERS) producer(shared, &args, tile, part);
     }
     /* The partial sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
     if (SPLITS > 1) cluster_sync();

@@ -56,22 +56,22 @@ DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
     return (args->tiles_k - (int)cluster_rank() + args->splits - 1) / args->splits;
 }
 
-/* Fills the ring with this CTA's k-tiles. The TMA fills zeros in beyond m
+/* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
  * and k. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place) {
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+                     struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    NO_UNROLL for (int item = 0; item < k_tiles_of_cta(args); ++item) {
+    NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
         const int k_tile = item * args->splits + cluster_rank();
-        mbarrier_t *full = &shared->ring[state.index].full;
+        mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
-        producer_acquire(shared->ring, state, STAGE_BYTES);
-        tma_load(tiles->a[state.index], &args->map_a, place.m * BM, k_tile * BK, full);
+        producer_acquire(shared->ring, *state, STAGE_BYTES);
+        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
         UNROLL for (int i = 0; i < BLOCKS; ++i)
-            tma_load(&tiles->b[state.index][i * W4_BLOCK_BYTES], &args->map_b,
+            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
                      block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
-        pipeline_advance(&state, STAGES);
+        pipeline_advance(state, STAGES);
     }
 }
 
@@ -188,21 +188,23 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warp = warp_index(), warpgroup = warp / 4;
+    const int warpgroup = warp_index() / 4;
     const struct place place = place_of(&args, blockIdx.x / args.splits);
-    if (warp == 0 && elect_one()) {
+    const bool loads = threadIdx.x == 0;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    if (loads) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
+        /* The first round needs no wait, and a short main loop waits for its first bytes. */
+        producer(shared, &args, place, &state, 0, STAGES);
     }
-    /* The barriers are initialized before others use them. The producer does not wait: its first
-     * loads are under way at once. bar.arrive, bar.sync */
-    if (warpgroup == 0) named_barrier_arrive(RING_BARRIER, THREADS);
-    else named_barrier_sync(RING_BARRIER, THREADS);
+    /* The barriers are initialized before others use them. bar.sync */
+    __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp > 0) fetch_scales(shared, &args, place);
-        else if (elect_one()) producer(shared, &args, place);
+        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        else if (threadIdx.x >= 32) fetch_scales(shared, &args, place);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
