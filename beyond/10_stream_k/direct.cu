@@ -36,11 +36,11 @@ enum {
     CHUNK = 8, /* elements: 16 bytes, which one lane loads at once */
     STEP = DIRECT_STEP,
     MOST_WARPS = DIRECT_MOST_WARPS,
-    THREADS = MOST_WARPS * 32, /* at the most: the launch picks the number of warps */
 };
 
-struct smem {
-    struct b128 sums[MOST_WARPS * BLOCKS * 32]; /* [warp][block][lane], in mma.sync's order */
+/* A warp's sums in shared memory. */
+struct sums {
+    struct b128 block[BLOCKS][32]; /* [block][lane], in mma.sync's order */
 };
 
 /* The next chunk of each of a lane's rows. */
@@ -139,27 +139,27 @@ DEVICE void main_loop(const struct gemm_args *args, struct chunks *chunks, int w
 }
 
 /* Leaves the warp's sums in shared memory. A warp. */
-DEVICE void leave_sums(struct smem *shared, int warp, float acc[CHAINS][BLOCKS][4]) {
+DEVICE void leave_sums(struct sums *sums, float acc[CHAINS][BLOCKS][4]) {
     UNROLL for (int i = 0; i < BLOCKS; ++i) {
-        struct b128 sums;
+        struct b128 chunk;
         if (CHAINS == 2) UNROLL for (int j = 0; j < 4; ++j) acc[0][i][j] += acc[CHAINS - 1][i][j];
-        memcpy(&sums, acc[0][i], sizeof sums);
-        st_shared_b128(&shared->sums[(warp * BLOCKS + i) * 32 + threadIdx.x % 32], sums);
+        memcpy(&chunk, acc[0][i], sizeof chunk);
+        st_shared_b128(&sums->block[i][threadIdx.x % 32], chunk);
     }
 }
 
-/* Adds up the warps' sums of a block, in the order of the warps. A warp. */
-DEVICE void add_warps(const struct smem *shared, int block, int warps, float sum[4]) {
+/* Adds up the sums of a block in the order of the warps, `most` at the most, a constant. All of
+ * them are loaded before the first is used. A warp. */
+DEVICE void add_warps(const struct sums *sums, int block, int warps, int most, float sum[4]) {
     const struct b128 zeros = {{0}};
-    struct b128 sums[MOST_WARPS];
-    UNROLL for (int warp = 0; warp < MOST_WARPS; ++warp)
-        sums[warp] = warp >= warps ? zeros
-                                   : ld_shared_b128(&shared->sums[(warp * BLOCKS + block) * 32 +
-                                                                  threadIdx.x % 32]);
-    memcpy(sum, &sums[0], sizeof sums[0]);
-    UNROLL for (int warp = 1; warp < MOST_WARPS; ++warp) {
+    struct b128 chunk[MOST_WARPS];
+    UNROLL for (int warp = 0; warp < most; ++warp)
+        chunk[warp] =
+            warp < warps ? ld_shared_b128(&sums[warp].block[block][threadIdx.x % 32]) : zeros;
+    memcpy(sum, &chunk[0], sizeof chunk[0]);
+    UNROLL for (int warp = 1; warp < most; ++warp) {
         float addend[4];
-        memcpy(addend, &sums[warp], sizeof addend);
+        memcpy(addend, &chunk[warp], sizeof addend);
         UNROLL for (int i = 0; i < 4; ++i) sum[i] += addend[i];
     }
 }
@@ -186,42 +186,65 @@ DEVICE void store_block(const struct gemm_args *args, int first_side, int first_
     }
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
-    SHARED_MEMORY(struct smem);
+/* What each thread of a CTA does. `most`: warps, a constant; the CTA may have fewer. */
+DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int most) {
     /* Tiles of the same side rows are neighbours, so that the L2 reads these rows once. */
-    const int first_side = blockIdx.x / args.tiles_n * BM;
-    const int first_fitted = blockIdx.x % args.tiles_n * BN;
+    const int first_side = blockIdx.x / args->tiles_n * BM;
+    const int first_fitted = blockIdx.x % args->tiles_n * BN;
     const int warp = warp_index(), warps = blockDim.x / 32;
-    struct chunks chunks = first_chunks(&args, first_side, first_fitted);
+    struct chunks chunks = first_chunks(args, first_side, first_fitted);
     float acc[CHAINS][BLOCKS][4] = {{{0}}};
-    main_loop(&args, &chunks, warp, warps, acc);
-    leave_sums(shared, warp, acc);
+    main_loop(args, &chunks, warp, warps, acc);
+    leave_sums(&sums[warp], acc);
     /* The sums of all warps are in shared memory before one warp adds them up. bar.sync */
     __syncthreads();
     NO_UNROLL for (int block = warp; block < BLOCKS; block += warps) {
         float sum[4];
-        add_warps(shared, block, warps, sum);
-        store_block(&args, first_side + block / BLOCKS_N * 16,
+        add_warps(sums, block, warps, most, sum);
+        store_block(args, first_side + block / BLOCKS_N * 16,
                     first_fitted + block % BLOCKS_N * 8, sum);
     }
 }
 
+/* A kernel for CTAs of at most so many warps, of which so many CTAs have registers on an SM. */
+#define KERNELS(f) f(2, 8) f(4, 4) f(8, 2) f(16, 1)
+#define KERNEL_OF_WARPS(warps, ctas)                                                               \
+    struct smem_##warps {                                                                          \
+        struct sums sums[warps];                                                                   \
+    };                                                                                             \
+    KERNEL(warps * 32, ctas) kernel_##warps(KERNEL_ARGS args) {                                    \
+        SHARED_MEMORY(struct smem_##warps);                                                        \
+        work_on_tile(shared->sums, &args, warps);                                                  \
+    }
+KERNELS(KERNEL_OF_WARPS)
+
+#define FORM_OF_WARPS(warps, ctas) {(const void *)kernel_##warps, warps, sizeof(struct smem_##warps)},
+static const struct form {
+    const void *kernel;
+    int warps;
+    size_t smem_bytes;
+} forms[] = {KERNELS(FORM_OF_WARPS)};
+
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const struct direct_cut cut = direct_cut_of(p, BM, BN, gemm_sm_count());
+    const struct form *form = forms;
+    while (form->warps < cut.warps) ++form;
     struct gemm_args args = gemm_args_of(p, BM, BN, STEP);
     args.tiles_m = cut.tiles_side;
     args.tiles_n = cut.tiles_fitted;
     args.fit.transposed = cut.transposed;
-    struct gemm_launch launch =
-        gemm_launch_of(&GEMM_KERNEL, cut.tiles_side * cut.tiles_fitted, stream);
+    const int tiles = cut.tiles_side * cut.tiles_fitted;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles, stream);
+    launch.kernel = form->kernel;
     launch.threads = cut.warps * 32;
+    launch.smem_bytes = form->smem_bytes;
     return gemm_launch_kernel(&launch, &args);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "10_stream_k", .variant = GEMM_VARIANT,
     .technique = "fragments straight from global memory; the warps split k",
-    .tile_m = BM, .tile_n = BN, .tile_k = STEP, .stages = 0, .threads = THREADS,
-    .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .tile_m = BM, .tile_n = BN, .tile_k = STEP, .stages = 0, .threads = MOST_WARPS * 32,
+    .cluster = 1, .smem_bytes = sizeof(struct smem_16),
+    .function = (const void *)kernel_16, .launch = launch, .workspace_bytes = NULL,
 };
