@@ -56,8 +56,9 @@ struct step {
     struct b128 fitted[BLOCKS_N];
 };
 
-/* The chunk of this lane in the warp's first step. Beyond an operand's last row it is the last row's
- * again: what comes of such a row is not stored, and its bytes are loaded anyway. Any thread. */
+/* The chunks of this lane in the warp's first step. A row beyond an operand's last one is replaced
+ * by the last one: the tile's rows there are not stored, and no other bytes are loaded. Any
+ * thread. */
 DEVICE struct chunks first_chunks(const struct gemm_args *args, int first_side, int first_fitted) {
     const bool transposed = args->fit.transposed;
     const int lane = threadIdx.x % 32, column = threadIdx.x / 32 * STEP + lane % 4 * CHUNK;
@@ -218,7 +219,8 @@ DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int mo
     }
 KERNELS(KERNEL_OF_WARPS)
 
-#define FORM_OF_WARPS(warps, ctas) {(const void *)kernel_##warps, warps, sizeof(struct smem_##warps)},
+#define FORM_OF_WARPS(warps, ctas)                                                                 \
+    {(const void *)kernel_##warps, warps, sizeof(struct smem_##warps)},
 static const struct form {
     const void *kernel;
     int warps;

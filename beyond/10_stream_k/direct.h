@@ -7,7 +7,7 @@
 #include "gemm.h"
 
 enum {
-    DIRECT_STEP = 32,      /* columns of k that a warp multiplies at once: 64 bytes of a row */
+    DIRECT_STEP = 32,       /* columns of k that a warp multiplies at once: 64 bytes of a row */
     DIRECT_MOST_WARPS = 16, /* of a CTA, and of an SM, which has registers for no more */
     DIRECT_LEAST_WARPS = 2, /* of a CTA, if k has as many steps */
 };
@@ -36,8 +36,8 @@ static inline struct direct_cut direct_cut_along(const struct gemm_problem *p, i
     struct direct_cut cut;
     cut.tiles_side = ceil_div(side, side_rows);
     cut.tiles_fitted = ceil_div(fitted, fitted_rows);
-    cut.warps = direct_warps((int64_t)cut.tiles_side * cut.tiles_fitted,
-                             ceil_div(p->k, DIRECT_STEP), sms);
+    cut.warps =
+        direct_warps((int64_t)cut.tiles_side * cut.tiles_fitted, ceil_div(p->k, DIRECT_STEP), sms);
     cut.transposed = transposed;
     cut.rows = (double)side * cut.tiles_fitted + (double)fitted * cut.tiles_side;
     return cut;
@@ -49,6 +49,46 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
     const struct direct_cut as_it_is = direct_cut_along(p, side_rows, fitted_rows, false, sms);
     const struct direct_cut transposed = direct_cut_along(p, side_rows, fitted_rows, true, sms);
     return transposed.rows < as_it_is.rows ? transposed : as_it_is;
+}
+
+/* ---- the prediction ---- */
+
+/* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Not fitted yet: a first
+ * guess, from the probe's latencies (docs/results/probe.txt) and the rates of fit.h. */
+enum {
+    DIRECT_START = 300,        /* addresses, beyond what a launch of fitted.cu takes */
+    DIRECT_TRIP = 950,         /* from a load to its bytes, from DRAM */
+    DIRECT_L2_BYTES = 45,      /* from the L2 to an SM */
+    DIRECT_MEMORY_BYTES = 2300 /* from DRAM to all SMs */
+};
+
+/* CTAs of so many warps on an SM at once: direct.cu's kernels are for 2, 4, 8 and 16. */
+static inline int direct_ctas(int warps) {
+    int room = 2;
+    while (room < warps)
+        room *= 2;
+    return DIRECT_MOST_WARPS / room;
+}
+
+/* Predicts the cycles of direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
+ * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM.
+ * `step`: cycles for each step of a warp that comes after the first trip's. `tile`: cycles for the
+ * sums and D, once for each wave of CTAs. */
+static inline double direct_cycles(const struct gemm_problem *p, int side_rows, int fitted_rows,
+                                   double step, double tile, int sms, struct gemm_rates rates) {
+    const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
+    const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
+    const int64_t at_once = (int64_t)sms * direct_ctas(cut.warps);
+    const double waves = (double)((tiles + at_once - 1) / at_once);
+    const double trips = step * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
+    /* Of the SM with the most tiles. */
+    const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
+    const double l2 = cut.rows * share * p->k * 2 / (rates.l2 * DIRECT_L2_BYTES);
+    const double bytes = DIRECT_TRIP + (l2 > memory ? l2 : memory);
+    const double latency = waves * (trips > DIRECT_TRIP ? trips : DIRECT_TRIP);
+    return DIRECT_START + (latency > bytes ? latency : bytes) + waves * tile;
 }
 
 #endif
