@@ -219,13 +219,14 @@ DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int mo
     }
 KERNELS(KERNEL_OF_WARPS)
 
+struct form {
+    const void *kernel;
+    int warps; /* at the most */
+    size_t smem_bytes;
+};
 #define FORM_OF_WARPS(warps, ctas)                                                                 \
     {(const void *)kernel_##warps, warps, sizeof(struct smem_##warps)},
-static const struct form {
-    const void *kernel;
-    int warps;
-    size_t smem_bytes;
-} forms[] = {KERNELS(FORM_OF_WARPS)};
+static const struct form forms[] = {KERNELS(FORM_OF_WARPS)};
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const struct direct_cut cut = direct_cut_of(p, BM, BN, gemm_sm_count());
