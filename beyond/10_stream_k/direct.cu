@@ -189,9 +189,11 @@ DEVICE void store_block(const struct gemm_args *args, int first_side, int first_
 
 /* What each thread of a CTA does. `most`: warps, a constant; the CTA may have fewer. */
 DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int most) {
-    /* Tiles of the same side rows are neighbours, so that the L2 reads these rows once. */
-    const int first_side = blockIdx.x / args->tiles_n * BM;
-    const int first_fitted = blockIdx.x % args->tiles_n * BN;
+    /* Tiles of the same side rows are neighbours, so that the L2 reads these rows once. Most
+     * problems have one such tile, and the first loads do not wait for a division. */
+    const int tile_side = args->tiles_n == 1 ? blockIdx.x : blockIdx.x / args->tiles_n;
+    const int first_side = tile_side * BM;
+    const int first_fitted = ((int)blockIdx.x - tile_side * args->tiles_n) * BN;
     const int warp = warp_index(), warps = blockDim.x / 32;
     struct chunks chunks = first_chunks(args, first_side, first_fitted);
     float acc[CHAINS][BLOCKS][4] = {{{0}}};
