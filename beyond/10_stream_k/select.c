@@ -1,16 +1,17 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu or split_k.cu; the top
- * CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and the
- * smallest prediction is taken. A finite table rounds every problem up to whole waves of one of its
- * tiles, so it is weak at shapes that no tile divides well.
+ * Each configuration is an object file of its own, made of kernel.cu, split_k.cu or
+ * direct.cu; the top CMakeLists.txt has their constants. A formula of a few terms predicts the
+ * cycles of each, and the smallest prediction is taken. A finite table rounds every problem up to
+ * whole waves of one of its tiles, so it is weak at shapes that no tile divides well.
  */
 #include "select.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "direct.h"
 #include "fit.h"
 
 /*
@@ -23,6 +24,9 @@
  *             persistent: it is for problems whose tiles are all resident at once. CTAs that are
  *             on the same SM share its Tensor Core and what the L2 delivers to it.
  *
+ * DIRECT in the place of the splits is for direct.cu, which has a formula of its own in direct.h.
+ * Its k-tile is a step of a warp, and its overhead belongs to a wave of CTAs.
+ *
  * Fitted to runs on an H200, docs/results/h200-cuts.txt, together with the constants below. The
  * kernel of fitted.cu has a formula of its own, in fit.h.
  */
@@ -32,7 +36,11 @@
         f(coop256x160, 0, 1280, 4080) f(pp192, 0, 768, 1230) f(pp192_cluster, 0, 812, 1470)        \
             f(pp128, 0, 512, 50) f(split1_64x64, 1, 340, 1070) f(split1_64x32, 1, 294, 100)        \
                 f(split1_64x128, 1, 406, 2460) f(split4_64x64, 4, 290, 2760)                       \
-                    f(split8_64x64, 8, 333, 3070)
+                    f(split8_64x64, 8, 333, 3070) f(direct_16x8, DIRECT, 158, 280)                 \
+                        f(direct_16x16, DIRECT, 237, 280) f(direct_16x32, DIRECT, 317, 300)        \
+                            f(direct_32x8, DIRECT, 237, 280) f(direct_32x16, DIRECT, 317, 300)
+
+enum { DIRECT = -1 };
 
 /* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
  * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
@@ -84,6 +92,9 @@ static double most(double a, double b) { return a > b ? a : b; }
 static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
                                    const struct gemm_problem *p, int resident, int sms) {
     if (resident == 0) return INFINITY;
+    if (c->splits == DIRECT)
+        return direct_cycles(p, kernel->tile_m, kernel->tile_n, c->k_tile, c->overhead, sms,
+                             gemm_device_rates());
     const bool split = c->splits > 0;
     const int tiles_m = ceil_div(p->m, kernel->tile_m), tiles_n = ceil_div(p->n, kernel->tile_n);
     /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */

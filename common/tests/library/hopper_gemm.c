@@ -124,10 +124,10 @@ static void expect_plan_refusals(const struct call *bad, int count, uint16_t *me
                HOPPER_GEMM_BAD_ARGUMENT,
            "%s", "no plan");
     /* One that needs a workspace. */
-    EXPECT(hopper_gemm_plan_create(&good, HOPPER_GEMM_BF16, 8, 8, 65536, 65536, 65536, 8,
+    EXPECT(hopper_gemm_plan_create(&good, HOPPER_GEMM_BF16, 64, 64, 65536, 65536, 65536, 64,
                                    SIZE_MAX) == HOPPER_GEMM_OK &&
                hopper_gemm_plan_workspace(good) > 0,
-           "%s", "no workspace for 8 x 8 x 65536");
+           "%s", "no workspace for 64 x 64 x 65536");
     EXPECT(hopper_gemm_plan_run(good, NULL, memory, memory, memory, NULL) ==
                HOPPER_GEMM_BAD_ARGUMENT,
            "%s", "ran without its workspace");
@@ -220,7 +220,8 @@ static const struct gemm_kernel *pick(int m, int n, int k, int sms) {
 
 /* Is it for a small D? */
 static bool is_small(const struct gemm_kernel *kernel) {
-    return strncmp(kernel->variant, "split", 5) == 0 || strncmp(kernel->variant, "fitted", 6) == 0;
+    return strncmp(kernel->variant, "split", 5) == 0 ||
+           strncmp(kernel->variant, "fitted", 6) == 0 || strncmp(kernel->variant, "direct", 6) == 0;
 }
 
 static void expect_picks(void) {

@@ -1,0 +1,94 @@
+/*
+ * direct.h: how direct.cu cuts a problem, and how many cycles that is predicted to take.
+ */
+#ifndef DIRECT_H
+#define DIRECT_H
+
+#include "gemm.h"
+
+enum {
+    DIRECT_STEP = 32,       /* columns of k that a warp multiplies at once: 64 bytes of a row */
+    DIRECT_MOST_WARPS = 16, /* of a CTA, and of an SM, which has registers for no more */
+    DIRECT_LEAST_WARPS = 2, /* of a CTA, if k has as many steps */
+};
+
+/* How a problem is cut. */
+struct direct_cut {
+    int tiles_side, tiles_fitted; /* along the operand that is the tile's rows, and the other */
+    int warps;                    /* of a CTA: each has every `warps`-th step of k */
+    bool transposed;              /* the rows are B's, and the product is D transposed */
+    double rows;                  /* that all CTAs together read */
+};
+
+/* A number of warps with which all tiles are on the device at once, if that is possible, and which
+ * leaves no warp with fewer steps than another has, if that costs no time. */
+static inline int direct_warps(int64_t tiles, int steps, int sms) {
+    int64_t warps = (int64_t)DIRECT_MOST_WARPS * sms / tiles;
+    if (warps > DIRECT_MOST_WARPS) warps = DIRECT_MOST_WARPS;
+    if (warps < DIRECT_LEAST_WARPS) warps = DIRECT_LEAST_WARPS;
+    return ceil_div(steps, ceil_div(steps, (int)warps));
+}
+
+/* One orientation. Every tile reads its rows of both operands. */
+static inline struct direct_cut direct_cut_along(const struct gemm_problem *p, int side_rows,
+                                                 int fitted_rows, bool transposed, int sms) {
+    const int side = transposed ? p->n : p->m, fitted = transposed ? p->m : p->n;
+    struct direct_cut cut;
+    cut.tiles_side = ceil_div(side, side_rows);
+    cut.tiles_fitted = ceil_div(fitted, fitted_rows);
+    cut.warps =
+        direct_warps((int64_t)cut.tiles_side * cut.tiles_fitted, ceil_div(p->k, DIRECT_STEP), sms);
+    cut.transposed = transposed;
+    cut.rows = (double)side * cut.tiles_fitted + (double)fitted * cut.tiles_side;
+    return cut;
+}
+
+/* The orientation that reads fewer rows, for tiles of side_rows x fitted_rows. Host thread. */
+static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int side_rows,
+                                              int fitted_rows, int sms) {
+    const struct direct_cut as_it_is = direct_cut_along(p, side_rows, fitted_rows, false, sms);
+    const struct direct_cut transposed = direct_cut_along(p, side_rows, fitted_rows, true, sms);
+    return transposed.rows < as_it_is.rows ? transposed : as_it_is;
+}
+
+/* ---- the prediction ---- */
+
+/* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Not fitted yet: a first
+ * guess, from the probe's latencies (docs/results/probe.txt) and the rates of fit.h. */
+enum {
+    DIRECT_START = 300,        /* addresses, beyond what a launch of fitted.cu takes */
+    DIRECT_TRIP = 950,         /* from a load to its bytes, from DRAM */
+    DIRECT_L2_BYTES = 45,      /* from the L2 to an SM */
+    DIRECT_MEMORY_BYTES = 2300 /* from DRAM to all SMs */
+};
+
+/* CTAs of so many warps on an SM at once: direct.cu's kernels are for 2, 4, 8 and 16. */
+static inline int direct_ctas(int warps) {
+    int room = 2;
+    while (room < warps)
+        room *= 2;
+    return DIRECT_MOST_WARPS / room;
+}
+
+/* Predicts the cycles of direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
+ * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM.
+ * `step`: cycles for each step of a warp that comes after the first trip's. `tile`: cycles for the
+ * sums and D, once for each wave of CTAs. */
+static inline double direct_cycles(const struct gemm_problem *p, int side_rows, int fitted_rows,
+                                   double step, double tile, int sms, struct gemm_rates rates) {
+    const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
+    const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
+    const int64_t at_once = (int64_t)sms * direct_ctas(cut.warps);
+    const double waves = (double)((tiles + at_once - 1) / at_once);
+    const double trips = step * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
+    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
+    /* Of the SM with the most tiles. */
+    const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
+    const double l2 = cut.rows * share * p->k * 2 / (rates.l2 * DIRECT_L2_BYTES);
+    const double bytes = DIRECT_TRIP + (l2 > memory ? l2 : memory);
+    const double latency = waves * (trips > DIRECT_TRIP ? trips : DIRECT_TRIP);
+    return DIRECT_START + (latency > bytes ? latency : bytes) + waves * tile;
+}
+
+#endif
