@@ -114,6 +114,8 @@ struct gemm_problem {
 struct gemm_fit {
     int width;                        /* columns of a CTA's product: the fitted operand's rows */
     int sharing_side, sharing_fitted; /* CTAs of a cluster that share rows of an operand */
+    int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
+    int layers;                       /* sums of a tile in the workspace, one for each cluster */
     int stages;                       /* of the ring */
     bool transposed;                  /* the product is D transposed */
 };

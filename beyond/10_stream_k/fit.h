@@ -13,7 +13,7 @@
 
 enum {
     BK = 64, /* of a k-tile: rows of 128 bytes */
-    FIT_CLUSTERS = 4, /* sizes of clusters: 1, 2, 4, 8 */
+    FIT_CLUSTERS = 8, /* sizes of clusters: 1 to 8 */
     FIT_MOST_STAGES = 16,
 };
 
@@ -31,6 +31,7 @@ struct fit {
     int sharing_side;   /* CTAs of a cluster that share side rows, along the fitted operand */
     int sharing_fitted; /* CTAs of a cluster that share fitted rows, along the side operand */
     int splits;         /* parts of k */
+    int splits_in_cluster; /* of these, that one cluster adds up */
     bool transposed;    /* the side operand is B, and the product D transposed */
     double cycles; /* predicted, without the launch; infinite: the device cannot run the kernel */
 };
@@ -76,13 +77,15 @@ enum {
     FIT_STORE_BYTES = 14,    /* of D, from an SM: staged, copied, on its way to the L2 */
     FIT_COUNT = 2040,        /* sums are stored, counted, and found to be there */
     FIT_SUMS_BYTES = 30,     /* of sums, to the workspace and back */
+    FIT_CLUSTER_SUM = 900,   /* a cluster's sums: two barriers, and the cluster's launch */
+    FIT_REMOTE_BYTES = 14,   /* of sums, from other CTAs of the cluster */
 };
 
 /* What a choice depends on. */
 struct fit_question {
     int m, n, k, splits;
     int64_t lda, ldb;
-    int resident[FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once */
+    int resident[FIT_CLUSTERS]; /* [CTAs - 1]: clusters of so many at once */
     int sms, slabs;
     struct gemm_rates rates;
 };
@@ -113,26 +116,36 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
                     fit_most(share * fetch, trip));
 }
 
-/* Cycles to store the sums of one part, and to read them. */
+/* Cycles to store the sums of one layer, and to read them: of a CTA's share of the tile. */
 static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / FIT_SUMS_BYTES);
+    return 64 * search->slabs * fit->width * (4.0 / FIT_SUMS_BYTES) / fit->splits_in_cluster;
+}
+
+/* Cycles in which the CTAs of a cluster add up their parts. Each of them has a share of the tile in
+ * its own shared memory, and reads as much from every other CTA. */
+static inline double fit_cluster_sum(const struct fit_search *search, const struct fit *fit) {
+    const double share = 64 * search->slabs * fit->width * 4.0 / fit->splits_in_cluster;
+    return FIT_CLUSTER_SUM + (fit->splits_in_cluster - 1) * share / FIT_REMOTE_BYTES;
 }
 
 /* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
 static inline void fit_try(struct fit_search *search, struct fit fit, int clusters) {
-    const int64_t work = (int64_t)clusters * fit.splits;
+    const int in_cluster = fit.splits_in_cluster, layers = fit.splits / in_cluster;
+    const int64_t work = (int64_t)clusters * layers;
     const int waves = work <= search->resident
                           ? 1
                           : (int)((work + search->resident - 1) / search->resident);
     const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
     const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
-                         fit.sharing_fitted; /* at once */
+                         fit.sharing_fitted * in_cluster; /* at once */
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
     const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
-    double tile = FIT_TRIP + share * 64 * search->slabs * fit.width * (2.0 / FIT_STORE_BYTES);
+    const double stored = 64 * search->slabs * fit.width * 2.0 / in_cluster; /* bytes of D */
+    double tile = FIT_TRIP + share * stored / FIT_STORE_BYTES;
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
     fit.cycles = fit_most(loop, search->memory) + waves * tile;
-    if (fit.splits > 1) fit.cycles += FIT_COUNT + fit.splits * fit_sums(search, &fit);
+    if (in_cluster > 1) fit.cycles += waves * fit_cluster_sum(search, &fit);
+    if (layers > 1) fit.cycles += FIT_COUNT + layers * fit_sums(search, &fit);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
 
@@ -141,7 +154,8 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
 enum {
     FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
     FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
-    FIT_FEW_TILES = 6      /* numbers of tiles tried with as many parts as fit */
+    FIT_FEW_TILES = 6,     /* numbers of tiles tried with as many parts as fit */
+    FIT_FEW_LAYERED = 2    /* the same of tiles that clusters add up */
 };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. */
@@ -158,19 +172,21 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     fit.width = fit_width(fitted, clusters < fitted / line ? (int)clusters * line : fitted);
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
-    if (all * size * fit.splits > INT32_MAX || (fit.splits > 1 && all * size > GEMM_COUNTERS))
+    if (all * size * fit.splits > INT32_MAX ||
+        (fit.splits > fit.splits_in_cluster && all * size * fit.splits_in_cluster > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);
 }
 
-/* As many parts as fit, and as their sums are worth; of them, the fewest that have no more k-tiles
- * each. */
-static inline int fit_splits(const struct fit_search *search, struct fit fit, int most) {
-    if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
+/* Layers of a tile, each of fit.splits_in_cluster parts: as many as fit, and as their sums are
+ * worth; of them, the fewest that have no more k-tiles each. */
+static inline int fit_layers(const struct fit_search *search, struct fit fit, int most) {
+    const int k_tiles = ceil_div(search->k_tiles, fit.splits_in_cluster); /* of a layer's part */
+    if (most > k_tiles / FIT_LEAST_K_TILES) most = k_tiles / FIT_LEAST_K_TILES;
     if (most < 2) return 1;
-    const double worth = search->k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
+    const double worth = k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
     if (worth < (double)most * most) most = (int)sqrt(worth);
-    return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
+    return most < 2 ? 1 : ceil_div(k_tiles, ceil_div(k_tiles, most));
 }
 
 /* Tries every number of tiles that may be the best, for clusters of one form and one side, of which
@@ -197,8 +213,31 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
         if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
         fit.width = fit_width(fitted, clusters * line);
-        fit.splits = fit_splits(search, fit, room / (tiles_side * clusters));
+        fit.splits = fit_layers(search, fit, room / (tiles_side * clusters));
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
+        if (fit.width == 8) return;
+    }
+}
+
+/* Tries to let clusters of fit.splits_in_cluster CTAs add up the parts of their tiles, of which
+ * there is room for `room` at once: as many tiles as there is room for; then few tiles, each in
+ * several layers. */
+static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit, int room,
+                                       bool splits) {
+    const struct gemm_problem *p = search->problem;
+    const int slabs = search->slabs, in_cluster = fit.splits_in_cluster;
+    const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
+    const int tiles_side = ceil_div(side, 64 * slabs), widest = ceil_div(fitted, FIT_WIDEST(slabs));
+    const int64_t least = (int64_t)tiles_side * widest;
+    if (least > room) return;
+    fit.splits = in_cluster;
+    fit_try_width(search, fit, tiles_side, room / tiles_side);
+    if (!splits) return;
+    for (int tiles = widest; tiles < widest + FIT_FEW_LAYERED; ++tiles) {
+        if ((int64_t)tiles_side * tiles * 2 > room) return;
+        fit.width = fit_width(fitted, tiles);
+        fit.splits = in_cluster * fit_layers(search, fit, room / (tiles_side * tiles));
+        if (fit.splits > in_cluster) fit_try_width(search, fit, tiles_side, tiles);
         if (fit.width == 8) return;
     }
 }
@@ -211,7 +250,7 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
     struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
                                 1.0 / (rates.l2 * (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED)),
                                 elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0,
-                                {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
+                                {FIT_WIDEST(slabs), 1, 1, 1, 1, false, INFINITY}};
     return search;
 }
 
@@ -226,20 +265,31 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             .sharing_side = forms[i / 2][0],
             .sharing_fitted = forms[i / 2][1],
             .splits = 1,
+            .splits_in_cluster = 1,
             .transposed = i % 2 != 0,
         };
-        int size = 0; /* of the cluster: 1 << size */
-        while (1 << size < form.sharing_side * form.sharing_fitted) ++size;
-        search.resident = question->resident[size];
+        const int size = form.sharing_side * form.sharing_fitted;
+        search.resident = question->resident[size - 1];
         /* All that fit, and, if two CTAs share an SM, as many as have one for themselves. */
-        for (int room = search.resident; room > 0; room = room > search.sms >> size ? room / 2 : 0)
+        for (int room = search.resident; room > 0; room = room > search.sms / size ? room / 2 : 0)
             fit_try_cluster(&search, form, room, question->splits != 0);
+    }
+    /* Clusters that add up their parts share no rows. */
+    for (int i = 2 * 2; i < 2 * (FIT_CLUSTERS + 1); ++i) {
+        const struct fit form = {
+            .sharing_side = 1,
+            .sharing_fitted = 1,
+            .splits_in_cluster = i / 2,
+            .transposed = i % 2 != 0,
+        };
+        search.resident = question->resident[i / 2 - 1];
+        fit_try_cluster_sum(&search, form, search.resident, question->splits != 0);
     }
     return search.best;
 }
 
 /* The fastest way to cut the problem for this kernel, a record of fitted.cu; with `splits` also
- * into parts of k, which need a workspace. Keeps the last answers: a launch asks more than once,
+ * into parts of k that need a workspace. Keeps the last answers: a launch asks more than once,
  * and often for the shape of the launch before. Host thread. */
 static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_kernel *kernel,
                                 bool splits) {
@@ -253,10 +303,10 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     question.lda = p->lda, question.ldb = p->ldb;
     question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
     question.rates = gemm_device_rates();
-    for (int i = 0; i < FIT_CLUSTERS && 1 << i <= gemm_sm_count(); ++i) {
-        struct gemm_launch launch = gemm_launch_of(kernel, 1 << i, NULL);
-        launch.cluster = 1 << i;
-        question.resident[i] = gemm_resident_clusters(&launch);
+    for (int size = 1; size <= FIT_CLUSTERS && size <= question.sms; ++size) {
+        struct gemm_launch launch = gemm_launch_of(kernel, size, NULL);
+        launch.cluster = size;
+        question.resident[size - 1] = gemm_resident_clusters(&launch);
     }
     if (memcmp(&last[question.slabs - 1][splits].question, &question, sizeof question) != 0) {
         last[question.slabs - 1][splits].fit = fit_answer(p, &question);

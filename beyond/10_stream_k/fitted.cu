@@ -51,9 +51,11 @@ enum {
     ROWS = 64 * SLABS,
     WIDEST = FIT_WIDEST(SLABS),
     CONSUMER_THREADS = 128 * SLABS,
+    SUMS = WIDEST / 8 * CONSUMER_THREADS, /* chunks of 16 bytes: a part's sums */
     /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
+    STAGED_SHARE = (WIDEST / 2 + 16) * 9, /* the same of a share: half of the tile at the most */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
@@ -83,15 +85,18 @@ enum {
 struct smem {
     /* In the main loop the ring: of each stage the side operand, [ROWS][BK], then the fitted one,
      * [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After it, the staged rows
-     * of D. */
+     * of D; if a cluster adds up the tile, the sums of this CTA's part, then those rows. */
     element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
 };
 static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
+static_assert((SUMS + STAGED_SHARE * SLABS) * 16 <= FIT_RING_BYTES(SLABS),
+              "a part's sums and the rows of a share take the ring's place");
 
 /* ---- who computes what ---- */
 
+/* The CTAs of a cluster that compute the same part of k. */
 DEVICE int cluster_size(const struct gemm_args *args) {
     return args->fit.sharing_side * args->fit.sharing_fitted;
 }
@@ -102,11 +107,14 @@ struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
     int tile; /* the tile's number, for its sums and its counter */
-    /* A cluster's CTAs stand in sharing_fitted lines of sharing_side. Those of a line share side
-     * rows, and those at one place of each line share fitted rows. Where this CTA stands; as bits,
-     * the CTAs that it shares with, itself included. */
+    /* A cluster's CTAs of the same part stand in sharing_fitted lines of sharing_side. Those of a
+     * line share side rows, and those at one place of each line share fitted rows. Where this CTA
+     * stands; as bits, the CTAs that it shares with, itself included. */
     int line, place;
     uint16_t with_side, with_fitted;
+    /* The parts of a cluster's tile: this CTA's number among them, the rank of the first one's CTA,
+     * and the tile's layer of sums in the workspace that belongs to the cluster. */
+    int in_cluster, first_rank, layer;
 };
 
 /* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
@@ -120,23 +128,28 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
 
 DEVICE struct work work_of(const struct gemm_args *args, int width) {
     const int in_line = args->fit.sharing_side, size = cluster_size(args);
-    const int clusters = args->tiles_m * args->tiles_n; /* of a part */
+    const int parts = args->fit.splits_in_cluster;
+    const int clusters = args->tiles_m * args->tiles_n; /* of a layer */
     /* A division takes as long as ten other instructions, and the first load waits for these. */
-    const int rank = size > 1 ? cluster_rank() : 0;
-    const int cluster = size > 1 ? blockIdx.x / size : blockIdx.x;
+    const int rank_of_all = size * parts > 1 ? cluster_rank() : 0;
+    const int cluster = size * parts > 1 ? blockIdx.x / (size * parts) : blockIdx.x;
     struct work work;
-    work.part = args->splits > 1 ? cluster / clusters : 0;
+    work.in_cluster = parts > 1 ? rank_of_all / size : 0;
+    work.layer = args->fit.layers > 1 ? cluster / clusters : 0;
+    work.part = work.layer * parts + work.in_cluster;
     work.k_tiles = args->tiles_k;
     if (args->splits > 1)
         work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
-    work.tile = blockIdx.x - work.part * clusters * size;
+    const int first_of_part = work.in_cluster * size, rank = rank_of_all - first_of_part;
+    work.first_rank = rank;
+    work.tile = (cluster - work.layer * clusters) * size + rank;
     work.line = size > in_line ? rank / in_line : 0;
     work.place = rank - work.line * in_line;
-    work.with_side = ((1 << in_line) - 1) << work.line * in_line;
+    work.with_side = ((1 << in_line) - 1) << (first_of_part + work.line * in_line);
     work.with_fitted = 0;
     for (int line = 0; line < args->fit.sharing_fitted; ++line)
-        work.with_fitted |= 1 << (line * in_line + work.place);
-    const struct tile tile = cluster_tile(args, cluster - work.part * clusters);
+        work.with_fitted |= 1 << (first_of_part + line * in_line + work.place);
+    const struct tile tile = cluster_tile(args, cluster - work.layer * clusters);
     work.side = (tile.m * args->fit.sharing_fitted + work.line) * ROWS;
     work.fitted = (tile.n * in_line + work.place) * width;
     return work;
@@ -258,38 +271,44 @@ DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, str
 
 /* ---- the sums of the other parts ---- */
 
-/* The sums of a part of this thread's tile: [tile][part][chunk][thread], so that a warp moves 512
- * consecutive bytes. */
-DEVICE struct b128 *sums_of(const struct gemm_args *args, struct work work, int part) {
+/* The sums of a layer of this thread's tile: [tile][layer][chunk][thread], so that a warp moves 512
+ * consecutive bytes. A layer is a part, or what a cluster has added up of its parts. */
+DEVICE struct b128 *sums_of(const struct gemm_args *args, struct work work, int layer) {
     const int chunks = args->fit.width / 8;
     return (struct b128 *)args->workspace + threadIdx.x +
-           ((int64_t)work.tile * args->splits + part) * chunks * CONSUMER_THREADS;
+           ((int64_t)work.tile * args->fit.layers + layer) * chunks * CONSUMER_THREADS;
 }
 
-/* Stores this part's sums, and counts the part. Is it the tile's last? Then the sums of all parts
- * may be read. All consumer threads. */
+/* Counts this CTA's layer, which it has stored. Is it the last one of the tile, or of the CTA's
+ * share of it? Then the sums of all layers may be read. All consumer threads. */
+DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, struct work work) {
+    /* All threads' sums come before the count, which one thread makes. bar.sync */
+    named_barrier_sync(1, CONSUMER_THREADS);
+    if (threadIdx.x == 0) {
+        const int share = work.tile * args->fit.splits_in_cluster + work.in_cluster;
+        uint32_t *counter = &args->tile_counter[share];
+        /* Releases these sums, and acquires those of the layers counted before.
+         * atom.acq_rel.gpu */
+        const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
+        st_shared_b32(&shared->arrived, arrived);
+        if (arrived == (uint32_t)args->fit.layers - 1)
+            st_global_relaxed(counter, 0, SCOPE_GPU); /* for the next launch */
+    }
+    /* Every thread's loads come after the count. bar.sync */
+    named_barrier_sync(1, CONSUMER_THREADS);
+    return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.layers - 1;
+}
+
+/* Stores this part's sums and counts them. Returns count_layer()'s answer. All consumer threads. */
 DEVICE bool leave_sums(struct smem *shared, const struct gemm_args *args, struct work work,
                        int width, const float *acc) {
-    struct b128 *to = sums_of(args, work, work.part);
+    struct b128 *to = sums_of(args, work, work.layer);
     UNROLL for (int i = 0; i < width / 8; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
         st_global_b128(&to[i * CONSUMER_THREADS], chunk);
     }
-    /* All threads' sums come before the count, which one thread makes. bar.sync */
-    named_barrier_sync(1, CONSUMER_THREADS);
-    if (threadIdx.x == 0) {
-        uint32_t *counter = &args->tile_counter[work.tile];
-        /* Releases these sums, and acquires those of the parts counted before.
-         * atom.acq_rel.gpu */
-        const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
-        st_shared_b32(&shared->arrived, arrived);
-        if (arrived == (uint32_t)args->splits - 1)
-            st_global_relaxed(counter, 0, SCOPE_GPU); /* for the next launch */
-    }
-    /* Every thread's loads come after the count. bar.sync */
-    named_barrier_sync(1, CONSUMER_THREADS);
-    return ld_shared_b32(&shared->arrived) == (uint32_t)args->splits - 1;
+    return count_layer(shared, args, work);
 }
 
 /* Adds up the sums of all parts, this CTA's too, in the order of the parts: so the result does not
@@ -299,16 +318,16 @@ DEVICE void add_parts(const struct gemm_args *args, struct work work, int width,
     const int chunks = width / 8, group = chunks < FLIGHT ? chunks : FLIGHT;
     const int parts = FLIGHT / group; /* at once */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0;
-    NO_UNROLL for (int part = 0; part < args->splits; part += parts) {
+    NO_UNROLL for (int part = 0; part < args->fit.layers; part += parts) {
         const struct b128 *from = sums_of(args, work, part);
         UNROLL for (int first = 0; first < chunks; first += group) {
             struct b128 sums[FLIGHT];
             UNROLL for (int i = 0; i < parts * group; ++i)
-                if (part + i / group < args->splits && first + i % group < chunks)
+                if (part + i / group < args->fit.layers && first + i % group < chunks)
                     sums[i] = ld_global_b128(
                         &from[(i / group * chunks + first + i % group) * CONSUMER_THREADS]);
             UNROLL for (int i = 0; i < parts * group; ++i) {
-                if (part + i / group >= args->splits || first + i % group >= chunks) continue;
+                if (part + i / group >= args->fit.layers || first + i % group >= chunks) continue;
                 float addend[4];
                 memcpy(addend, &sums[i], sizeof addend);
                 UNROLL for (int j = 0; j < 4; ++j) acc[4 * (first + i % group) + j] += addend[j];
@@ -319,41 +338,58 @@ DEVICE void add_parts(const struct gemm_args *args, struct work work, int width,
 
 /* ---- the epilogue ---- */
 
-/* Converts 64 x width accumulators and writes them to staging memory as rows of D. A row's pitch is
- * an odd number of chunks, so that eight rows start in different banks. Without a partner the last
- * eight columns are stored with zeros, for which there is room. One warpgroup. */
-DEVICE void stage_rows(element_t *staging, bool transposed, int width, const float *acc) {
+/* The lane's address in the first 16 columns of staging memory, as rows of D. In a row of
+ * accumulators are a column of D's elements, if it is transposed. A row's pitch is an odd number of
+ * chunks, so that eight rows start in different banks. One warpgroup. */
+DEVICE element_t *staged_at(element_t *staging, bool transposed, int width) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    /* Of D's rows and chunks: the lane's address in the first 16 columns, and a step to the next
-     * 8. In a row of accumulators are a column of D's elements, if it is transposed. */
     const int pitch = fit_staging_pitch(width, transposed);
     const int row = transposed ? lane / 16 * 8 + lane % 8 : warp * 16 + lane % 16;
     const int chunk = transposed ? warp * 2 + lane / 8 % 2 : lane / 16;
-    element_t *to = &staging[(row * pitch + chunk) * 8];
-    const int step = transposed ? 8 * pitch * 8 : 8;
-    UNROLL for (int j = 0; j < width / 8; j += 2) {
-        uint32_t pairs[4] = {0, 0, 0, 0}; /* rows 0 to 7 and 8 to 15 of 8 columns, of the next 8 */
-        UNROLL for (int i = 0; i < 4; ++i)
-            if (j + i / 2 < width / 8)
-                pairs[i] = pack_elements(acc[4 * j + 2 * i], acc[4 * j + 2 * i + 1]);
-        if (transposed) stmatrix_x4_trans(&to[j * step], pairs);
-        else stmatrix_x4(&to[j * step], pairs);
-    }
+    return &staging[(row * pitch + chunk) * 8];
 }
 
-/* Copies the staged rows that lie in D to D, 16 bytes per thread at a time. One warpgroup. */
+/* From 8 staged columns to the next 8. */
+DEVICE int staged_step(bool transposed, int width) {
+    return transposed ? 8 * fit_staging_pitch(width, transposed) * 8 : 8;
+}
+
+/* Converts 64 x 16 accumulators and stages them; if they are but 8 columns, with zeros, for which
+ * there is room. One warpgroup. */
+DEVICE void stage_columns(element_t *to, bool transposed, const float *acc, bool sixteen) {
+    uint32_t pairs[4] = {0, 0, 0, 0}; /* rows 0 to 7 and 8 to 15 of 8 columns, of the next 8 */
+    UNROLL for (int i = 0; i < 4; ++i)
+        if (i < 2 || sixteen) pairs[i] = pack_elements(acc[2 * i], acc[2 * i + 1]);
+    if (transposed) stmatrix_x4_trans(to, pairs);
+    else stmatrix_x4(to, pairs);
+}
+
+/* Converts 64 x width accumulators and writes them to staging memory as rows of D. One
+ * warpgroup. */
+DEVICE void stage_rows(element_t *staging, bool transposed, int width, const float *acc) {
+    element_t *to = staged_at(staging, transposed, width);
+    const int step = staged_step(transposed, width);
+    UNROLL for (int j = 0; j < width / 8; j += 2)
+        stage_columns(&to[j * step], transposed, &acc[4 * j], j + 1 < width / 8);
+}
+
+/* Copies the staged rows that lie in D to D, 16 bytes per thread at a time: `width` columns of the
+ * tile, or in D transposed rows, from `from` on. One warpgroup. */
 DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, struct work work,
-                      int slab, int width, bool transposed) {
+                      int slab, int from, int width, bool transposed) {
     const int side = work.side + slab * 64, pitch = fit_staging_pitch(width, transposed);
     const int rows = transposed ? width : 64;
     const int chunks = (transposed ? 64 : width) / 8;
-    const int first_row = transposed ? work.fitted : side;
-    const int first_column = transposed ? side : work.fitted;
-    NO_UNROLL for (int i = threadIdx.x % 128; i < rows * chunks; i += 128) {
-        const int row = first_row + i / chunks, column = first_column + i % chunks * 8;
+    const int first_row = transposed ? work.fitted + from : side;
+    const int first_column = transposed ? side : work.fitted + from;
+    const int first = threadIdx.x % 128;
+    /* A division for each step would take longer than the copy, if `width` is no constant. */
+    int r = first / chunks, c = first % chunks;
+    NO_UNROLL for (int i = first; i < rows * chunks; i += 128, r += 128 / chunks, c += 128 % chunks) {
+        if (c >= chunks) c -= chunks, ++r;
+        const int row = first_row + r, column = first_column + c * 8;
         if (row >= args->m || column >= args->n) continue;
-        const struct b128 chunk =
-            ld_shared_b128(&staging[(i / chunks * pitch + i % chunks) * 8]);
+        const struct b128 chunk = ld_shared_b128(&staging[(r * pitch + c) * 8]);
         element_t *d = &args->d[row * args->ldd + column];
         if (column + 8 <= args->n) st_global_b128(d, chunk);
         else UNROLL for (int j = 0; j < 8; ++j)
@@ -363,10 +399,141 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
     }
 }
 
+/* ---- the sums of a cluster ---- */
+
+/* A CTA's share of its tile's columns, in pairs of chunks, which are 16 columns. The last pair may
+ * be one chunk. */
+struct share {
+    int pair, end;
+};
+
+DEVICE struct share share_of(const struct gemm_args *args, struct work work, int width) {
+    const int pairs = (width / 8 + 1) / 2, ctas = args->fit.splits_in_cluster;
+    const int each = (pairs + ctas - 1) / ctas, pair = work.in_cluster * each;
+    const struct share share = {pair, pair + each < pairs ? pair + each : pairs};
+    return share;
+}
+
+/* Columns of a share; 0 if the tile has too few for this CTA. */
+DEVICE int share_width(struct share share, int width) {
+    const int columns = (share.end * 16 < width ? share.end * 16 : width) - share.pair * 16;
+    return columns > 0 ? columns : 0;
+}
+
+/* Adds the first `count` of FLIGHT / 2 sums of a pair, each of two chunks. */
+DEVICE void add_sums(float *total, const struct b128 *sums, int count, bool both) {
+    UNROLL for (int i = 0; i < FLIGHT; ++i) {
+        if (i / 2 >= count || (i % 2 && !both)) continue;
+        float addend[4];
+        memcpy(addend, &sums[i], sizeof addend);
+        UNROLL for (int j = 0; j < 4; ++j) total[i % 2 * 4 + j] += addend[j];
+    }
+}
+
+/* Adds up a pair of chunks over the parts of the cluster. The order begins with this CTA's own part
+ * and goes round, so that the CTAs do not all read the same memory at once. A share always belongs
+ * to the same part, so the result has the same bits in every run. `sums`: this thread's of the
+ * pair's first chunk. */
+DEVICE void add_cluster(const struct gemm_args *args, struct work work, const struct b128 *sums,
+                        bool both, float *total) {
+    const int parts = args->fit.splits_in_cluster, size = cluster_size(args);
+    UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
+    NO_UNROLL for (int first = 0; first < parts; first += FLIGHT / 2) {
+        struct b128 flight[FLIGHT];
+        UNROLL for (int i = 0; i < FLIGHT; ++i) {
+            if (first + i / 2 >= parts || (i % 2 && !both)) continue;
+            int part = work.in_cluster + first + i / 2;
+            if (part >= parts) part -= parts;
+            flight[i] = ld_shared_cluster_b128(&sums[i % 2 * CONSUMER_THREADS],
+                                               work.first_rank + part * size);
+        }
+        add_sums(total, flight, parts - first, both);
+    }
+}
+
+/* Adds up a pair of chunks over the layers, in their order. `chunk`: the pair's first. */
+DEVICE void add_layers(const struct gemm_args *args, struct work work, int chunk, bool both,
+                       float *total) {
+    const int64_t next = (int64_t)args->fit.width / 8 * CONSUMER_THREADS; /* layer */
+    UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
+    NO_UNROLL for (int first = 0; first < args->fit.layers; first += FLIGHT / 2) {
+        const struct b128 *from = sums_of(args, work, first) + chunk * CONSUMER_THREADS;
+        struct b128 flight[FLIGHT];
+        UNROLL for (int i = 0; i < FLIGHT; ++i)
+            if (first + i / 2 < args->fit.layers && (i % 2 == 0 || both))
+                flight[i] = ld_global_b128(&from[i / 2 * next + i % 2 * CONSUMER_THREADS]);
+        add_sums(total, flight, args->fit.layers - first, both);
+    }
+}
+
+/* Adds up this CTA's share of the tile over the parts of the cluster. If the tile has one layer, the
+ * share is complete and staged; otherwise the sums become this cluster's layer. All consumer
+ * threads. */
+DEVICE void add_share(const struct gemm_args *args, struct work work, struct share share, int width,
+                      const struct b128 *sums, element_t *to, int step) {
+    struct b128 *layer = sums_of(args, work, work.layer);
+    NO_UNROLL for (int pair = share.pair; pair < share.end; ++pair) {
+        const bool both = 2 * pair + 1 < width / 8;
+        float total[8];
+        add_cluster(args, work, &sums[2 * pair * CONSUMER_THREADS], both, total);
+        if (args->fit.layers == 1) {
+            stage_columns(&to[(pair - share.pair) * step], args->fit.transposed, total, true);
+            continue;
+        }
+        UNROLL for (int i = 0; i < 2; ++i) {
+            struct b128 chunk;
+            memcpy(&chunk, &total[4 * i], sizeof chunk);
+            if (i == 0 || both) st_global_b128(&layer[(2 * pair + i) * CONSUMER_THREADS], chunk);
+        }
+    }
+}
+
+/* Stores this CTA's share of the tile in D, if its layer is the last to be complete. All consumer
+ * threads. */
+DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struct work work,
+                        int slab, int width, const float *acc) {
+    struct b128 *sums = (struct b128 *)(void *)shared->memory + threadIdx.x; /* [chunk][thread] */
+    element_t *staging = shared->memory + (SUMS + slab * STAGED_SHARE) * 8;
+    const bool transposed = args->fit.transposed;
+    const struct share share = share_of(args, work, width);
+    const int columns = share_width(share, width), first = share.pair * 16;
+    element_t *to = staged_at(staging, transposed, columns);
+    const int step = 2 * staged_step(transposed, columns);
+    UNROLL for (int i = 0; i < width / 8; ++i) {
+        struct b128 chunk;
+        memcpy(&chunk, &acc[4 * i], sizeof chunk);
+        st_shared_b128(&sums[i * CONSUMER_THREADS], chunk);
+    }
+    /* The sums of all parts of the cluster are complete. Threads that have ended, such as the
+     * producers', count as arrived. barrier.cluster */
+    cluster_sync();
+    add_share(args, work, share, width, sums, to, step);
+    /* This thread has read what it needs from the other CTAs. barrier.cluster.arrive */
+    cluster_arrive();
+    bool stores = columns > 0;
+    if (stores && args->fit.layers > 1) {
+        stores = count_layer(shared, args, work);
+        NO_UNROLL for (int pair = share.pair; stores && pair < share.end; ++pair) {
+            float total[8];
+            add_layers(args, work, 2 * pair, 2 * pair + 1 < width / 8, total);
+            stage_columns(&to[(pair - share.pair) * step], transposed, total, true);
+        }
+    }
+    if (stores) {
+        /* The warpgroup's rows are staged before other threads read them. bar.sync */
+        named_barrier_sync(2 + slab, 128);
+        if (transposed) copy_rows(staging, args, work, slab, first, columns, true);
+        else copy_rows(staging, args, work, slab, first, columns, false);
+    }
+    /* No CTA ends while another one may still read its sums. barrier.cluster.wait */
+    cluster_wait();
+}
+
 /* ---- the GEMM ---- */
 
 /* Multiplies this CTA's k-tiles into 64 rows of the tile. Stores the tile, if this is its last part
- * to be complete. `width` is a constant. One warpgroup. */
+ * to be complete; of a tile that its cluster adds up, the CTA's share. `width` is a constant. One
+ * warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct work work,
                      int slab, int width) {
     float acc[WIDEST / 2]; /* of which the width takes half */
@@ -383,6 +550,10 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     /* No wgmma of this CTA still reads the ring, and no load to it is under way: all have been
      * waited for. So the ring may be overwritten. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
+    if (args->fit.splits_in_cluster > 1) {
+        store_share(shared, args, work, slab, width, acc);
+        return;
+    }
     if (args->splits > 1) {
         if (!leave_sums(shared, args, work, width, acc)) return;
         add_parts(args, work, width, acc);
@@ -392,8 +563,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     stage_rows(staging, transposed, width, acc);
     /* The warpgroup's rows are staged before other threads read them. bar.sync */
     named_barrier_sync(2 + slab, 128);
-    if (transposed) copy_rows(staging, args, work, slab, width, true);
-    else copy_rows(staging, args, work, slab, width, false);
+    if (transposed) copy_rows(staging, args, work, slab, 0, width, true);
+    else copy_rows(staging, args, work, slab, 0, width, false);
 }
 
 /* What each thread of a CTA does. `width` is a constant. */
@@ -459,6 +630,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(args.tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
+    args.fit.splits_in_cluster = fit.splits_in_cluster;
+    args.fit.layers = fit.splits / fit.splits_in_cluster;
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
                         fit.transposed ? fit.width : ROWS, BK, SWIZZLE_128B) ||
@@ -468,7 +641,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
-    launch.cluster = fit.sharing_side * fit.sharing_fitted;
+    launch.cluster = fit.sharing_side * fit.sharing_fitted * fit.splits_in_cluster;
     launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
     return gemm_launch_kernel(&launch, &args);
 }
@@ -483,8 +656,9 @@ static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream)
 
 static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
-    if (fit.splits == 1) return 0;
-    return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
+    const int layers = fit.splits / fit.splits_in_cluster;
+    if (layers == 1) return 0;
+    return (size_t)fit_tiles(p, SLABS, &fit) * layers * ROWS * fit.width * sizeof(float);
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole

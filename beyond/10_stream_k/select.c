@@ -152,11 +152,11 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
     for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
         const struct gemm_kernel *kernel = fitted[i].parts[type];
         struct fit fit = fit_of(problem, kernel, limit > 0);
-        if (fit.splits > 1 && library_workspace(kernel, problem) > limit)
+        if (fit.splits > fit.splits_in_cluster && library_workspace(kernel, problem) > limit)
             fit = fit_of(problem, kernel, false);
         if (fit.cycles >= best_cycles) continue;
         best_cycles = fit.cycles;
-        best = fit.splits > 1 ? kernel : fitted[i].whole[type];
+        best = fit.splits > fit.splits_in_cluster ? kernel : fitted[i].whole[type];
     }
     if (!best) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
     return best;

@@ -17,8 +17,8 @@ DEVICE uint32_t cluster_rank(void) {
     return rank;
 }
 
-/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads
- * call. */
+/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads call
+ * that have not ended. */
 DEVICE void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
@@ -30,6 +30,14 @@ DEVICE void cluster_sync(void) {
 DEVICE void cluster_sync_relaxed(void) {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
+
+/* The two halves of cluster_sync(). What a thread does between them is not ordered, and every thread
+ * that arrives waits before it arrives again. As for cluster_sync(), threads that have ended count
+ * as arrived. All other threads call. PTX ISA: barrier.cluster. */
+DEVICE void cluster_arrive(void) {
+    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+DEVICE void cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. The arrival
  * has CTA scope, so across CTAs it orders only the asynchronous reads that this thread has waited

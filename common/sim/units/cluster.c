@@ -25,10 +25,13 @@
 
 struct cluster_barrier;
 
-/* Threads that have ended are not waited for: one call per thread, made when it ends. */
-struct barrier_exit {
+/* A thread of the cluster. Threads that have ended are not waited for: a call is made when it
+ * ends. */
+struct barrier_thread {
     struct sim_exit_call call; /* first */
     struct sim_thread *thread;
+    bool arrived;        /* and has not waited since */
+    uint32_t generation; /* to which it arrived */
 };
 
 struct cluster_barrier {
@@ -39,7 +42,8 @@ struct cluster_barrier {
     struct sim_wait_queue waiters;
     int expected, arrived;
     uint32_t generation;
-    struct barrier_exit *exits; /* [threads of the cluster] */
+    uint64_t completed_at;          /* when the generation before was complete */
+    struct barrier_thread *members; /* [threads of the cluster] */
 };
 
 static void describe_barrier(const struct sim_thread *thread, const void *object, char *text,
@@ -61,6 +65,7 @@ static void release_if_complete(struct cluster_barrier *barrier) {
     if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;
     barrier->arrived = 0;
     ++barrier->generation;
+    barrier->completed_at = sim_now();
     sim_sync_clear(&barrier->completed);
     sim_sync_join(barrier->cluster, &barrier->completed, &barrier->current);
     sim_sync_clear(&barrier->current);
@@ -68,9 +73,10 @@ static void release_if_complete(struct cluster_barrier *barrier) {
 }
 
 static void thread_ends(struct sim_exit_call *call) {
-    struct cluster_barrier *const barrier =
-        ((struct barrier_exit *)call)->thread->cta->cluster->barrier;
+    const struct barrier_thread *const member = (struct barrier_thread *)call;
+    struct cluster_barrier *const barrier = member->thread->cta->cluster->barrier;
     --barrier->expected;
+    if (member->arrived && member->generation == barrier->generation) --barrier->arrived;
     release_if_complete(barrier);
 }
 
@@ -79,32 +85,58 @@ static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
     struct cluster_barrier *const barrier = sim_arena_alloc(cluster, sizeof *barrier);
     const int threads = cluster->cta[0].threads;
     barrier->cluster = cluster;
-    barrier->exits =
-        sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->exits);
+    barrier->members =
+        sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->members);
     for (int i = 0; i < cluster->ctas * threads; ++i) {
         struct sim_thread *const thread = &cluster->cta[i / threads].thread[i % threads];
         if (thread->state == THREAD_DONE) continue;
         ++barrier->expected;
-        barrier->exits[i].call.call = thread_ends;
-        barrier->exits[i].thread = thread;
-        sim_at_thread_exit(thread, &barrier->exits[i].call);
+        barrier->members[i].call.call = thread_ends;
+        barrier->members[i].thread = thread;
+        sim_at_thread_exit(thread, &barrier->members[i].call);
     }
     return cluster->barrier = barrier;
 }
 
-static void meet(bool relaxed) {
+static struct barrier_thread *member_of(struct cluster_barrier *barrier,
+                                        const struct sim_thread *thread) {
+    return &barrier->members[thread->cta->rank * thread->cta->threads + thread->index];
+}
+
+static void arrive(struct cluster_barrier *barrier, bool relaxed) {
     struct sim_thread *const thread = sim_thread();
-    struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
-    const uint32_t generation = barrier->generation;
+    struct barrier_thread *const member = member_of(barrier, thread);
+    if (member->arrived)
+        sim_fatal("cluster-barrier", thread,
+                  "arrives at the cluster's barrier again; every thread calls cluster_wait() "
+                  "between two arrivals");
     if (relaxed)
         mbarrier_release_fenced(thread, &barrier->current);
     else
         sim_release(thread, &barrier->current);
+    member->arrived = true;
+    member->generation = barrier->generation;
     ++barrier->arrived;
     release_if_complete(barrier);
-    while (barrier->generation == generation)
+}
+
+static void await(struct cluster_barrier *barrier) {
+    struct sim_thread *const thread = sim_thread();
+    struct barrier_thread *const member = member_of(barrier, thread);
+    if (!member->arrived)
+        sim_fatal("cluster-barrier", thread,
+                  "waits at the cluster's barrier without an arrival; call cluster_arrive() first");
+    while (barrier->generation == member->generation)
         sim_block(&barrier->waiters, &wait_for_cluster, barrier);
+    member->arrived = false;
     sim_acquire(thread, &barrier->completed);
+}
+
+static void meet(bool relaxed) {
+    const struct sim_thread *const thread = sim_thread();
+    struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
+    arrive(barrier, relaxed);
+    await(barrier);
     sim_advance(thread->lane == 0 ? CLUSTER_BARRIER_CYCLES : 0);
     sim_maybe_yield();
 }
@@ -112,6 +144,21 @@ static void meet(bool relaxed) {
 void sim_cluster_sync(void) { meet(false); }
 
 void sim_cluster_sync_relaxed(void) { meet(true); }
+
+void sim_cluster_arrive(void) {
+    arrive(barrier_of(sim_thread()->cta->cluster), false);
+    sim_maybe_yield();
+}
+
+/* The barrier's cycles pass from its completion on, while a thread may do something else. */
+void sim_cluster_wait(void) {
+    const struct sim_thread *const thread = sim_thread();
+    struct cluster_barrier *const barrier = barrier_of(thread->cta->cluster);
+    await(barrier);
+    const uint64_t end = barrier->completed_at + CLUSTER_BARRIER_CYCLES, now = sim_now();
+    sim_advance(thread->lane == 0 && now < end ? end - now : 0);
+    sim_maybe_yield();
+}
 
 /* ---- remote arrivals ---- */
 

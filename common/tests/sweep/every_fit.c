@@ -3,9 +3,9 @@
  *
  *     every_fit SLABS
  *
- * For the kernel with that many consumers: each width, in both orientations, with clusters of 1, 2
- * and 4, with k whole, in 2 and in 5 parts; the pairs of clusters and parts take turns from width
- * to width. The launch takes the cut from here instead of from its formula. Each cut
+ * For the kernel with that many consumers: each width, in both orientations, with clusters that
+ * share rows, and with clusters of 2 to 8 that add up their parts of k; with one layer of sums, with
+ * 2 and with 5. The pairs of clusters and layers take turns from width to width. The launch takes the cut from here instead of from its formula. Each cut
  * has one run, and the schedules take turns: tiles are cut off at both edges of D, a CTA of the
  * last cluster may lie beyond D, the ring goes around or is never full. Inputs are integers, so
  * results are exact. Prints the cut of a run that fails.
@@ -45,7 +45,9 @@ static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t 
     const int sides[] = {1, rows - 7, rows, rows + 9}, fits[] = {width - 3, width, width + 5, 3};
     const int side = sides[draw(random, 4)], fitted = fits[draw(random, 4)];
     const int around = fit_stages(kernel->tile_m / 64, forced.width) + 2;
-    const int k_tiles = forced.splits * (draw(random, 3) ? 1 + draw(random, 3) : around);
+    const int each = draw(random, 3) ? 1 + draw(random, 3) : around;
+    /* Of few k-tiles some parts have none. */
+    const int k_tiles = draw(random, 4) ? forced.splits * each : 1 + draw(random, forced.splits);
     struct problem_size size = {side, fitted, k_tiles * BK - draw(random, BK)};
     if (forced.transposed) size = (struct problem_size){fitted, side, size.k};
     return size;
@@ -76,8 +78,11 @@ static enum exit_code run(const struct gemm_kernel *kernel, struct problem_size 
 int main(int argc, char **argv) {
     static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
                                                         &forced_fit_4};
-    static const int splits[] = {1, 2, 5};
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+    static const int layers[] = {1, 2, 5};
+    static const int forms[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1},
+                                   {2, 2, 1}, {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3},
+                                   {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8},
+                                   {2, 1, 3}, {2, 2, 2}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
@@ -91,7 +96,8 @@ int main(int argc, char **argv) {
             forced = (struct fit){.width = width,
                                   .sharing_side = forms[i / 2][0],
                                   .sharing_fitted = forms[i / 2][1],
-                                  .splits = splits[(i / 2 + width / 8) % 3],
+                                  .splits = forms[i / 2][2] * layers[(i / 2 + width / 8) % 3],
+                                  .splits_in_cluster = forms[i / 2][2],
                                   .transposed = i % 2};
             /* Each width in every second form of cluster, and the next width in the others. */
             if ((i / 2 + width / 16) % 2) continue;
@@ -99,10 +105,11 @@ int main(int argc, char **argv) {
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;
             ++failures;
-            printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, ",
+            printf("%s%d rows, width %d, clusters of %d x %d, %d parts, %d of a cluster: "
+                   "%d x %d x %d, ",
                    forced.transposed ? "transposed, " : "", kernel->tile_m, width,
-                   forced.sharing_side, forced.sharing_fitted, forced.splits, size.m, size.n,
-                   size.k);
+                   forced.sharing_side, forced.sharing_fitted, forced.splits,
+                   forced.splits_in_cluster, size.m, size.n, size.k);
             printf("schedule %s\n",
                    find_setting("--schedule")->names[find_setting("--schedule")->value]);
         }

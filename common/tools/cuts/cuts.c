@@ -7,7 +7,7 @@
 enum {
     ALL = 32768, /* room for the cuts of a problem */
     BEST = 10,   /* of all cuts */
-    BEST_OF_KIND = 3,
+    BEST_OF_KIND = 2,
     BEST_OF_PARTS = 2,
     DRAWN = 4,
     KINDS = 6 + CUTS_FORMS, /* kernels, orientations, forms of clusters */
@@ -21,8 +21,9 @@ static const double DRAWN_WITHIN = 2;
 /* The same for configurations. */
 static const double CONFIGURATIONS_WITHIN = 1.7;
 
-const int cuts_forms[CUTS_FORMS][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2},
-                                        {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+const int cuts_forms[CUTS_FORMS][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1},
+                                        {2, 2, 1}, {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3},
+                                        {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8}};
 
 struct gemm_problem cuts_problem(int m, int n, int k) {
     return (struct gemm_problem){.m = m,
@@ -33,14 +34,13 @@ struct gemm_problem cuts_problem(int m, int n, int k) {
                                  .ldd = (n + 7) / 8 * 8};
 }
 
-static int cluster_of(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
+/* CTAs that share rows, and CTAs of a cluster. */
+static int sharing_of(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
+static int cluster_of(const struct fit *fit) { return sharing_of(fit) * fit->splits_in_cluster; }
 
 /* Clusters of this cut's form at once. */
 static int resident_of(const struct cuts_device *device, const struct cut *cut) {
-    int size = 0; /* of the cluster: 1 << size */
-    while (1 << size < cluster_of(&cut->fit))
-        ++size;
-    return device->resident[cut->slabs > 1][size];
+    return device->resident[cut->slabs > 1][cluster_of(&cut->fit) - 1];
 }
 
 double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
@@ -51,7 +51,7 @@ double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device
     struct fit_search search = fit_search_of(p, cut->slabs, device->sms, gemm_device_rates());
     search.resident = resident_of(device, cut);
     if (search.resident < 1) return INFINITY;
-    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / cluster_of(&cut->fit)));
+    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / sharing_of(&cut->fit)));
     return search.best.cycles;
 }
 
@@ -68,8 +68,11 @@ static bool acceptable(const struct gemm_problem *p, const struct cuts_device *d
     if (resident_of(device, cut) < 1) return false;
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
     if (fit->splits == 1) return tiles <= INT32_MAX;
-    return fit->splits * FIT_LEAST_K_TILES <= k_tiles + 1 && tiles <= GEMM_COUNTERS &&
-           256.0 * (double)tiles * fit->splits * cut->slabs * fit->width <= MOST_SUMS;
+    if (fit->splits * FIT_LEAST_K_TILES > k_tiles + 1) return false;
+    if (fit->splits == fit->splits_in_cluster) return tiles * fit->splits <= INT32_MAX;
+    const double layers = (double)fit->splits / fit->splits_in_cluster;
+    return tiles * fit->splits_in_cluster <= GEMM_COUNTERS &&
+           256.0 * (double)tiles * layers * cut->slabs * fit->width <= MOST_SUMS;
 }
 
 /* All of them. Returns how many. */
@@ -84,7 +87,8 @@ static int every_cut(const struct gemm_problem *p, const struct cuts_device *dev
                                   .fit = {.width = width,
                                           .sharing_side = form[0],
                                           .sharing_fitted = form[1],
-                                          .splits = parts[i],
+                                          .splits = form[2] * parts[i],
+                                          .splits_in_cluster = form[2],
                                           .transposed = kind / 4 % 2 != 0}};
                 if (!acceptable(p, device, &cut) || count == ALL) continue;
                 cut.fit.cycles = cut_cycles(p, device, &cut);
@@ -104,6 +108,7 @@ static int by_cycles(const void *a, const void *b) {
     if (!order) order = compare_whole(x->configuration, y->configuration);
     if (!order) order = compare_whole(x->fit.sharing_side, y->fit.sharing_side);
     if (!order) order = compare_whole(x->fit.sharing_fitted, y->fit.sharing_fitted);
+    if (!order) order = compare_whole(x->fit.splits_in_cluster, y->fit.splits_in_cluster);
     if (!order) order = compare_whole(x->fit.splits, y->fit.splits);
     return order ? order : compare_whole(x->fit.transposed, y->fit.transposed);
 }
@@ -112,6 +117,7 @@ static bool is_same(const struct cut *a, const struct cut *b) {
     return a->slabs == b->slabs && a->configuration == b->configuration &&
            a->fit.width == b->fit.width && a->fit.sharing_side == b->fit.sharing_side &&
            a->fit.sharing_fitted == b->fit.sharing_fitted && a->fit.splits == b->fit.splits &&
+           a->fit.splits_in_cluster == b->fit.splits_in_cluster &&
            a->fit.transposed == b->fit.transposed;
 }
 
@@ -121,7 +127,8 @@ static bool is_kind(const struct cut *cut, int kind) {
     if (kind < 4) return cut->slabs == 1 + kind;
     if (kind < 6) return cut->fit.transposed == (kind == 5);
     return cut->fit.sharing_side == cuts_forms[kind - 6][0] &&
-           cut->fit.sharing_fitted == cuts_forms[kind - 6][1];
+           cut->fit.sharing_fitted == cuts_forms[kind - 6][1] &&
+           cut->fit.splits_in_cluster == cuts_forms[kind - 6][2];
 }
 
 /* Adds a cut, unless it is there. */

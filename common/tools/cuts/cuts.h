@@ -18,16 +18,16 @@ struct cut {
 /* What predictions depend on besides the problem. */
 struct cuts_device {
     int sms;
-    int resident[2][FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once: one slab, more */
+    int resident[2][FIT_CLUSTERS]; /* clusters of 1 to 8 CTAs at once: one slab, more */
     struct selection_tile tile[SELECTION_MOST]; /* of each configuration */
 };
 
 enum {
     CUTS_MOST = 128, /* that cuts_choose() chooses */
-    CUTS_FORMS = 8   /* of clusters */
+    CUTS_FORMS = 15   /* of clusters */
 };
-/* The forms of clusters that fit.h tries: CTAs that share side rows, and fitted rows. */
-extern const int cuts_forms[CUTS_FORMS][2];
+/* Forms of clusters: CTAs that share side rows, that share fitted rows, and that add up parts. */
+extern const int cuts_forms[CUTS_FORMS][3];
 
 /* A problem of this size without memory. Rows are padded as the harness pads them: to multiples of
  * 16 bytes. */

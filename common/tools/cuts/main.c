@@ -89,9 +89,9 @@ static const char *describe(const struct run *run, const struct cut *cut, char t
     const struct gemm_problem *p = &run->problem;
     const struct fit *fit = &cut->fit;
     if (cut->slabs)
-        snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d, %d parts",
+        snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d x %d, %d parts",
                  p->m, p->n, p->k, fit->transposed ? "transposed, " : "", cut->slabs, fit->width,
-                 fit->sharing_side, fit->sharing_fitted, fit->splits);
+                 fit->sharing_side, fit->sharing_fitted, fit->splits_in_cluster, fit->splits);
     else
         snprintf(text, 160, "%d x %d x %d: %s", p->m, p->n, p->k,
                  selection_name(cut->configuration));
@@ -169,8 +169,8 @@ static void print_row(const struct run *run, const struct cut *cut, double value
     const struct fit *fit = &cut->fit;
     printf("%d %d %d ", run->problem.m, run->problem.n, run->problem.k);
     if (cut->slabs)
-        printf("%d %d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side, fit->sharing_fitted,
-               fit->splits, fit->transposed);
+        printf("%d %d %d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side,
+               fit->sharing_fitted, fit->splits_in_cluster, fit->splits, fit->transposed);
     else
         printf("%s", selection_name(cut->configuration));
     printf(" %.3f %.0f\n", value, clock_mhz);
@@ -255,8 +255,8 @@ static int resident_of(const struct gemm_kernel *kernel, int cluster) {
 static void read_limits(struct cuts_device *limits) {
     limits->sms = gemm_sm_count();
     for (int i = 0; i < FIT_CLUSTERS; ++i) {
-        limits->resident[0][i] = resident_of(&forced_fit_1, 1 << i);
-        limits->resident[1][i] = resident_of(&forced_fit_2, 1 << i);
+        limits->resident[0][i] = resident_of(&forced_fit_1, i + 1);
+        limits->resident[1][i] = resident_of(&forced_fit_2, i + 1);
     }
     for (int i = 0; i < selection_count(); ++i) {
         const struct gemm_kernel *kernel = selection_kernel(i);
@@ -268,12 +268,10 @@ static void read_limits(struct cuts_device *limits) {
 }
 
 static void print_limits(const struct cuts_device *limits) {
-    printf("# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs:", limits->sms);
+    printf("# %d SMs; resident clusters of 1 to 8 CTAs, one slab, then more:", limits->sms);
     for (int i = 0; i < 2 * FIT_CLUSTERS; ++i)
-        printf(" %d%s", limits->resident[i / FIT_CLUSTERS][i % FIT_CLUSTERS],
-               i == FIT_CLUSTERS - 1       ? " with one slab,"
-               : i == 2 * FIT_CLUSTERS - 1 ? " with more\n"
-                                           : "");
+        printf(" %d", limits->resident[i / FIT_CLUSTERS][i % FIT_CLUSTERS]);
+    printf("\n");
     for (int i = 0; i < selection_count(); ++i) {
         const struct selection_tile *tile = &limits->tile[i];
         printf("# configuration %s: tiles of %d x %d x %d, clusters of %d, %d at once\n",
@@ -287,7 +285,8 @@ static enum exit_code run_all(struct job *job) {
     read_limits(&job->limits);
     print_limits(&job->limits);
     const char *unit = backend_can_time() ? "us" : "cycles";
-    printf("# m n k slabs width sharing_side sharing_fitted splits transposed %s mhz\n", unit);
+    printf("# m n k slabs width sharing_side sharing_fitted splits_in_cluster splits "
+           "transposed %s mhz\n", unit);
     printf("# m n k configuration %s mhz\n", unit);
     int shapes = 0;
     for (; shapes < job->shapes; ++shapes) {
