@@ -18,16 +18,19 @@ struct cut {
 /* What predictions depend on besides the problem. */
 struct cuts_device {
     int sms;
-    int resident[2][FIT_CLUSTERS]; /* clusters of 1, 2, 4 and 8 CTAs at once: one slab, more */
+    int resident[2][FIT_CLUSTERS]; /* clusters of 1 to 8 CTAs at once: one slab, more */
     struct selection_tile tile[SELECTION_MOST]; /* of each configuration */
 };
 
 enum {
     CUTS_MOST = 128, /* that cuts_choose() chooses */
-    CUTS_FORMS = 6   /* of clusters */
+    CUTS_FORMS = 13  /* of clusters */
 };
-/* The forms of clusters that fit.h tries: CTAs that share side rows, and fitted rows. */
-extern const int cuts_forms[CUTS_FORMS][2];
+/* The forms of clusters: CTAs that share side rows, and fitted rows; parts of k that a cluster adds
+ * up. */
+extern const int cuts_forms[CUTS_FORMS][3];
+/* The number of a cut's form; CUTS_FORMS if it has none of them. */
+int cuts_form(const struct fit *fit);
 
 /* A problem of this size without memory. Rows are padded as the harness pads them: to multiples of
  * 16 bytes. */

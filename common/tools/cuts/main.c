@@ -89,9 +89,11 @@ static const char *describe(const struct run *run, const struct cut *cut, char t
     const struct gemm_problem *p = &run->problem;
     const struct fit *fit = &cut->fit;
     if (cut->slabs)
-        snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d, %d parts",
+        snprintf(text, 160,
+                 "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d, %d parts, %d of a "
+                 "cluster",
                  p->m, p->n, p->k, fit->transposed ? "transposed, " : "", cut->slabs, fit->width,
-                 fit->sharing_side, fit->sharing_fitted, fit->splits);
+                 fit->sharing_side, fit->sharing_fitted, fit->splits, fit->splits_in_cluster);
     else
         snprintf(text, 160, "%d x %d x %d: %s", p->m, p->n, p->k,
                  selection_name(cut->configuration));
@@ -163,16 +165,20 @@ static bool time_cut(struct run *run, const struct cut *cut, double *value, doub
     return true;
 }
 
-/* A row begins with the shape and the way. */
+/* A row begins with the shape and the way. Where clusters add up parts, their number follows that
+ * of all parts: 12/4. */
 static void print_row(const struct run *run, const struct cut *cut, double value,
                       double clock_mhz) {
     const struct fit *fit = &cut->fit;
     printf("%d %d %d ", run->problem.m, run->problem.n, run->problem.k);
-    if (cut->slabs)
-        printf("%d %d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side, fit->sharing_fitted,
-               fit->splits, fit->transposed);
-    else
+    if (cut->slabs) {
+        printf("%d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side, fit->sharing_fitted,
+               fit->splits);
+        if (fit->splits_in_cluster > 1) printf("/%d", fit->splits_in_cluster);
+        printf(" %d", fit->transposed);
+    } else {
         printf("%s", selection_name(cut->configuration));
+    }
     printf(" %.3f %.0f\n", value, clock_mhz);
 }
 
@@ -255,8 +261,8 @@ static int resident_of(const struct gemm_kernel *kernel, int cluster) {
 static void read_limits(struct cuts_device *limits) {
     limits->sms = gemm_sm_count();
     for (int i = 0; i < FIT_CLUSTERS; ++i) {
-        limits->resident[0][i] = resident_of(&forced_fit_1, 1 << i);
-        limits->resident[1][i] = resident_of(&forced_fit_2, 1 << i);
+        limits->resident[0][i] = resident_of(&forced_fit_1, i + 1);
+        limits->resident[1][i] = resident_of(&forced_fit_2, i + 1);
     }
     for (int i = 0; i < selection_count(); ++i) {
         const struct gemm_kernel *kernel = selection_kernel(i);
@@ -268,12 +274,13 @@ static void read_limits(struct cuts_device *limits) {
 }
 
 static void print_limits(const struct cuts_device *limits) {
-    printf("# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs:", limits->sms);
-    for (int i = 0; i < 2 * FIT_CLUSTERS; ++i)
-        printf(" %d%s", limits->resident[i / FIT_CLUSTERS][i % FIT_CLUSTERS],
-               i == FIT_CLUSTERS - 1       ? " with one slab,"
-               : i == 2 * FIT_CLUSTERS - 1 ? " with more\n"
-                                           : "");
+    const int(*r)[FIT_CLUSTERS] = limits->resident;
+    printf("# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs: %d %d %d %d with one slab, "
+           "%d %d %d %d with more\n",
+           limits->sms, r[0][0], r[0][1], r[0][3], r[0][7], r[1][0], r[1][1], r[1][3], r[1][7]);
+    printf("# resident clusters of 3, 5, 6 and 7 CTAs: %d %d %d %d with one slab, "
+           "%d %d %d %d with more\n",
+           r[0][2], r[0][4], r[0][5], r[0][6], r[1][2], r[1][4], r[1][5], r[1][6]);
     for (int i = 0; i < selection_count(); ++i) {
         const struct selection_tile *tile = &limits->tile[i];
         printf("# configuration %s: tiles of %d x %d x %d, clusters of %d, %d at once\n",
