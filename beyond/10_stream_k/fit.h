@@ -46,6 +46,10 @@ static inline int fit_stages(int slabs, int width) {
  * has. Host, or any thread. */
 #define fit_staging_pitch(width, transposed) ((transposed) ? 9 : ((width) / 8 + 1) | 1)
 
+/* Of a tile that the `ctas` CTAs of a cluster add up: pairs of chunks, 16 columns, of the share of
+ * each. Of the last shares some may have fewer or none. Host, or any thread. */
+#define fit_share(width, ctas) ((((width) / 8 + 1) / 2 + (ctas)-1) / (ctas))
+
 /* Tiles, those beyond D included. */
 static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const struct fit *fit) {
     const int side = fit->transposed ? p->n : p->m, fitted = fit->transposed ? p->m : p->n;
@@ -259,7 +263,7 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
     struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
     /* CTAs that share side rows, and fitted rows. */
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
         const struct fit form = {
             .sharing_side = forms[i / 2][0],

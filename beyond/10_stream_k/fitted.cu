@@ -106,15 +106,11 @@ DEVICE int cluster_size(const struct gemm_args *args) {
 struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
-    int tile; /* the tile's number, for its sums and its counter */
     /* A cluster's CTAs of the same part stand in sharing_fitted lines of sharing_side. Those of a
      * line share side rows, and those at one place of each line share fitted rows. Where this CTA
      * stands; as bits, the CTAs that it shares with, itself included. */
     int line, place;
     uint16_t with_side, with_fitted;
-    /* The parts of a cluster's tile: this CTA's number among them, the rank of the first one's CTA,
-     * and the tile's layer of sums in the workspace that belongs to the cluster. */
-    int in_cluster, first_rank, layer;
 };
 
 /* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
@@ -134,22 +130,20 @@ DEVICE struct work work_of(const struct gemm_args *args, int width) {
     const int rank_of_all = size * parts > 1 ? cluster_rank() : 0;
     const int cluster = size * parts > 1 ? blockIdx.x / (size * parts) : blockIdx.x;
     struct work work;
-    work.in_cluster = parts > 1 ? rank_of_all / size : 0;
-    work.layer = args->fit.layers > 1 ? cluster / clusters : 0;
-    work.part = work.layer * parts + work.in_cluster;
+    const int in_cluster = parts > 1 ? rank_of_all / size : 0; /* the part's number */
+    const int layer = args->fit.layers > 1 ? cluster / clusters : 0;
+    work.part = layer * parts + in_cluster;
     work.k_tiles = args->tiles_k;
     if (args->splits > 1)
         work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
-    const int first_of_part = work.in_cluster * size, rank = rank_of_all - first_of_part;
-    work.first_rank = rank;
-    work.tile = (cluster - work.layer * clusters) * size + rank;
+    const int first_of_part = in_cluster * size, rank = rank_of_all - first_of_part;
     work.line = size > in_line ? rank / in_line : 0;
     work.place = rank - work.line * in_line;
     work.with_side = ((1 << in_line) - 1) << (first_of_part + work.line * in_line);
     work.with_fitted = 0;
     for (int line = 0; line < args->fit.sharing_fitted; ++line)
         work.with_fitted |= 1 << (first_of_part + line * in_line + work.place);
-    const struct tile tile = cluster_tile(args, cluster - work.layer * clusters);
+    const struct tile tile = cluster_tile(args, cluster - layer * clusters);
     work.side = (tile.m * args->fit.sharing_fitted + work.line) * ROWS;
     work.fitted = (tile.n * in_line + work.place) * width;
     return work;
@@ -271,22 +265,27 @@ DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, str
 
 /* ---- the sums of the other parts ---- */
 
-/* The sums of a layer of this thread's tile: [tile][layer][chunk][thread], so that a warp moves 512
- * consecutive bytes. A layer is a part, or what a cluster has added up of its parts. */
-DEVICE struct b128 *sums_of(const struct gemm_args *args, struct work work, int layer) {
-    const int chunks = args->fit.width / 8;
-    return (struct b128 *)args->workspace + threadIdx.x +
-           ((int64_t)work.tile * args->fit.layers + layer) * chunks * CONSUMER_THREADS;
+/* The number of the tile of a CTA with this layer, or of its share of a tile, for the sums and the
+ * counter. A layer is a part, or what a cluster adds up of its parts. */
+DEVICE int number_of(const struct gemm_args *args, int layer) {
+    const int ctas = cluster_size(args) * args->fit.splits_in_cluster; /* of a cluster */
+    return blockIdx.x - layer * args->tiles_m * args->tiles_n * ctas;
 }
 
-/* Counts this CTA's layer, which it has stored. Is it the last one of the tile, or of the CTA's
- * share of it? Then the sums of all layers may be read. All consumer threads. */
-DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, struct work work) {
+/* This thread's sums of a layer, of `chunks` chunks: [tile or share][layer][chunk][thread], so that
+ * a warp moves 512 consecutive bytes. */
+DEVICE struct b128 *sums_of(const struct gemm_args *args, int number, int layer, int chunks) {
+    return (struct b128 *)args->workspace + threadIdx.x +
+           ((int64_t)number * args->fit.layers + layer) * chunks * CONSUMER_THREADS;
+}
+
+/* Counts this CTA's layer of its tile, or of its share of one, which it has stored. Is it the last
+ * one? Then the sums of all layers may be read. All consumer threads. */
+DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, int number) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
-        const int share = work.tile * args->fit.splits_in_cluster + work.in_cluster;
-        uint32_t *counter = &args->tile_counter[share];
+        uint32_t *counter = &args->tile_counter[number];
         /* Releases these sums, and acquires those of the layers counted before.
          * atom.acq_rel.gpu */
         const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
@@ -302,13 +301,14 @@ DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, struc
 /* Stores this part's sums and counts them. Returns count_layer()'s answer. All consumer threads. */
 DEVICE bool leave_sums(struct smem *shared, const struct gemm_args *args, struct work work,
                        int width, const float *acc) {
-    struct b128 *to = sums_of(args, work, work.layer);
+    const int number = number_of(args, work.part);
+    struct b128 *to = sums_of(args, number, work.part, width / 8);
     UNROLL for (int i = 0; i < width / 8; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
         st_global_b128(&to[i * CONSUMER_THREADS], chunk);
     }
-    return count_layer(shared, args, work);
+    return count_layer(shared, args, number);
 }
 
 /* Adds up the sums of all parts, this CTA's too, in the order of the parts: so the result does not
@@ -319,7 +319,7 @@ DEVICE void add_parts(const struct gemm_args *args, struct work work, int width,
     const int parts = FLIGHT / group; /* at once */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0;
     NO_UNROLL for (int part = 0; part < args->fit.layers; part += parts) {
-        const struct b128 *from = sums_of(args, work, part);
+        const struct b128 *from = sums_of(args, number_of(args, work.part), part, chunks);
         UNROLL for (int first = 0; first < chunks; first += group) {
             struct b128 sums[FLIGHT];
             UNROLL for (int i = 0; i < parts * group; ++i)
@@ -385,7 +385,8 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
     const int first = threadIdx.x % 128;
     /* A division for each step would take longer than the copy, if `width` is no constant. */
     int r = first / chunks, c = first % chunks;
-    NO_UNROLL for (int i = first; i < rows * chunks; i += 128, r += 128 / chunks, c += 128 % chunks) {
+    NO_UNROLL for (int i = first; i < rows * chunks;
+                   i += 128, r += 128 / chunks, c += 128 % chunks) {
         if (c >= chunks) c -= chunks, ++r;
         const int row = first_row + r, column = first_column + c * 8;
         if (row >= args->m || column >= args->n) continue;
@@ -401,16 +402,26 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
 
 /* ---- the sums of a cluster ---- */
 
-/* A CTA's share of its tile's columns, in pairs of chunks, which are 16 columns. The last pair may
- * be one chunk. */
+/* What a CTA adds of its tile: its share of the columns, from `pair` up to `end`, in pairs of
+ * chunks, which are 16 columns. The last pair may be one chunk. The CTAs of a tile have different
+ * parts; the share has the number of the CTA's part among them. */
 struct share {
-    int pair, end;
+    int number, pair, end;
+    int pairs;      /* of each share but the last ones, which may have fewer */
+    int layer;      /* the cluster's */
+    int first_rank; /* of the CTA with the tile's first part; the others follow at a distance */
 };
 
+/* Computed after the main loop, which has no registers for it. */
 DEVICE struct share share_of(const struct gemm_args *args, struct work work, int width) {
-    const int pairs = (width / 8 + 1) / 2, ctas = args->fit.splits_in_cluster;
-    const int each = (pairs + ctas - 1) / ctas, pair = work.in_cluster * each;
-    const struct share share = {pair, pair + each < pairs ? pair + each : pairs};
+    const int pairs = (width / 8 + 1) / 2, parts = args->fit.splits_in_cluster;
+    struct share share;
+    share.pairs = fit_share(width, parts);
+    share.layer = work.part / parts;
+    share.number = work.part - share.layer * parts;
+    share.pair = share.number * share.pairs;
+    share.end = share.pair + share.pairs < pairs ? share.pair + share.pairs : pairs;
+    share.first_rank = cluster_rank() - share.number * cluster_size(args);
     return share;
 }
 
@@ -434,7 +445,7 @@ DEVICE void add_sums(float *total, const struct b128 *sums, int count, bool both
  * and goes round, so that the CTAs do not all read the same memory at once. A share always belongs
  * to the same part, so the result has the same bits in every run. `sums`: this thread's of the
  * pair's first chunk. */
-DEVICE void add_cluster(const struct gemm_args *args, struct work work, const struct b128 *sums,
+DEVICE void add_cluster(const struct gemm_args *args, struct share share, const struct b128 *sums,
                         bool both, float *total) {
     const int parts = args->fit.splits_in_cluster, size = cluster_size(args);
     UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
@@ -442,48 +453,52 @@ DEVICE void add_cluster(const struct gemm_args *args, struct work work, const st
         struct b128 flight[FLIGHT];
         UNROLL for (int i = 0; i < FLIGHT; ++i) {
             if (first + i / 2 >= parts || (i % 2 && !both)) continue;
-            int part = work.in_cluster + first + i / 2;
+            int part = share.number + first + i / 2;
             if (part >= parts) part -= parts;
             flight[i] = ld_shared_cluster_b128(&sums[i % 2 * CONSUMER_THREADS],
-                                               work.first_rank + part * size);
+                                               share.first_rank + part * size);
         }
         add_sums(total, flight, parts - first, both);
     }
 }
 
-/* Adds up a pair of chunks over the layers, in their order. `chunk`: the pair's first. */
-DEVICE void add_layers(const struct gemm_args *args, struct work work, int chunk, bool both,
+/* Adds up pair number `pair` of a share over the layers, in their order. */
+DEVICE void add_layers(const struct gemm_args *args, struct share share, int pair, bool both,
                        float *total) {
-    const int64_t next = (int64_t)args->fit.width / 8 * CONSUMER_THREADS; /* layer */
+    const int chunks = 2 * share.pairs, number = number_of(args, share.layer);
     UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
     NO_UNROLL for (int first = 0; first < args->fit.layers; first += FLIGHT / 2) {
-        const struct b128 *from = sums_of(args, work, first) + chunk * CONSUMER_THREADS;
+        const struct b128 *from =
+            sums_of(args, number, first, chunks) + 2 * pair * CONSUMER_THREADS;
         struct b128 flight[FLIGHT];
         UNROLL for (int i = 0; i < FLIGHT; ++i)
             if (first + i / 2 < args->fit.layers && (i % 2 == 0 || both))
-                flight[i] = ld_global_b128(&from[i / 2 * next + i % 2 * CONSUMER_THREADS]);
+                flight[i] = ld_global_b128(&from[(i / 2 * chunks + i % 2) * CONSUMER_THREADS]);
         add_sums(total, flight, args->fit.layers - first, both);
     }
 }
 
-/* Adds up this CTA's share of the tile over the parts of the cluster. If the tile has one layer, the
- * share is complete and staged; otherwise the sums become this cluster's layer. All consumer
+/* Adds up this CTA's share of the tile over the parts of the cluster. If the tile has one layer,
+ * the share is complete and staged; otherwise the sums become this cluster's layer. All consumer
  * threads. */
-DEVICE void add_share(const struct gemm_args *args, struct work work, struct share share, int width,
+DEVICE void add_share(const struct gemm_args *args, struct share share, int width,
                       const struct b128 *sums, element_t *to, int step) {
-    struct b128 *layer = sums_of(args, work, work.layer);
-    NO_UNROLL for (int pair = share.pair; pair < share.end; ++pair) {
-        const bool both = 2 * pair + 1 < width / 8;
+    struct b128 *layer =
+        sums_of(args, number_of(args, share.layer), share.layer, 2 * share.pairs);
+    NO_UNROLL for (int pair = 0; share.pair + pair < share.end; ++pair) {
+        const int chunk = 2 * (share.pair + pair);
+        const bool both = chunk + 1 < width / 8;
         float total[8];
-        add_cluster(args, work, &sums[2 * pair * CONSUMER_THREADS], both, total);
+        add_cluster(args, share, &sums[chunk * CONSUMER_THREADS], both, total);
         if (args->fit.layers == 1) {
-            stage_columns(&to[(pair - share.pair) * step], args->fit.transposed, total, true);
+            stage_columns(&to[pair * step], args->fit.transposed, total, true);
             continue;
         }
         UNROLL for (int i = 0; i < 2; ++i) {
-            struct b128 chunk;
-            memcpy(&chunk, &total[4 * i], sizeof chunk);
-            if (i == 0 || both) st_global_b128(&layer[(2 * pair + i) * CONSUMER_THREADS], chunk);
+            struct b128 chunk_sums;
+            memcpy(&chunk_sums, &total[4 * i], sizeof chunk_sums);
+            if (i == 0 || both)
+                st_global_b128(&layer[(2 * pair + i) * CONSUMER_THREADS], chunk_sums);
         }
     }
 }
@@ -493,12 +508,6 @@ DEVICE void add_share(const struct gemm_args *args, struct work work, struct sha
 DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struct work work,
                         int slab, int width, const float *acc) {
     struct b128 *sums = (struct b128 *)(void *)shared->memory + threadIdx.x; /* [chunk][thread] */
-    element_t *staging = shared->memory + (SUMS + slab * STAGED_SHARE) * 8;
-    const bool transposed = args->fit.transposed;
-    const struct share share = share_of(args, work, width);
-    const int columns = share_width(share, width), first = share.pair * 16;
-    element_t *to = staged_at(staging, transposed, columns);
-    const int step = 2 * staged_step(transposed, columns);
     UNROLL for (int i = 0; i < width / 8; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
@@ -507,16 +516,22 @@ DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struc
     /* The sums of all parts of the cluster are complete. Threads that have ended, such as the
      * producers', count as arrived. barrier.cluster */
     cluster_sync();
-    add_share(args, work, share, width, sums, to, step);
+    const bool transposed = args->fit.transposed;
+    const struct share share = share_of(args, work, width);
+    const int columns = share_width(share, width), first = share.pair * 16;
+    element_t *staging = shared->memory + (SUMS + slab * STAGED_SHARE) * 8;
+    element_t *to = staged_at(staging, transposed, columns);
+    const int step = 2 * staged_step(transposed, columns);
+    add_share(args, share, width, sums, to, step);
     /* This thread has read what it needs from the other CTAs. barrier.cluster.arrive */
     cluster_arrive();
     bool stores = columns > 0;
     if (stores && args->fit.layers > 1) {
-        stores = count_layer(shared, args, work);
-        NO_UNROLL for (int pair = share.pair; stores && pair < share.end; ++pair) {
+        stores = count_layer(shared, args, number_of(args, share.layer));
+        NO_UNROLL for (int pair = 0; stores && share.pair + pair < share.end; ++pair) {
             float total[8];
-            add_layers(args, work, 2 * pair, 2 * pair + 1 < width / 8, total);
-            stage_columns(&to[(pair - share.pair) * step], transposed, total, true);
+            add_layers(args, share, pair, 2 * (share.pair + pair) + 1 < width / 8, total);
+            stage_columns(&to[pair * step], transposed, total, true);
         }
     }
     if (stores) {
@@ -658,7 +673,9 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
     const int layers = fit.splits / fit.splits_in_cluster;
     if (layers == 1) return 0;
-    return (size_t)fit_tiles(p, SLABS, &fit) * layers * ROWS * fit.width * sizeof(float);
+    const int parts = fit.splits_in_cluster; /* and as many shares of a tile */
+    const int columns = parts > 1 ? fit_share(fit.width, parts) * 16 * parts : fit.width;
+    return (size_t)fit_tiles(p, SLABS, &fit) * layers * ROWS * columns * sizeof(float);
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole

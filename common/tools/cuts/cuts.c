@@ -5,9 +5,9 @@
 #include "splitmix64.h"
 
 enum {
-    ALL = 32768, /* room for the cuts of a problem */
+    ALL = 65536, /* room for the cuts of a problem */
     BEST = 10,   /* of all cuts */
-    BEST_OF_KIND = 2,
+    BEST_OF_KIND = 3,
     BEST_OF_PARTS = 2,
     DRAWN = 4,
     KINDS = 6 + CUTS_FORMS, /* kernels, orientations, forms of clusters */
@@ -21,9 +21,9 @@ static const double DRAWN_WITHIN = 2;
 /* The same for configurations. */
 static const double CONFIGURATIONS_WITHIN = 1.7;
 
-const int cuts_forms[CUTS_FORMS][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1},
-                                        {2, 2, 1}, {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3},
-                                        {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8}};
+const int cuts_forms[CUTS_FORMS][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {2, 2, 1},
+                                       {4, 2, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 5},
+                                       {1, 1, 6}, {1, 1, 7}, {1, 1, 8}};
 
 struct gemm_problem cuts_problem(int m, int n, int k) {
     return (struct gemm_problem){.m = m,
@@ -34,13 +34,21 @@ struct gemm_problem cuts_problem(int m, int n, int k) {
                                  .ldd = (n + 7) / 8 * 8};
 }
 
-/* CTAs that share rows, and CTAs of a cluster. */
-static int sharing_of(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
-static int cluster_of(const struct fit *fit) { return sharing_of(fit) * fit->splits_in_cluster; }
+/* CTAs of a cluster that compute the same part of k. */
+static int sharing(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
 
 /* Clusters of this cut's form at once. */
 static int resident_of(const struct cuts_device *device, const struct cut *cut) {
-    return device->resident[cut->slabs > 1][cluster_of(&cut->fit) - 1];
+    return device->resident[cut->slabs > 1][sharing(&cut->fit) * cut->fit.splits_in_cluster - 1];
+}
+
+int cuts_form(const struct fit *fit) {
+    int form = 0;
+    while (form < CUTS_FORMS && (cuts_forms[form][0] != fit->sharing_side ||
+                                 cuts_forms[form][1] != fit->sharing_fitted ||
+                                 cuts_forms[form][2] != fit->splits_in_cluster))
+        ++form;
+    return form;
 }
 
 double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
@@ -51,7 +59,7 @@ double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device
     struct fit_search search = fit_search_of(p, cut->slabs, device->sms, gemm_device_rates());
     search.resident = resident_of(device, cut);
     if (search.resident < 1) return INFINITY;
-    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / sharing_of(&cut->fit)));
+    fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / sharing(&cut->fit)));
     return search.best.cycles;
 }
 
@@ -69,8 +77,8 @@ static bool acceptable(const struct gemm_problem *p, const struct cuts_device *d
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
     if (fit->splits == 1) return tiles <= INT32_MAX;
     if (fit->splits * FIT_LEAST_K_TILES > k_tiles + 1) return false;
-    if (fit->splits == fit->splits_in_cluster) return tiles * fit->splits <= INT32_MAX;
-    const double layers = (double)fit->splits / fit->splits_in_cluster;
+    const int layers = fit->splits / fit->splits_in_cluster;
+    if (layers == 1) return tiles * fit->splits <= INT32_MAX;
     return tiles * fit->splits_in_cluster <= GEMM_COUNTERS &&
            256.0 * (double)tiles * layers * cut->slabs * fit->width <= MOST_SUMS;
 }
@@ -108,8 +116,8 @@ static int by_cycles(const void *a, const void *b) {
     if (!order) order = compare_whole(x->configuration, y->configuration);
     if (!order) order = compare_whole(x->fit.sharing_side, y->fit.sharing_side);
     if (!order) order = compare_whole(x->fit.sharing_fitted, y->fit.sharing_fitted);
-    if (!order) order = compare_whole(x->fit.splits_in_cluster, y->fit.splits_in_cluster);
     if (!order) order = compare_whole(x->fit.splits, y->fit.splits);
+    if (!order) order = compare_whole(x->fit.splits_in_cluster, y->fit.splits_in_cluster);
     return order ? order : compare_whole(x->fit.transposed, y->fit.transposed);
 }
 
@@ -126,9 +134,7 @@ static bool is_same(const struct cut *a, const struct cut *b) {
 static bool is_kind(const struct cut *cut, int kind) {
     if (kind < 4) return cut->slabs == 1 + kind;
     if (kind < 6) return cut->fit.transposed == (kind == 5);
-    return cut->fit.sharing_side == cuts_forms[kind - 6][0] &&
-           cut->fit.sharing_fitted == cuts_forms[kind - 6][1] &&
-           cut->fit.splits_in_cluster == cuts_forms[kind - 6][2];
+    return cuts_form(&cut->fit) == kind - 6;
 }
 
 /* Adds a cut, unless it is there. */

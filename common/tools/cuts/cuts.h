@@ -24,10 +24,13 @@ struct cuts_device {
 
 enum {
     CUTS_MOST = 128, /* that cuts_choose() chooses */
-    CUTS_FORMS = 15   /* of clusters */
+    CUTS_FORMS = 13  /* of clusters */
 };
-/* Forms of clusters: CTAs that share side rows, that share fitted rows, and that add up parts. */
+/* The forms of clusters: CTAs that share side rows, and fitted rows; parts of k that a cluster adds
+ * up. */
 extern const int cuts_forms[CUTS_FORMS][3];
+/* The number of a cut's form; CUTS_FORMS if it has none of them. */
+int cuts_form(const struct fit *fit);
 
 /* A problem of this size without memory. Rows are padded as the harness pads them: to multiples of
  * 16 bytes. */

@@ -8,26 +8,21 @@ enum { LINE = 1024, NAME = 32 };
 
 /* ---- reading ---- */
 
-/* A shape and a cut: "m n k slabs width sharing_side sharing_fitted splits_in_cluster splits
- * transposed us", and
- * perhaps the clock. */
+/* A shape and a cut: "m n k slabs width sharing_side sharing_fitted splits transposed us", and
+ * perhaps the clock. Where `splits` is "12/4", 4 of the 12 parts are those of a cluster. */
 static bool read_cut(const char *line, struct cut_row *row, double *mhz) {
-    int transposed;
-    struct cut cut = {0};
+    int transposed, rest = 0;
+    struct cut cut = {.fit = {.splits_in_cluster = 1}};
     struct fit *fit = &cut.fit;
-    const int found =
-        sscanf(line, "%*d %*d %*d %d %d %d %d %d %d %d %lf %lf", &cut.slabs, &fit->width,
-               &fit->sharing_side, &fit->sharing_fitted, &fit->splits_in_cluster, &fit->splits,
-               &transposed, &row->us, mhz);
-    if (found < 8 || cut.slabs < 1 || cut.slabs > 4 || fit->splits < 1) return false;
+    if (sscanf(line, "%*d %*d %*d %d %d %d %d %d%n", &cut.slabs, &fit->width, &fit->sharing_side,
+               &fit->sharing_fitted, &fit->splits, &rest) < 5)
+        return false;
+    int in_cluster = 0; /* its end */
+    if (sscanf(line + rest, "/%d%n", &fit->splits_in_cluster, &in_cluster) == 1) rest += in_cluster;
+    if (sscanf(line + rest, " %d %lf %lf", &transposed, &row->us, mhz) < 2) return false;
+    if (cut.slabs < 1 || cut.slabs > 4 || fit->splits < 1) return false;
     if (transposed != 0 && transposed != 1) return false;
-    int form = 0;
-    while (form < CUTS_FORMS &&
-           (cuts_forms[form][0] != fit->sharing_side ||
-            cuts_forms[form][1] != fit->sharing_fitted ||
-            cuts_forms[form][2] != fit->splits_in_cluster))
-        ++form;
-    if (form == CUTS_FORMS || fit->splits % fit->splits_in_cluster) return false;
+    if (cuts_form(fit) == CUTS_FORMS || fit->splits % fit->splits_in_cluster) return false;
     if (fit->width < 8 || fit->width % 8 || fit->width > FIT_WIDEST(cut.slabs)) return false;
     fit->transposed = transposed;
     row->cut = cut;
@@ -101,19 +96,21 @@ static void read_comment(struct reading *r, const char *line) {
     char name[NAME];
     struct selection_tile tile;
     r->microseconds |= strstr(line, " transposed us") != NULL;
-    int from = 0;
-    if (sscanf(line, "# %d SMs; resident clusters of 1 to 8 CTAs, one slab, then more:%n",
-               &found.sms, &from) == 1 && from > 0) {
-        int count = 0;
-        for (int next; count < 2 * FIT_CLUSTERS; ++count, from += next)
-            if (sscanf(line + from, "%d%n", &resident[count / FIT_CLUSTERS][count % FIT_CLUSTERS],
-                       &next) != 1)
-                break;
-        if (count == 2 * FIT_CLUSTERS) {
-            *device = found;
-            r->resident = true;
-        }
+    if (sscanf(line,
+               "# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs: %d %d %d %d with one slab, "
+               "%d %d %d %d with more",
+               &found.sms, &resident[0][0], &resident[0][1], &resident[0][3], &resident[0][7],
+               &resident[1][0], &resident[1][1], &resident[1][3], &resident[1][7]) == 9) {
+        *device = found;
+        r->resident = true;
     }
+    found = *device;
+    if (sscanf(line,
+               "# resident clusters of 3, 5, 6 and 7 CTAs: %d %d %d %d with one slab, "
+               "%d %d %d %d with more",
+               &resident[0][2], &resident[0][4], &resident[0][5], &resident[0][6], &resident[1][2],
+               &resident[1][4], &resident[1][5], &resident[1][6]) == 8)
+        *device = found;
     if (sscanf(line,
                "# configuration %31[a-z0-9_]: tiles of %d x %d x %d, clusters of %d, %d at once",
                name, &tile.m, &tile.n, &tile.k, &tile.cluster, &tile.resident) != 6)

@@ -75,9 +75,9 @@ static void print_cut(const char *what, const struct cuts_record *record, int ro
     printf("  %s %7.2f us, predicted %7.2f: ", what, r->us,
            cut_cycles(&r->problem, &record->device, &r->cut) / record->mhz);
     if (r->cut.slabs)
-        printf("%s%d slabs, width %d, clusters of %d x %d x %d, %d parts\n",
+        printf("%s%d slabs, width %d, clusters of %d x %d, %d parts, %d of a cluster\n",
                fit->transposed ? "transposed, " : "", r->cut.slabs, fit->width, fit->sharing_side,
-               fit->sharing_fitted, fit->splits_in_cluster, fit->splits);
+               fit->sharing_fitted, fit->splits, fit->splits_in_cluster);
     else
         printf("%s\n", selection_name(r->cut.configuration));
 }

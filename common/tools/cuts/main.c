@@ -89,9 +89,11 @@ static const char *describe(const struct run *run, const struct cut *cut, char t
     const struct gemm_problem *p = &run->problem;
     const struct fit *fit = &cut->fit;
     if (cut->slabs)
-        snprintf(text, 160, "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d x %d, %d parts",
+        snprintf(text, 160,
+                 "%d x %d x %d: %s%d slabs, width %d, clusters of %d x %d, %d parts, %d of a "
+                 "cluster",
                  p->m, p->n, p->k, fit->transposed ? "transposed, " : "", cut->slabs, fit->width,
-                 fit->sharing_side, fit->sharing_fitted, fit->splits_in_cluster, fit->splits);
+                 fit->sharing_side, fit->sharing_fitted, fit->splits, fit->splits_in_cluster);
     else
         snprintf(text, 160, "%d x %d x %d: %s", p->m, p->n, p->k,
                  selection_name(cut->configuration));
@@ -163,16 +165,20 @@ static bool time_cut(struct run *run, const struct cut *cut, double *value, doub
     return true;
 }
 
-/* A row begins with the shape and the way. */
+/* A row begins with the shape and the way. Where clusters add up parts, their number follows that
+ * of all parts: 12/4. */
 static void print_row(const struct run *run, const struct cut *cut, double value,
                       double clock_mhz) {
     const struct fit *fit = &cut->fit;
     printf("%d %d %d ", run->problem.m, run->problem.n, run->problem.k);
-    if (cut->slabs)
-        printf("%d %d %d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side,
-               fit->sharing_fitted, fit->splits_in_cluster, fit->splits, fit->transposed);
-    else
+    if (cut->slabs) {
+        printf("%d %d %d %d %d", cut->slabs, fit->width, fit->sharing_side, fit->sharing_fitted,
+               fit->splits);
+        if (fit->splits_in_cluster > 1) printf("/%d", fit->splits_in_cluster);
+        printf(" %d", fit->transposed);
+    } else {
         printf("%s", selection_name(cut->configuration));
+    }
     printf(" %.3f %.0f\n", value, clock_mhz);
 }
 
@@ -268,10 +274,13 @@ static void read_limits(struct cuts_device *limits) {
 }
 
 static void print_limits(const struct cuts_device *limits) {
-    printf("# %d SMs; resident clusters of 1 to 8 CTAs, one slab, then more:", limits->sms);
-    for (int i = 0; i < 2 * FIT_CLUSTERS; ++i)
-        printf(" %d", limits->resident[i / FIT_CLUSTERS][i % FIT_CLUSTERS]);
-    printf("\n");
+    const int(*r)[FIT_CLUSTERS] = limits->resident;
+    printf("# %d SMs; resident clusters of 1, 2, 4 and 8 CTAs: %d %d %d %d with one slab, "
+           "%d %d %d %d with more\n",
+           limits->sms, r[0][0], r[0][1], r[0][3], r[0][7], r[1][0], r[1][1], r[1][3], r[1][7]);
+    printf("# resident clusters of 3, 5, 6 and 7 CTAs: %d %d %d %d with one slab, "
+           "%d %d %d %d with more\n",
+           r[0][2], r[0][4], r[0][5], r[0][6], r[1][2], r[1][4], r[1][5], r[1][6]);
     for (int i = 0; i < selection_count(); ++i) {
         const struct selection_tile *tile = &limits->tile[i];
         printf("# configuration %s: tiles of %d x %d x %d, clusters of %d, %d at once\n",
@@ -285,8 +294,7 @@ static enum exit_code run_all(struct job *job) {
     read_limits(&job->limits);
     print_limits(&job->limits);
     const char *unit = backend_can_time() ? "us" : "cycles";
-    printf("# m n k slabs width sharing_side sharing_fitted splits_in_cluster splits "
-           "transposed %s mhz\n", unit);
+    printf("# m n k slabs width sharing_side sharing_fitted splits transposed %s mhz\n", unit);
     printf("# m n k configuration %s mhz\n", unit);
     int shapes = 0;
     for (; shapes < job->shapes; ++shapes) {
