@@ -31,6 +31,9 @@
 #ifndef WAIT_LATE
 #define WAIT_LATE 1 /* 1: the wait for the next k-tile comes after the promotion, after a test */
 #endif
+#ifndef PREFETCH
+#define PREFETCH 1 /* 1: the TMA fetches the tensor maps while the barriers are initialized */
+#endif
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -270,6 +273,13 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
         /* The TMA signals these barriers, and so do the other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
+    }
+    if (PREFETCH && threadIdx.x == 32) {
+        tma_prefetch_map(&args.map_a);
+        tma_prefetch_map(&args.map_scale_a);
+        tma_prefetch_map(&args.map_b);
+        tma_prefetch_map(&args.map_scale_b);
+        tma_prefetch_map(&args.map_d);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster */
