@@ -17,7 +17,7 @@
 #define PARTS 1 /* times that a consumer multiplies 64 rows of a k-tile: 1, or 2 of two consumers */
 #endif
 #ifndef BN
-#define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
+#define BN 128 /* columns of the CTA's tile, up to SCALE_BLOCK */
 #endif
 #ifndef CLUSTER
 #define CLUSTER 2 /* CTAs, side by side, which share the rows of A */
@@ -33,6 +33,9 @@
 #endif
 #ifndef PREFETCH
 #define PREFETCH 1 /* 1: the TMA fetches the tensor maps while the barriers are initialized */
+#endif
+#if BN % 64
+#define EPILOGUE_N BN /* of epilogue_store.h: an odd multiple of 8 */
 #endif
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
@@ -54,16 +57,20 @@ enum {
     BK = SCALE_BLOCK,            /* of the tile: one scale for each row of A at a time */
     THREADS = 128 * (1 + CONSUMERS),
     SCALES_B = 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; one is used */
+    BLOCKS = SCALE_BLOCK % BN ? 2 : 1, /* of B's columns that the tile may lie in */
     /* What the TMA delivers for one k-tile. */
-    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + BLOCKS * SCALES_B) * sizeof(float),
 };
+static_assert(BLOCKS == 1 || PARTS == 1, "a part is promoted before its tile is looked up");
 
 struct smem {
     e4m3_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][PARTS][64 * BN]; /* [column / 64][row][column % 64], 128 B swizzle */
+    /* [column / EPILOGUE_N][row][column % EPILOGUE_N]; 128 B swizzle if that is 64 */
+    element_t d[CONSUMERS][PARTS][64 * BN];
     float scale_a[STAGES][BM]; /* [stage][row] */
-    float scale_b[STAGES][32]; /* 128 bytes each: the TMA writes to multiples of 128 bytes */
+    /* [stage][block of columns][4 k-tiles]; the TMA writes to multiples of 128 bytes */
+    float scale_b[STAGES][32];
     struct pipeline_stage ring[STAGES]; /* released by all consumer warps of the cluster */
 };
 
@@ -150,9 +157,9 @@ DEVICE void store_elements(const struct gemm_args *args, const element_t *stagin
                            int first_column) {
     NO_UNROLL for (int i = threadIdx.x % 128; i < 64 * BN / 2; i += 128) {
         const int row = i / (BN / 2), column = i % (BN / 2) * 2; /* of a pair */
-        const int chunk = column % 64 / 8 ^ row % 8;
+        const int in_row = column % EPILOGUE_N ^ (EPILOGUE_N == 64 ? row % 8 * 8 : 0);
         const uint32_t pair = ld_shared_b32(
-            &staging[column / 64 * 64 * 64 + row * 64 + chunk * 8 + column % 8]);
+            &staging[(column / EPILOGUE_N * 64 + row) * EPILOGUE_N + in_row]);
         element_t *d = &args->d[(first_row + row) * args->ldd + first_column + column];
         if (first_row + row >= args->m) continue;
         if (first_column + column < args->n) st_global_element(d, first_of_pair(pair));
@@ -171,8 +178,8 @@ DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct
     if (elected) bulk_wait_group_read(PARTS - 1);
     /* The other threads must not overwrite the memory before that wait. bar.sync */
     named_barrier_sync(1 + consumer, 128);
-    UNROLL for (int j = 0; j < BN / 64; ++j)
-        epilogue_stage_elements(&staging[j * 64 * 64], &sum[j * 32]);
+    UNROLL for (int j = 0; j < BN / EPILOGUE_N; ++j)
+        epilogue_stage_elements(&staging[j * 64 * EPILOGUE_N], &sum[j * EPILOGUE_N / 2]);
     /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
     fence_proxy_async();
     /* The same holds for every thread before the stores are issued. bar.sync */
@@ -180,12 +187,25 @@ DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct
     if (args->n % 8 != 0 && column + BN > args->n) {
         store_elements(args, staging, row, column);
     } else if (elected) {
-        UNROLL for (int j = 0; j < BN / 64; ++j)
-            tma_store(&args->map_d, row, column + j * 64, &staging[j * 64 * 64]);
+        UNROLL for (int j = 0; j < BN / EPILOGUE_N; ++j)
+            tma_store(&args->map_d, row, column + j * EPILOGUE_N, &staging[j * 64 * EPILOGUE_N]);
     }
     /* One group per part, empty at the edge, so that the wait above counts them. */
     if (elected) bulk_commit_group();
     UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;
+}
+
+/* Adds the sums of 128 products to those in fp32, times the scales of this thread's two rows: in
+ * scale[0] with those of the first block of B's columns, which has `chunks` times 8 columns of the
+ * tile, in scale[1] with those of the next block. Whole warps. */
+DEVICE void promote(float sum[BN / 2], float acc[BN / 2], const float scale[BLOCKS][2],
+                    int chunks) {
+    enum { LAST = BLOCKS - 1, AT_ONCE = BLOCKS == 1 ? BN / 8 : 1 };
+    UNROLL for (int j = 0; j < BN / 8; j += AT_ONCE) {
+        const float of_chunk[2] = {j < chunks ? scale[0][0] : scale[LAST][0],
+                                   j < chunks ? scale[0][1] : scale[LAST][1]};
+        wgmma_promote(&sum[4 * j], &acc[4 * j], of_chunk, 4 * AT_ONCE);
+    }
 }
 
 /* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
@@ -202,6 +222,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     UNROLL for (int i = 0; i < PARTS * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
     struct pipeline_state state = {0, 0}; /* the next to read */
     struct tile tile = {0, 0}; /* whose last part is not stored yet */
+    int chunks = 0; /* of 8 columns in that tile before B's scale changes */
     const int clusters = gridDim.x / CLUSTER;
     /* Stages that are read and then loaded again. Nothing arrives for the others: when a CTA ends,
      * no arrival is still on its way to it. */
@@ -225,13 +246,19 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 wgmma_commit_group();
 
                 /* Under these multiplications: whatever is not the promotion. */
-                const float s = load_scale(scale_b);
-                const float scale[2] = {load_scale(&scale_a[part * 64]) * s,
-                                        load_scale(&scale_a[part * 64 + 8]) * s};
+                float scale[BLOCKS][2];
+                UNROLL for (int block = 0; block < BLOCKS; ++block) {
+                    const float s = load_scale(&scale_b[block * SCALES_B]);
+                    scale[block][0] = load_scale(&scale_a[part * 64]) * s;
+                    scale[block][1] = load_scale(&scale_a[part * 64 + 8]) * s;
+                }
                 /* Stores a part under the multiplications after its last ones. */
                 if (part == 0 && k_tile == 0 && !first)
                     store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
-                if (part == PARTS - 1 && k_tile == 0) tile = cluster_tile(args, number);
+                if (part == PARTS - 1 && k_tile == 0) {
+                    tile = cluster_tile(args, number);
+                    chunks = (SCALE_BLOCK - tile.n * BN % SCALE_BLOCK) / 8;
+                }
                 if (part > 0 && k_tile == args->tiles_k - 1)
                     store_part(shared, args, tile, consumer, part - 1, sum[part - 1]);
                 if (part == PARTS - 1) {
@@ -253,8 +280,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                  * wgmma.wait_group */
                 wgmma_wait_group(0);
                 if (part == PARTS - 1 && reloads-- > 0) release_stage(shared, read);
-                /* Adds them to the sums in fp32, times the scales of this thread's two rows. */
-                wgmma_promote(sum[part], acc, scale, BN / 2);
+                promote(sum[part], acc, scale, chunks);
                 /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
                 if (part == PARTS - 1 && !full && follows) consumer_wait(shared->ring, state);
             }
@@ -305,7 +331,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
                         args.tiles_k,
-                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+                        p->scales.pitch_b, BLOCKS, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;

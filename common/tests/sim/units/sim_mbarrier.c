@@ -284,6 +284,7 @@ KERNEL(THREADS, 1) runaway_producer(KERNEL_ARGS args) {
     if (threadIdx.x >= 32) mbarrier_wait(&shared->full, 0);
 }
 
+/* Argument 0 loads, 1 prefetches the map. */
 KERNEL(THREADS, 1) garbage_map(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
