@@ -37,8 +37,9 @@
 #if BN % 64
 #define EPILOGUE_N BN /* of epilogue_store.h: an odd multiple of 8 */
 #endif
+#define STAGED_PARTS PARTS /* of part_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
-#include "building_blocks/epilogue_store.h"
+#include "building_blocks/part_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/cluster.h"
@@ -150,48 +151,11 @@ DEVICE void release_stage(struct smem *shared, int index) {
     }
 }
 
-/* Stores 64 rows from staging memory to D element by element: the TMA writes whole chunks of 16
- * bytes, which would spill into the padding of D's rows. A loop, because its code would otherwise
- * be in every store. One warpgroup. */
-DEVICE void store_elements(const struct gemm_args *args, const element_t *staging, int first_row,
-                           int first_column) {
-    NO_UNROLL for (int i = threadIdx.x % 128; i < 64 * BN / 2; i += 128) {
-        const int row = i / (BN / 2), column = i % (BN / 2) * 2; /* of a pair */
-        const int in_row = column % EPILOGUE_N ^ (EPILOGUE_N == 64 ? row % 8 * 8 : 0);
-        const uint32_t pair = ld_shared_b32(
-            &staging[(column / EPILOGUE_N * 64 + row) * EPILOGUE_N + in_row]);
-        element_t *d = &args->d[(first_row + row) * args->ldd + first_column + column];
-        if (first_row + row >= args->m) continue;
-        if (first_column + column < args->n) st_global_element(d, first_of_pair(pair));
-        if (first_column + column + 1 < args->n) st_global_element(d + 1, second_of_pair(pair));
-    }
-}
-
 /* Stores 64 rows of sums, and clears the sums for the next tile. One warpgroup. */
 DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int consumer, int part, float sum[BN / 2]) {
-    const bool elected = threadIdx.x % 128 == 0;
-    const int row = tile.m * BM + (consumer * PARTS + part) * 64, column = tile.n * BN;
-    element_t *staging = shared->d[consumer][part];
-    /* The store of this part of the tile before has read the memory. Those of other parts may be
-     * under way. cp.async.bulk.wait_group.read */
-    if (elected) bulk_wait_group_read(PARTS - 1);
-    /* The other threads must not overwrite the memory before that wait. bar.sync */
-    named_barrier_sync(1 + consumer, 128);
-    UNROLL for (int j = 0; j < BN / EPILOGUE_N; ++j)
-        epilogue_stage_elements(&staging[j * 64 * EPILOGUE_N], &sum[j * EPILOGUE_N / 2]);
-    /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
-    fence_proxy_async();
-    /* The same holds for every thread before the stores are issued. bar.sync */
-    named_barrier_sync(1 + consumer, 128);
-    if (args->n % 8 != 0 && column + BN > args->n) {
-        store_elements(args, staging, row, column);
-    } else if (elected) {
-        UNROLL for (int j = 0; j < BN / EPILOGUE_N; ++j)
-            tma_store(&args->map_d, row, column + j * EPILOGUE_N, &staging[j * 64 * EPILOGUE_N]);
-    }
-    /* One group per part, empty at the edge, so that the wait above counts them. */
-    if (elected) bulk_commit_group();
+    const int row = tile.m * BM + (consumer * PARTS + part) * 64;
+    part_store(shared->d[consumer][part], args, row, tile.n * BN, BN, sum, 1 + consumer);
     UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;
 }
 

@@ -43,7 +43,7 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h", "column_sum.h", "transposed_store.h")
+           "wide_store.h", "column_sum.h", "transposed_store.h", "part_store.h")
 # Compiled with every kernel.
 LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Where the verdicts are recorded.
