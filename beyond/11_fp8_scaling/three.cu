@@ -91,8 +91,8 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-/* Loads the CTA's rows of A of a k-tile, or its share for all CTAs of the cluster. `turn` counts the
- * k-tiles. One thread. */
+/* Loads the CTA's rows of A of a k-tile, or its share for all CTAs of the cluster. With TURNS all
+ * rows, if it is this CTA's turn. One thread. */
 DEVICE void load_rows(struct smem *shared, const struct gemm_args *args, int index, int first_row,
                       int column, int turn) {
     const int rank = cluster_rank(), row = TURNS ? 0 : rank * (BM / CLUSTER);
