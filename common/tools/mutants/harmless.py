@@ -161,6 +161,10 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
      "but nothing is read too early."),
+    ("11_.*ahead", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
+    ("11_.*ahead", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    ("11_.*ahead", r"^wgmma_wait_group", "before the previous",
+     "The scales are loaded after the wait, and still before the release."),
     ("11_.*three", r"consumer_wait\(", "before the previous",
      "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
