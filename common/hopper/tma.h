@@ -17,6 +17,13 @@
 
 #ifdef __CUDACC__
 
+/* Starts fetching the tensor map, which the TMA reads before it copies the first box. Copies need
+ * no wait for it, and nothing is ordered. Any thread; one is enough for a map. PTX ISA: prefetch
+ * (.tensormap). */
+DEVICE void tma_prefetch_map(const struct tensor_map *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 /* Starts loading the box whose first element is (row, column) into `shared` (128-byte aligned;
  * 1024 with the 128 B swizzle). `column` is a whole number of 16 bytes, or the GPU reports an
  * illegal instruction. Counts the box's bytes down on `barrier`. One thread. */

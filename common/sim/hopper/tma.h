@@ -7,6 +7,7 @@
 #include "gemm.h"
 #include "sim/hopper/call.h"
 
+void sim_tma_prefetch_map(const struct tensor_map *map);
 void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
                   uint64_t *barrier);
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
@@ -21,6 +22,7 @@ void sim_fence_proxy_async_global(void);
 
 /* ---- the wrappers ---- */
 
+#define tma_prefetch_map(map) SIM(sim_tma_prefetch_map(map))
 #define tma_load(shared, map, row, column, barrier)                                                \
     SIM(sim_tma_load(shared, map, row, column, barrier))
 #define tma_load_multicast(shared, map, row, column, barrier, cta_mask)                            \

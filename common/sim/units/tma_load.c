@@ -148,6 +148,12 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     sim_maybe_yield();
 }
 
+/* The time that the TMA takes to fetch a map is not modelled, so here this only checks the map. */
+void sim_tma_prefetch_map(const struct tensor_map *map) {
+    tma_fields_of(map, "TMA prefetch");
+    sim_maybe_yield();
+}
+
 void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
                   uint64_t *barrier) {
     load_box(shared, map, row, column, barrier, 1u << sim_self->cluster_rank, "TMA load");

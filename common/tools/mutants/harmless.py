@@ -10,6 +10,7 @@ removed.py removes every line in every configuration.
 import re
 
 OF_FEW_ROWS = "11_.*(few_rows|pairs)"
+OF_MANY_ROWS = "11_.*(kernel|three|ahead)"
 ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
@@ -120,9 +121,9 @@ RULES = (
     ("11_.*/pairs", r"^wgmma_wait_group", "before the previous",
      "The scales are loaded after the wait, and still before the release."),
 
-    ("11_.*kernel", r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
-    ("11_.*kernel", r"^tma_load\(.*->b\[", "after the next", LOADS),
-    ("11_.*kernel", r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
+    (OF_MANY_ROWS, r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
+    (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
+    (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"/stream_k\.cu", r"^release_stage", "after the next",
      "The last stage of a piece is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
@@ -160,6 +161,12 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
      "but nothing is read too early."),
+    ("11_.*ahead", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
+    ("11_.*ahead", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    ("11_.*ahead", r"^wgmma_wait_group", "before the previous",
+     "The scales are loaded after the wait, and still before the release."),
+    ("11_.*three", r"consumer_wait\(", "before the previous",
+     "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
      "removed|only a warp|arrives without|after the next|before the previous",
      "The barrier only pairs the last arrival of consumer 1. Nothing follows that consumer 0 would "

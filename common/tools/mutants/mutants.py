@@ -43,14 +43,14 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h", "column_sum.h", "transposed_store.h")
+           "wide_store.h", "column_sum.h", "transposed_store.h", "part_store.h")
 # Compiled with every kernel.
 LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Where the verdicts are recorded.
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|PARTS_FP32|AHEAD|"
-            r"TABLE|TEAMS|EARLY)=|(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
+            r"TABLE|TEAMS|EARLY|TURNS|WAIT_LATE)=|(CLUSTER|SPLITS|SLABS)=1$|(STAGES|PARTS)=2$|BN=120$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "

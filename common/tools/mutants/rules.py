@@ -150,6 +150,7 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
     "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
+    "part_store_elements", "part_store",
     "cluster_sum_get",
     "column_sum_get", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"

@@ -11,8 +11,8 @@ import re
 import rules
 from source import BLANKED, Source, spaces
 
-# These move or compute data, tell a thread who it is, or let the next launch begin, which orders
-# nothing. Atomics and flags are not among them.
+# These move or compute data, fetch a tensor map early, tell a thread who it is, or let the next
+# launch begin, which orders nothing. Atomics and flags are not among them.
 PLAIN = {
     "cluster_rank", "elect_one", "warp_index", "shared_address",
     "element_to_float", "float_to_element", "pack_elements", "first_of_pair", "second_of_pair",
@@ -21,8 +21,8 @@ PLAIN = {
     "st_shared_b128", "ld_shared_cluster_b128", "cp_async_16", "ldmatrix_x4", "stmatrix_x4",
     "stmatrix_x2", "stmatrix_x4_trans", "w4_to_e4m3", "w4_to_e4m3_by_table",
     "wgmma_m64nNk32_e4m3_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "wgmma_promote_columns",
-    "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16", "wgmma_m64nNk16_mn_major",
-    "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote"}
+    "tma_prefetch_map", "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16",
+    "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote"}
 # Of CUDA itself.
 BARRIERS = {"__syncthreads", "__syncwarp"}
 WRAPPER = re.compile(r"^(?:DEVICE\s[^;={]*?\b|#define )([a-z]\w*)\(", re.M)

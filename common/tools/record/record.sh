@@ -25,6 +25,7 @@
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
 #   fp8_rows          70 s   11's configurations at 16 to 256 rows
+#   fp8_three        110 s   11's three.cu, ahead.cu and their variants at the five shapes and two more
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             100 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
@@ -344,6 +345,25 @@ section_fp8_rows() {
     rows h200-fp8-rows.jsonl "$gpu/compare" --dtype e4m3 \
         --kernels 11,11:pairs128,11:small,11:square --shapes $more \
         --baselines "${BASELINES:-libraries}" --iters 2
+}
+
+section_fp8_three() {
+    local three='whole whole_turns whole_under whole_alone three three_turns three_under'
+    three+=' three_alone three120'
+    local small='small small_whole small_alone small_no_prefetch square ahead ahead_one'
+    begin h200-fp8-three.jsonl
+    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
+        --kernels 11:many_rows,11:"$(sed 's/ /,11:/g' <<<"$three")" \
+        --shapes 4096x7168x16384,4096x4096x7168,4096x24576x1536,8192 \
+        --baselines "${BASELINES:-libraries}"
+    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
+        --kernels 11:per_tensor,11:per_tensor_whole \
+        --shapes 4096x7168x16384,4096x4096x7168,4096x24576x1536,8192 \
+        --baselines "${BASELINES:-libraries}"
+    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
+        --kernels 11:"$(sed 's/ /,11:/g' <<<"$small")" \
+        --shapes 128x7168x2048,128x10240x8192,256x8192x28672 \
+        --baselines "${BASELINES:-libraries}"
 }
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.

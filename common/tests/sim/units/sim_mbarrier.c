@@ -284,10 +284,12 @@ KERNEL(THREADS, 1) runaway_producer(KERNEL_ARGS args) {
     if (threadIdx.x >= 32) mbarrier_wait(&shared->full, 0);
 }
 
+/* Argument 0 loads, 1 prefetches the map. */
 KERNEL(THREADS, 1) garbage_map(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && args.splits == 1) tma_prefetch_map((const struct tensor_map *)args.a);
+    if (threadIdx.x == 0 && args.splits == 0) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
         tma_load(shared->box[0], (const struct tensor_map *)args.a, 0, 0, &shared->full);
     }
@@ -324,6 +326,7 @@ KERNEL(THREADS, 1) copied_map(KERNEL_ARGS args) {
         if (args.splits == 0) tma_load(shared->box[0], &map, 0, 0, &shared->full);
         if (args.splits == 1) load_by_value(shared, args);
         if (args.splits == 2) tma_store(&map, 0, 0, shared->box[0]);
+        if (args.splits == 3) tma_prefetch_map(&map);
     }
 }
 
@@ -564,9 +567,11 @@ int main(int argc, char **argv) {
         WRONG(runaway_producer, "lapped-waiter",
               .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
         WRONG(garbage_map, "tensor-map"),
+        WRONG(garbage_map, "tensor-map", .argument = 1),
         WRONG(copied_map, "tensor-map-copy", .argument = 0),
         WRONG(copied_map, "tensor-map-copy", .argument = 1),
         WRONG(copied_map, "tensor-map-copy", .argument = 2),
+        WRONG(copied_map, "tensor-map-copy", .argument = 3),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 0),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 1),
         CASE(box_off_the_chunks, .argument = 2),

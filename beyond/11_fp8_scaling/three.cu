@@ -1,0 +1,315 @@
+/*
+ * 11_fp8_scaling, three: a third consumer warpgroup, and a tile that is staged as a whole.
+ *
+ * The idea: a warpgroup promotes while the Tensor Core works for the others. With one other these
+ * are 256 cycles, fewer than the promotion and what surrounds it take. With two others they are
+ * 512, which is time for the end of a tile, too. A warpgroup then has 64 rows, and its sums and its
+ * accumulators fit into the 160 registers that a thread of three consumers can have. The staging
+ * memory holds the whole tile, so no store waits for the store before it within a tile. A stage is
+ * released before the promotion. What it costs: a smaller tile, so more bytes for each
+ * multiplication.
+ */
+#include "gemm.h"
+#ifndef CONSUMERS
+#define CONSUMERS 3 /* warpgroups that multiply, 2 or 3 */
+#endif
+#ifndef PARTS
+#define PARTS 1 /* times that a consumer multiplies 64 rows of a k-tile: 1, or 2 of two consumers */
+#endif
+#ifndef BN
+#define BN 128 /* columns of the CTA's tile, up to SCALE_BLOCK */
+#endif
+#ifndef CLUSTER
+#define CLUSTER 2 /* CTAs, side by side, which share the rows of A */
+#endif
+#ifndef STAGES
+#define STAGES 4 /* depth of the ring */
+#endif
+#ifndef TURNS
+#define TURNS 0 /* 0: each CTA loads a share of the rows of A. 1: one loads all, in turns */
+#endif
+#ifndef WAIT_LATE
+#define WAIT_LATE 1 /* 1: the wait for the next k-tile comes after the promotion, after a test */
+#endif
+#ifndef PREFETCH
+#define PREFETCH 1 /* 1: the TMA fetches the tensor maps while the barriers are initialized */
+#endif
+#if BN % 64
+#define EPILOGUE_N BN /* of epilogue_store.h: an odd multiple of 8 */
+#endif
+#define STAGED_PARTS PARTS /* of part_store.h */
+#define RASTER_GROUP 8 /* of tile_order.h; in clusters */
+#include "building_blocks/part_store.h"
+#include "building_blocks/pipeline.h"
+#include "building_blocks/tile_order.h"
+#include "hopper/cluster.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+
+/* 40 + 2 * 232 <= 3 * 168 and 32 + 3 * 160 <= 4 * 128, those at launch */
+#define PRODUCER_REGISTERS (CONSUMERS == 2 ? 40 : 32)
+#define CONSUMER_REGISTERS (CONSUMERS == 2 ? 232 : 160)
+
+enum {
+    BM = CONSUMERS * PARTS * 64, /* rows of the CTA's tile */
+    BK = SCALE_BLOCK,            /* of the tile: one scale for each row of A at a time */
+    THREADS = 128 * (1 + CONSUMERS),
+    SCALES_B = 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; one is used */
+    BLOCKS = SCALE_BLOCK % BN ? 2 : 1, /* of B's columns that the tile may lie in */
+    /* What the TMA delivers for one k-tile. */
+    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + BLOCKS * SCALES_B) * sizeof(float),
+};
+static_assert(BLOCKS == 1 || PARTS == 1, "a part is promoted before its tile is looked up");
+
+struct smem {
+    e4m3_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    /* [column / EPILOGUE_N][row][column % EPILOGUE_N]; 128 B swizzle if that is 64 */
+    element_t d[CONSUMERS][PARTS][64 * BN];
+    float scale_a[STAGES][BM]; /* [stage][row] */
+    /* [stage][block of columns][4 k-tiles]; the TMA writes to multiples of 128 bytes */
+    float scale_b[STAGES][32];
+    struct pipeline_stage ring[STAGES]; /* released by all consumer warps of the cluster */
+};
+
+/* Issues acc = a * b for 64 rows of a k-tile: 64 x BN x 32 at a time, four steps along k. `a` and
+ * `b` describe the first rows. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], uint64_t a, uint64_t b) {
+    UNROLL for (int step = 0; step < BK / 32; ++step) {
+        const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
+        wgmma_m64nNk32_e4m3(BN, acc, a + along_k, b + along_k, step > 0);
+    }
+}
+
+/* This CTA's tile of the cluster's item `number`: the items are rows of CLUSTER tiles. */
+DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+    struct tile tile = tile_at(number, args->tiles_m, args->items / args->tiles_m);
+    tile.n = tile.n * CLUSTER + cluster_rank();
+    return tile;
+}
+
+/* Loads the CTA's rows of A of a k-tile, or its share for all CTAs of the cluster. With TURNS all
+ * rows, if it is this CTA's turn. One thread. */
+DEVICE void load_rows(struct smem *shared, const struct gemm_args *args, int index, int first_row,
+                      int column, int turn) {
+    const int rank = cluster_rank(), row = TURNS ? 0 : rank * (BM / CLUSTER);
+    e4m3_t *a = &shared->a[index][row * BK];
+    if (CLUSTER == 1)
+        tma_load(a, &args->map_a, first_row, column, &shared->ring[index].full);
+    else if (!TURNS || turn % CLUSTER == rank)
+        tma_load_multicast(a, &args->map_a, first_row + row, column, &shared->ring[index].full,
+                           (1 << CLUSTER) - 1);
+}
+
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and its share of
+ * the rows of A for all CTAs of the cluster. A CTA whose columns lie beyond n loads its share, too.
+ * One thread. */
+DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    int turn = 0;
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(args, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* All consumer warps of the cluster have read the stage; then announces the bytes,
+             * those of other CTAs included. mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            /* A first: all CTAs wait for it. */
+            load_rows(shared, args, state.index, tile.m * BM, k_tile * BK, turn);
+            /* Each CTA fetches its own scales. Ordinary loads read them, so a peer's TMA could
+             * overwrite them only after a release at the scope of the cluster, which is slow. */
+            tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
+            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            tma_load(shared->scale_b[state.index], &args->map_scale_b,
+                     tile.n * BN / SCALE_BLOCK, k_tile / SCALES_B * SCALES_B, full);
+            pipeline_advance(&state, STAGES);
+            turn ^= 1;
+        }
+    }
+}
+
+/* A scale in shared memory. */
+DEVICE float load_scale(const float *scale) {
+    const uint32_t bits = ld_shared_b32(scale);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Releases the stage, which this warp has read, to the producers of all CTAs of the cluster: lane r
+ * arrives at CTA r's barrier. A whole warp. mapa, mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, int index) {
+    const int lane = threadIdx.x % 32;
+    mbarrier_t *empty = &shared->ring[index].empty;
+    if (CLUSTER == 1) {
+        if (lane == 0) mbarrier_arrive(empty);
+    } else if (lane < CLUSTER) {
+        mbarrier_arrive_remote(empty, lane);
+    }
+}
+
+/* Stores 64 rows of sums, and clears the sums for the next tile. One warpgroup. */
+DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
+                       int consumer, int part, float sum[BN / 2]) {
+    const int row = tile.m * BM + (consumer * PARTS + part) * 64;
+    part_store(shared->d[consumer][part], args, row, tile.n * BN, BN, sum, 1 + consumer);
+    UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;
+}
+
+/* Adds the sums of 128 products to those in fp32, times the scales of this thread's two rows: in
+ * scale[0] with those of the first block of B's columns, which has `chunks` times 8 columns of the
+ * tile, in scale[1] with those of the next block. Whole warps. */
+DEVICE void promote(float sum[BN / 2], float acc[BN / 2], const float scale[BLOCKS][2],
+                    int chunks) {
+    enum { LAST = BLOCKS - 1, AT_ONCE = BLOCKS == 1 ? BN / 8 : 1 };
+    UNROLL for (int j = 0; j < BN / 8; j += AT_ONCE) {
+        const float of_chunk[2] = {j < chunks ? scale[0][0] : scale[LAST][0],
+                                   j < chunks ? scale[0][1] : scale[LAST][1]};
+        wgmma_promote(&sum[4 * j], &acc[4 * j], of_chunk, 4 * AT_ONCE);
+    }
+}
+
+/* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4; /* of 64 */
+    const e4m3_t *rows = &shared->a[0][consumer * PARTS * 64 * BK];
+    /* Of the first stage. Rows are 128 bytes; eight of them make the swizzle's 1024-byte pattern,
+     * hence the stride. */
+    const uint64_t a_first = wgmma_descriptor(shared_address(rows), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_first =
+        wgmma_descriptor(shared_address(shared->b[0]), 0, 1024, SWIZZLE_128B);
+    uint64_t a = a_first, b = b_first; /* of the stage to read next */
+    float acc[BN / 2], sum[PARTS][BN / 2];
+    UNROLL for (int i = 0; i < PARTS * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
+    struct pipeline_state state = {0, 0}; /* the next to read */
+    struct tile tile = {0, 0}; /* whose last part is not stored yet */
+    int chunks = 0; /* of 8 columns in that tile before B's scale changes */
+    const int clusters = gridDim.x / CLUSTER;
+    /* Stages that are read and then loaded again. Nothing arrives for the others: when a CTA ends,
+     * no arrival is still on its way to it. */
+    int reloads = ((args->items - 1 - (int)blockIdx.x / CLUSTER) / clusters + 1) * args->tiles_k -
+                  STAGES;
+    /* All bytes of the k-tile have arrived, its scales among them. mbarrier.try_wait */
+    consumer_wait(shared->ring, state);
+    for (int number = blockIdx.x / CLUSTER; number < args->items; number += clusters) {
+        const bool first = number < clusters, last = number + clusters >= args->items;
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            const float *scale_a = &shared->scale_a[state.index][consumer * PARTS * 64 + row];
+            const float *scale_b = &shared->scale_b[state.index][k_tile % SCALES_B];
+            UNROLL for (int part = 0; part < PARTS; ++part) {
+                const int read = state.index; /* the stage of this k-tile */
+                const bool follows = k_tile < args->tiles_k - 1 || !last; /* another k-tile */
+                bool full = true; /* the next stage, as far as this thread has tested it */
+                /* The promotion's reads of the accumulators come before the multiplications.
+                 * wgmma.fence */
+                wgmma_fence();
+                multiply(acc, a + (part * 64 * BK * sizeof(e4m3_t) >> 4), b);
+                wgmma_commit_group();
+
+                /* Under these multiplications: whatever is not the promotion. */
+                float scale[BLOCKS][2];
+                UNROLL for (int block = 0; block < BLOCKS; ++block) {
+                    const float s = load_scale(&scale_b[block * SCALES_B]);
+                    scale[block][0] = load_scale(&scale_a[part * 64]) * s;
+                    scale[block][1] = load_scale(&scale_a[part * 64 + 8]) * s;
+                }
+                /* Stores a part under the multiplications after its last ones. */
+                if (part == 0 && k_tile == 0 && !first)
+                    store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
+                if (part == PARTS - 1 && k_tile == 0) {
+                    tile = cluster_tile(args, number);
+                    chunks = (SCALE_BLOCK - tile.n * BN % SCALE_BLOCK) / 8;
+                }
+                if (part > 0 && k_tile == args->tiles_k - 1)
+                    store_part(shared, args, tile, consumer, part - 1, sum[part - 1]);
+                if (part == PARTS - 1) {
+                    /* This lane has read its scales, before the TMA overwrites them.
+                     * fence.proxy.async */
+                    fence_proxy_async();
+                    /* So have all lanes, before one arrives. bar.warp.sync */
+                    __syncwarp();
+                    pipeline_advance(&state, STAGES);
+                    a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
+                    b = b_first + (unsigned)(state.index * sizeof shared->b[0] >> 4);
+                    /* Have all bytes of the next k-tile arrived? mbarrier.test_wait */
+                    if (WAIT_LATE) full = consumer_test_wait(shared->ring, state);
+                    /* They have. mbarrier.try_wait */
+                    else if (follows) consumer_wait(shared->ring, state);
+                }
+
+                /* The sums of 128 products are complete, and A and B have been read.
+                 * wgmma.wait_group */
+                wgmma_wait_group(0);
+                if (part == PARTS - 1 && reloads-- > 0) release_stage(shared, read);
+                promote(sum[part], acc, scale, chunks);
+                /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
+                if (part == PARTS - 1 && !full && follows) consumer_wait(shared->ring, state);
+            }
+        }
+    }
+    store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
+    if (threadIdx.x % 128 == 0) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const int warp = warp_index(), warpgroup = warp / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
+        /* The TMA signals these barriers, and so do the other CTAs. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    if (PREFETCH && threadIdx.x == 32) {
+        tma_prefetch_map(&args.map_a);
+        tma_prefetch_map(&args.map_scale_a);
+        tma_prefetch_map(&args.map_b);
+        tma_prefetch_map(&args.map_scale_b);
+        tma_prefetch_map(&args.map_d);
+    }
+    /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
+     * ordered. barrier.cluster */
+    cluster_sync_relaxed();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (warp == 0 && elect_one()) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+    /* No barrier of the cluster: a CTA has waited for all bytes that others send, and they do not
+     * arrive at its barriers any more (`reloads`). */
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda,
+                        TURNS ? BM : BM / CLUSTER, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
+                        p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
+                        args.tiles_k,
+                        p->scales.pitch_b, BLOCKS, SCALES_B, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        EPILOGUE_SWIZZLE))
+        return GEMM_UNSUPPORTED;
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
+    const int resident = gemm_resident_clusters(&launch);
+    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
+    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    return gemm_launch_kernel(&launch, &args);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
+    .technique = "promotion under two other warpgroups' multiplications; the whole tile staged",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+};
