@@ -47,7 +47,7 @@
 enum {
     MEMBERS = CONSUMERS / TEAMS,              /* warpgroups of a team */
     BN = 64 * MEMBERS * SLABS, BK = W4_BLOCK, /* one scale for each channel at a time */
-    BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
+    BLOCKS = (BN + W4_BLOCK - 1) / W4_BLOCK,                     /* of weights, in a stage */
     THREADS = 128 * (1 + CONSUMERS),
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
