@@ -29,6 +29,9 @@
 #ifndef DEPTH
 #define DEPTH 14 /* slabs of weights of a thread that are under way or not yet read */
 #endif
+#ifndef SHARE
+#define SHARE 1 /* tiles side by side whose CTAs, a cluster, share rows of A: 1 or 2 */
+#endif
 
 enum {
     CHUNKS = W4_BLOCK / 64 + 1, /* of 16 bytes, of a thread's slab: weights, then scales */
@@ -42,6 +45,7 @@ struct tiles {
 
 /* Then a stage is always the same team's; see kernel.cu. */
 static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
+static_assert(DEPTH % SLABS == 0, "the slots hold whole k-tiles");
 
 enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
 
@@ -56,16 +60,23 @@ struct smem {
 
 /* A thread's copies. */
 struct copies {
-    const uint8_t *block; /* of weights: the next one to fetch from */
-    int half;             /* of its channels: those of the consumer's first slab */
-    int left;             /* k-tiles to fetch */
-    int slot;             /* of the next slab to take, and then of the next one to fetch */
+    const uint8_t *from; /* its weights for the next k-tile's first 64 of k */
+    int scales;          /* bytes from there to the scales of its channels */
+    int stride;          /* bytes from one k-tile of its team to the next */
+    int left;            /* k-tiles to fetch */
+    int valid;           /* bytes of a copy: 0 beyond n, where there may be no block */
+    int slot;            /* of the next slab to take, and then of the next one to fetch */
 };
 
-/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
+/* A cluster: SHARE tiles side by side, whose CTAs share rows of A, times `splits` parts of the k
+ * loop of each. The parts of a tile have neighbouring ranks. */
+DEVICE int part_of_k(const struct gemm_args *args) { return cluster_rank() % args->splits; }
+DEVICE int tile_of_cluster(const struct gemm_args *args) { return cluster_rank() / args->splits; }
+
+/* k-tiles of this CTA. The CTAs of a tile take turns, because DRAM reads neighbouring addresses
  * faster together. */
 DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
-    return (args->tiles_k - (int)cluster_rank() + args->splits - 1) / args->splits;
+    return (args->tiles_k - part_of_k(args) + args->splits - 1) / args->splits;
 }
 
 /* Of these, a team's: every TEAMS-th. */
@@ -75,37 +86,43 @@ DEVICE int k_tiles_of_team(const struct gemm_args *args, int team) {
 
 /* Starts copying a slab of the thread's next k-tile, as one group, which is empty after the last
  * k-tile. A thread of a consumer. */
-DEVICE void fetch_slab(struct smem *shared, const struct gemm_args *args, struct copies *copies,
-                       int slab) {
-    const int own = threadIdx.x - 128, thread = threadIdx.x % 128, half = copies->half + slab;
+DEVICE void fetch_slab(struct smem *shared, struct copies *copies, int slab) {
+    const int own = threadIdx.x - 128;
     if (copies->left > 0) {
+        struct b128(*const to)[128 * CONSUMERS] = shared->memory.tiles.b[copies->slot];
+        const uint8_t *const from = copies->from + slab * (W4_WEIGHT_BYTES / 2);
         UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
-            cp_async_16(&shared->memory.tiles.b[copies->slot][i][own],
-                        copies->block + ((half * (W4_BLOCK / 64) + i) * 128 + thread) * 16, 16);
-        /* The scales of four threads' channels, of which one is this thread. */
-        cp_async_16(&shared->memory.tiles.b[copies->slot][CHUNKS - 1][own],
-                    copies->block + W4_WEIGHT_BYTES + half * 128 + thread / 16 * 16, 16);
+            cp_async_16(&to[i][own], from + i * 128 * 16, copies->valid);
+        /* Four words, of which one has the scales of this thread's two channels. */
+        cp_async_16(&to[CHUNKS - 1][own], copies->from + copies->scales + slab * 128,
+                    copies->valid);
     }
     /* The slab is one group, the unit that waits count. cp.async.commit_group */
     cp_async_commit_group();
     copies->slot = copies->slot + 1 == DEPTH ? 0 : copies->slot + 1;
     if (slab < SLABS - 1) return;
-    copies->block += (int64_t)args->splits * TEAMS * W4_BLOCK_BYTES;
+    copies->from += copies->stride;
     --copies->left;
 }
 
 /* Starts the first copies of a consumer, which fill all of its threads' slots. One warpgroup. */
 DEVICE struct copies first_copies(struct smem *shared, const struct gemm_args *args,
                                   struct place place, int team, int member) {
-    const int half = (place.n * MEMBERS + member) * SLABS; /* 64 channels */
-    const int k_tile = cluster_rank() + team * args->splits;
-    struct copies copies = {NULL, half % 2, k_tiles_of_team(args, team), 0};
-    copies.block = (const uint8_t *)args->b +
-                   ((int64_t)(half / 2) * args->tiles_k + k_tile) * W4_BLOCK_BYTES;
-    /* Beyond n there may be no block. */
-    if (half / 2 >= (args->n + W4_BLOCK - 1) / W4_BLOCK) copies.left = 0;
+    const int thread = threadIdx.x % 128;
+    const int half = (place.n * MEMBERS + member) * SLABS; /* of a block: 64 channels */
+    const int block = half / 2, k_tile = part_of_k(args) + team * args->splits;
+    struct copies copies;
+    copies.from = (const uint8_t *)args->b +
+                  ((int64_t)block * args->tiles_k + k_tile) * W4_BLOCK_BYTES +
+                  half % 2 * (W4_WEIGHT_BYTES / 2) + thread * 16;
+    copies.scales = W4_WEIGHT_BYTES - half % 2 * (W4_WEIGHT_BYTES / 2 - 128) + thread / 16 * 16 -
+                    thread * 16;
+    copies.stride = args->splits * TEAMS * W4_BLOCK_BYTES;
+    copies.left = k_tiles_of_team(args, team);
+    copies.valid = block * W4_BLOCK < args->n ? 16 : 0;
+    copies.slot = 0;
     NO_UNROLL for (int i = 0; i < DEPTH / SLABS; ++i)
-        UNROLL for (int slab = 0; slab < SLABS; ++slab) fetch_slab(shared, args, &copies, slab);
+        UNROLL for (int slab = 0; slab < SLABS; ++slab) fetch_slab(shared, &copies, slab);
     return copies;
 }
 
@@ -119,17 +136,25 @@ DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t 
     }
 }
 
-/* Fills the ring with A's part of this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros
- * in beyond m and k. One thread. */
+/* Fills the ring with A's part of this CTA's k-tiles, from `item` up to `end`; with SHARE 2, with
+ * half of the rows of both CTAs. The TMA fills zeros in beyond m and k. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
                      struct pipeline_state *state, int item, int end) {
+    const int row = tile_of_cluster(args) * (BM / SHARE); /* of the tile's */
     NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
-        const int k_tile = item * args->splits + cluster_rank();
-        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
-         * .arrive.expect_tx */
+        const int k_tile = item * args->splits + part_of_k(args);
+        mbarrier_t *full = &shared->ring[state->index].full;
+        e4m3_t *a = &shared->memory.tiles.a[state->index][row * BK];
+        /* All consumer warps have read the stage, with SHARE 2 those of both CTAs; then announces
+         * the bytes. mbarrier.try_wait, .arrive.expect_tx */
         producer_acquire(shared->ring, *state, A_BYTES);
-        tma_load(shared->memory.tiles.a[state->index], &args->map_a, place.m * BM, k_tile * BK,
-                 &shared->ring[state->index].full);
+        if (SHARE == 1) {
+            tma_load(a, &args->map_a, place.m * BM, k_tile * BK, full);
+        } else {
+            const int both = 1 | 1 << args->splits;
+            tma_load_multicast(a, &args->map_a, place.m * BM + row, k_tile * BK, full,
+                               (uint16_t)(both << part_of_k(args)));
+        }
         pipeline_advance(state, STAGES);
     }
 }
@@ -173,12 +198,18 @@ DEVICE void issue_slab(struct smem *shared, struct pipeline_state *state, float 
 
 /* Adds up the sums of a slab that has been waited for in fp32, times the scales of this thread's
  * two channels, and releases A's stage after the k-tile's last slab. One warpgroup. */
-DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
-                        float acc[BM / 2], struct fragments *f, int slab) {
+DEVICE void finish_slab(struct smem *shared, const struct gemm_args *args,
+                        struct pipeline_state *state, float sum[BM / 2], float acc[BM / 2],
+                        struct fragments *f, int slab) {
     keep(f);
-    /* The Tensor Core has read the stage for this warp, and one of its lanes arrives.
-     * mbarrier.arrive */
-    if (slab == SLABS - 1 && threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    /* The Tensor Core has read the stage for this warp. One lane arrives, or with SHARE 2 one for
+     * each CTA that loads a part of the stage. mbarrier.arrive; mapa */
+    if (slab == SLABS - 1 && threadIdx.x % 32 < SHARE) {
+        if (SHARE == 1) consumer_release(shared->ring, *state);
+        else
+            mbarrier_arrive_remote(&shared->ring[state->index].empty,
+                                   threadIdx.x % 32 * args->splits + part_of_k(args));
+    }
     next_slab(state, slab);
     wgmma_promote(sum, acc, f->scale, BM / 2);
 }
@@ -198,7 +229,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct c
     if (slabs > 0) {
         take_slab(shared, &take, &copies, &w, 0);
         convert(&f, &w);
-        fetch_slab(shared, args, &copies, 0);
+        fetch_slab(shared, &copies, 0);
     }
     if (slabs > 1) take_slab(shared, &take, &copies, &w, LAST);
     NO_UNROLL for (int i = 2; i <= slabs; i += 2) {
@@ -207,26 +238,26 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct c
         keep(&g); /* all of it comes before the next multiplications */
         issue_slab(shared, &issue, second, &g, LAST);
         /* Its words have been read, so the slot is free. */
-        fetch_slab(shared, args, &copies, LAST);
+        fetch_slab(shared, &copies, LAST);
         if (i < slabs) take_slab(shared, &take, &copies, &w, 0);
         /* The first slab's sums are complete, and the Tensor Core has read its part of A. The
          * second slab stays under way. wgmma.wait_group */
         wgmma_wait_group(1);
-        finish_slab(shared, &done, sum[0], first, &f, 0);
+        finish_slab(shared, args, &done, sum[0], first, &f, 0);
         if (i < slabs) {
             convert(&f, &w);
-            fetch_slab(shared, args, &copies, 0);
+            fetch_slab(shared, &copies, 0);
         }
         if (i + 1 < slabs) take_slab(shared, &take, &copies, &w, LAST);
         /* So are the second slab's. wgmma.wait_group */
         wgmma_wait_group(0);
-        finish_slab(shared, &done, sum[LAST], second, &g, LAST);
+        finish_slab(shared, args, &done, sum[LAST], second, &g, LAST);
     }
     if (slabs % 2) {
         issue_slab(shared, &issue, first, &f, 0);
         /* The last slab has no other beside it. wgmma.wait_group */
         wgmma_wait_group(0);
-        finish_slab(shared, &done, sum[0], first, &f, 0);
+        finish_slab(shared, args, &done, sum[0], first, &f, 0);
     }
     /* All consumer warps have read their last stage and their own slots, and no load is under way,
      * so the sums may overwrite them. bar.sync */
@@ -248,7 +279,7 @@ DEVICE void fetch_scales(struct smem *shared, const struct gemm_args *args, stru
 DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
     enum { CHUNKS_OF_ROW = BN / SUM_CHUNK };
     const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
-    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS_OF_ROW;
+    NO_UNROLL for (int i = part_of_k(args) * THREADS + threadIdx.x; i < rows * CHUNKS_OF_ROW;
                    i += args->splits * THREADS) {
         const int row = i / CHUNKS_OF_ROW, chunk = i % CHUNKS_OF_ROW * SUM_CHUNK;
         const uint32_t bits = ld_shared_b32(&shared->scale[row]);
@@ -256,7 +287,8 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
         memcpy(&scale, &bits, sizeof scale);
         UNROLL for (int team = 0; team < TEAMS; ++team) {
             float of_team[SUM_CHUNK];
-            column_sum_get(&shared->memory.sums[team][row * PITCH + chunk], args->splits, of_team);
+            column_sum_get_from(&shared->memory.sums[team][row * PITCH + chunk],
+                                tile_of_cluster(args) * args->splits, args->splits, of_team);
             UNROLL for (int j = 0; j < SUM_CHUNK; ++j) sum[j] += of_team[j];
         }
         column_sum_store(args, place.m * BM + row, place.n * BN + chunk, scale * UNIT, sum);
@@ -266,46 +298,52 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const struct place place = place_of(&args, blockIdx.x / args.splits);
-    const bool loads = threadIdx.x == 0;
     const int team = (warpgroup - 1) / MEMBERS, member = (warpgroup - 1) % MEMBERS;
+    const int cluster = SHARE * args.splits;
+    struct place place = place_of(&args, blockIdx.x / cluster);
+    const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    struct copies copies = {NULL, 0, 0, 0};
+    struct copies copies = {NULL, 0, 0, 0, 0, 0};
+    place.n = place.n * SHARE + tile_of_cluster(&args);
     if (warpgroup > 0) copies = first_copies(shared, &args, place, team, member);
     if (loads) {
-        pipeline_init(shared->ring, STAGES, MEMBERS * 4);
-        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
+        pipeline_init(shared->ring, STAGES, SHARE * MEMBERS * 4);
+        /* The TMA signals these barriers, in the async proxy, and so may the other CTA.
+         * fence.mbarrier_init */
         fence_mbarrier_init();
         /* The first round needs no wait, and a short main loop waits for its first bytes. */
-        producer(shared, &args, place, &state, 0, STAGES);
+        if (SHARE == 1) producer(shared, &args, place, &state, 0, STAGES);
     }
-    /* The barriers are initialized before others use them. bar.sync */
-    __syncthreads();
+    /* The barriers are initialized before others use them. bar.sync, barrier.cluster */
+    if (SHARE == 1) __syncthreads();
+    else cluster_sync_relaxed();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        if (loads)
+            producer(shared, &args, place, &state, SHARE == 1 ? STAGES : 0, args.tiles_k);
         else if (threadIdx.x >= 32) fetch_scales(shared, &args, place);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, copies, team, member);
     }
-    /* The sums of all CTAs of the cluster are complete, and the scales are in shared memory.
+    /* The sums of all CTAs of a tile are complete, and the scales are in shared memory.
      * barrier.cluster, bar.sync */
     if (args.splits > 1) cluster_sync();
     else __syncthreads();
     store_tile(shared, &args, place);
-    /* No CTA exits while a peer may still read its memory. barrier.cluster */
-    if (args.splits > 1) cluster_sync();
+    /* No CTA exits while another may still read its memory or arrive at its barriers.
+     * barrier.cluster */
+    if (cluster > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n;
-    args.splits = cluster_splits(launch, tiles, args.tiles_k);
-    launch.grid = tiles * args.splits;
-    launch.cluster = args.splits;
+    if (make_maps(&args, p, BM / SHARE)) return GEMM_UNSUPPORTED;
+    const int groups = args.tiles_m * ceil_div(args.tiles_n, SHARE);
+    args.splits = cluster_splits_of(launch, groups, args.tiles_k, SHARE);
+    launch.cluster = SHARE * args.splits;
+    launch.grid = groups * launch.cluster;
     return gemm_launch_kernel(&launch, &args);
 }
 
@@ -313,6 +351,6 @@ const struct gemm_kernel GEMM_KERNEL = {
     .name = "12_w4a8", .variant = GEMM_VARIANT,
     .technique = "every thread fetches its own weights",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
-    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .threads = THREADS, .cluster = SHARE, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };
