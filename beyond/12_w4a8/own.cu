@@ -90,12 +90,11 @@ DEVICE void fetch_slab(struct smem *shared, struct copies *copies, int slab) {
     const int own = threadIdx.x - 128;
     if (copies->left > 0) {
         struct b128(*const to)[128 * CONSUMERS] = shared->memory.tiles.b[copies->slot];
-        const uint8_t *const from = copies->from + slab * (W4_WEIGHT_BYTES / 2);
+        const uint8_t *const from = copies->from + slab * W4_HALF_BYTES;
         UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
             cp_async_16(&to[i][own], from + i * 128 * 16, copies->valid);
         /* Four words, of which one has the scales of this thread's two channels. */
-        cp_async_16(&to[CHUNKS - 1][own], copies->from + copies->scales + slab * 128,
-                    copies->valid);
+        cp_async_16(&to[CHUNKS - 1][own], from + copies->scales, copies->valid);
     }
     /* The slab is one group, the unit that waits count. cp.async.commit_group */
     cp_async_commit_group();
@@ -114,9 +113,8 @@ DEVICE struct copies first_copies(struct smem *shared, const struct gemm_args *a
     struct copies copies;
     copies.from = (const uint8_t *)args->b +
                   ((int64_t)block * args->tiles_k + k_tile) * W4_BLOCK_BYTES +
-                  half % 2 * (W4_WEIGHT_BYTES / 2) + thread * 16;
-    copies.scales = W4_WEIGHT_BYTES - half % 2 * (W4_WEIGHT_BYTES / 2 - 128) + thread / 16 * 16 -
-                    thread * 16;
+                  half % 2 * W4_HALF_BYTES + thread * 16;
+    copies.scales = W4_WEIGHT_BYTES + thread / 16 * 16 - thread * 16;
     copies.stride = args->splits * TEAMS * W4_BLOCK_BYTES;
     copies.left = k_tiles_of_team(args, team);
     copies.valid = block * W4_BLOCK < args->n ? 16 : 0;
@@ -339,7 +337,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM / SHARE)) return GEMM_UNSUPPORTED;
+    if (make_maps(&args, p, BM / SHARE, BLOCK_LINES)) return GEMM_UNSUPPORTED;
     const int groups = args.tiles_m * ceil_div(args.tiles_n, SHARE);
     args.splits = cluster_splits_of(launch, groups, args.tiles_k, SHARE);
     launch.cluster = SHARE * args.splits;

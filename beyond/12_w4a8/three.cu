@@ -5,10 +5,9 @@
  * other consumer, 256 cycles, and that is not enough. Here there are three consumers of 64 channels
  * each, so the multiplications of two others are queued meanwhile, 512 cycles. Then nothing else
  * has to be hidden: a consumer waits for a k-tile, converts its weights, multiplies, releases the
- * stage and promotes, one after the other. What it costs: a tile has 192 channels, which are one
- * and a half blocks of weights, so each CTA fetches half a block that it does not use. And there
- * are 160 registers for a thread, all of which the main loop takes, so a tile is stored with no
- * multiplication of its consumer under way.
+ * stage and promotes, one after the other. What it costs: there are 160 registers for a thread,
+ * and the main loop takes them all, so a tile is stored with no multiplication of its consumer
+ * under way. And a tile has 192 channels, which are three halves of blocks.
  */
 #include "gemm.h"
 #define BUFFERS 2 /* of epilogue_store.h */
@@ -24,7 +23,7 @@
 #include "hopper/wgmma.h"
 #define BM 128 /* of configuration.h, as the next two */
 #define CONSUMERS 3
-#define STAGES 5
+#define STAGES 6
 #include "configuration.h"
 #include "fragments.h"
 
@@ -33,7 +32,7 @@ enum { CLUSTER = 2 /* CTAs, side by side: they share rows of A */ };
 struct smem {
     e4m3_t a[STAGES][BM * BK];                  /* [stage][row][k], 128 B swizzle */
     element_t d[CONSUMERS][BUFFERS][64 * 64];   /* [row][column] */
-    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+    uint8_t b[STAGES][CONSUMERS * W4_HALF_BYTES]; /* [stage][half], as w4_block.h has it */
     struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 24 warps */
 };
 
@@ -54,10 +53,6 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-/* A CTA's first 64 channels within the blocks that it fetches: of the two CTAs of a cluster, which
- * have 384 channels, the second begins in the middle of a block. Any thread. */
-DEVICE int first_slab(void) { return cluster_rank() * BN % W4_BLOCK / 64; }
-
 /* Fills the ring with all k-tiles of tile after tile: the CTA's own weights, and half of the rows
  * of A for both CTAs. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
@@ -75,9 +70,9 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
                                k_tile * BK, full, (1 << CLUSTER) - 1);
             /* Each CTA fetches its own weights. Ordinary loads read them, so a peer's TMA could
              * overwrite them only after a release at the scope of the cluster, which is slow. */
-            UNROLL for (int i = 0; i < BLOCKS; ++i)
-                tma_load(&shared->b[state.index][i * W4_BLOCK_BYTES], &args->map_b,
-                         block_row(args, tile.n * BN / W4_BLOCK + i, k_tile), 0, full);
+            UNROLL for (int i = 0; i < CONSUMERS; ++i)
+                tma_load(&shared->b[state.index][i * W4_HALF_BYTES], &args->map_b,
+                         half_row(args, tile.n * CONSUMERS + i, k_tile), 0, full);
             pipeline_advance(&state, STAGES);
         }
     }
@@ -106,7 +101,6 @@ DEVICE void store_slab(struct smem *shared, const struct gemm_args *args, int nu
 
 /* Multiplies, promotes and stores its channels of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int slab = first_slab() + consumer;
     struct pipeline_state state = {0, 0};
     for (int number = blockIdx.x / CLUSTER; number < args->items;
          number += gridDim.x / CLUSTER) {
@@ -116,7 +110,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             struct fragments f;
             /* All bytes of the k-tile have arrived. mbarrier.try_wait */
             consumer_wait(shared->ring, state);
-            load_weights(&w, shared->b[state.index], slab);
+            load_weights(&w, shared->b[state.index], consumer);
             convert(&f, &w);
             /* The conversion's writing of the fragments, and the promotion's reading of the
              * accumulators, come before the multiplications. wgmma.fence */
@@ -166,7 +160,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (make_maps(&args, p, BM / CLUSTER) ||
+    if (make_maps(&args, p, BM / CLUSTER, HALF_LINES) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
