@@ -23,7 +23,7 @@ static void *memory_of(size_t bytes) {
 
 /* ---- weights: read back by the header's words alone ---- */
 
-/* Where w4_block.h puts a weight: the block, its half of 64 channels, 64 of k, the thread, the word,
+/* Where w4_block.h puts a weight: the block, its half (64 channels), 64 of k, the thread, the word,
  * and the bits of the word after the rotation that the second four weights need. */
 static int weight_in(const uint8_t *blocks, int k, int channel, int column) {
     const int groups = (k + GROUP - 1) / GROUP, row = channel % 64;
