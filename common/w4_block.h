@@ -32,8 +32,8 @@
 #include "element_codec.h"
 
 enum {
-    W4_BLOCK = SCALE_BLOCK, /* channels, and elements of k */
-    W4_HALF = 64, /* channels */
+    W4_BLOCK = SCALE_BLOCK,                   /* channels, and elements of k */
+    W4_HALF = 64,                             /* channels */
     W4_WEIGHT_BYTES = W4_HALF * W4_BLOCK / 2, /* of a half */
     W4_HALF_BYTES = W4_WEIGHT_BYTES + W4_HALF * 2,
     W4_BLOCK_BYTES = 2 * W4_HALF_BYTES,

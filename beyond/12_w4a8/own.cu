@@ -64,7 +64,6 @@ struct copies {
     int scales;          /* bytes from there to the scales of its channels */
     int stride;          /* bytes from one k-tile of its team to the next */
     int left;            /* k-tiles to fetch */
-    int valid;           /* bytes of a copy: 0 beyond n, where there may be no block */
     int slot;            /* of the next slab to take, and then of the next one to fetch */
 };
 
@@ -92,9 +91,9 @@ DEVICE void fetch_slab(struct smem *shared, struct copies *copies, int slab) {
         struct b128(*const to)[128 * CONSUMERS] = shared->memory.tiles.b[copies->slot];
         const uint8_t *const from = copies->from + slab * W4_HALF_BYTES;
         UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
-            cp_async_16(&to[i][own], from + i * 128 * 16, copies->valid);
+            cp_async_16(&to[i][own], from + i * 128 * 16, 16);
         /* Four words, of which one has the scales of this thread's two channels. */
-        cp_async_16(&to[CHUNKS - 1][own], from + copies->scales, copies->valid);
+        cp_async_16(&to[CHUNKS - 1][own], from + copies->scales, 16);
     }
     /* The slab is one group, the unit that waits count. cp.async.commit_group */
     cp_async_commit_group();
@@ -109,7 +108,9 @@ DEVICE struct copies first_copies(struct smem *shared, const struct gemm_args *a
                                   struct place place, int team, int member) {
     const int thread = threadIdx.x % 128;
     const int half = (place.n * MEMBERS + member) * SLABS; /* of a block: 64 channels */
-    const int block = half / 2, k_tile = part_of_k(args) + team * args->splits;
+    const int last = (args->n - 1) / W4_BLOCK; /* block; beyond it any other, which is not stored */
+    const int block = half / 2 < last ? half / 2 : last;
+    const int k_tile = part_of_k(args) + team * args->splits;
     struct copies copies;
     copies.from = (const uint8_t *)args->b +
                   ((int64_t)block * args->tiles_k + k_tile) * W4_BLOCK_BYTES +
@@ -117,7 +118,6 @@ DEVICE struct copies first_copies(struct smem *shared, const struct gemm_args *a
     copies.scales = W4_WEIGHT_BYTES + thread / 16 * 16 - thread * 16;
     copies.stride = args->splits * TEAMS * W4_BLOCK_BYTES;
     copies.left = k_tiles_of_team(args, team);
-    copies.valid = block * W4_BLOCK < args->n ? 16 : 0;
     copies.slot = 0;
     NO_UNROLL for (int i = 0; i < DEPTH / SLABS; ++i)
         UNROLL for (int slab = 0; slab < SLABS; ++slab) fetch_slab(shared, &copies, slab);
@@ -301,7 +301,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     struct place place = place_of(&args, blockIdx.x / cluster);
     const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    struct copies copies = {NULL, 0, 0, 0, 0, 0};
+    struct copies copies = {NULL, 0, 0, 0, 0};
     place.n = place.n * SHARE + tile_of_cluster(&args);
     if (warpgroup > 0) copies = first_copies(shared, &args, place, team, member);
     if (loads) {
