@@ -82,9 +82,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
  * r's barrier. A whole warp. */
 DEVICE void release(struct smem *shared, struct pipeline_state state) {
     const int lane = threadIdx.x % 32;
-    /* This lane has read its weights, before the TMA overwrites them. fence.proxy.async */
-    fence_proxy_async();
-    /* So have all lanes, before one arrives. bar.warp.sync */
+    /* All lanes have read their weights, before one arrives. bar.warp.sync */
     __syncwarp();
     /* mapa, mbarrier.arrive */
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[state.index].empty, lane);
@@ -118,6 +116,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             multiply(acc, &f, shared->a[state.index]);
             /* They are one group, the unit that waits count. wgmma.commit_group */
             wgmma_commit_group();
+            /* This thread's reads of the weights come before the TMA's next write to their stage.
+             * fence.proxy.async */
+            fence_proxy_async();
             /* The sums of 128 products are complete, and A's part of the stage has been read.
              * wgmma.wait_group */
             wgmma_wait_group(0);
