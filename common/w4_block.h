@@ -5,12 +5,13 @@
  * a bf16, and its weights are whole numbers from -7 to 7: a sign and a magnitude. (Two's complement
  * would also have -8, which takes more instructions to convert.)
  *
- * 128 channels x 128 of k are a block: 8192 bytes of weights, then 256 bytes of scales. Blocks lie
- * one after the other, [ceil(n / 128)][ceil(k / 128)]; beyond n and k they hold zeros.
+ * 128 channels x 128 of k are a block. Its halves are 64 channels each: 4096 bytes of weights, then
+ * 128 bytes of scales. Blocks lie one after the other, [ceil(n / 128)][ceil(k / 128)]; beyond n and
+ * k they hold zeros.
  *
  * The Tensor Core takes 64 channels from 128 threads, and 32 of k at a time (PTX ISA: "Register
  * Fragments for wgmma.mma_async.m64nNk32"). A thread's registers for 64 of k are 32 weights, 16
- * bytes; so a block's weights are [2: 64 channels][2: 64 of k][128 threads][4 words]. With lane =
+ * bytes; so the weights of a half are [2: 64 of k][128 threads][4 words]. With lane =
  * 4 g + t, word 2 s + j has eight weights of step s, 32 of k: four of channel 16 warp + g and four
  * of the channel eight further, k = 32 s + 16 j + 4 t + 0, 1, 2, 3.
  *
@@ -20,8 +21,8 @@
  *
  *     e4m3 of a sign and a magnitude of 3 bits: subnormal, exponent field 0: magnitude * 2^-9
  *
- * The scales: the word 32 half + 8 warp + g has that of channel 64 half + 16 warp + g in its lower
- * half, and that of the channel eight further in its upper half.
+ * The scales of a half: the word 8 warp + g has that of channel 16 warp + g in its lower 16 bits,
+ * and that of the channel eight further in its upper ones.
  */
 #ifndef W4_BLOCK_H
 #define W4_BLOCK_H
@@ -31,9 +32,11 @@
 #include "element_codec.h"
 
 enum {
-    W4_BLOCK = SCALE_BLOCK, /* channels, and elements of k */
-    W4_WEIGHT_BYTES = W4_BLOCK * W4_BLOCK / 2,
-    W4_BLOCK_BYTES = W4_WEIGHT_BYTES + W4_BLOCK * 2,
+    W4_BLOCK = SCALE_BLOCK,                   /* channels, and elements of k */
+    W4_HALF = 64,                             /* channels */
+    W4_WEIGHT_BYTES = W4_HALF * W4_BLOCK / 2, /* of a half */
+    W4_HALF_BYTES = W4_WEIGHT_BYTES + W4_HALF * 2,
+    W4_BLOCK_BYTES = 2 * W4_HALF_BYTES,
     W4_GREATEST = 7, /* magnitude of a weight */
 };
 
@@ -55,9 +58,10 @@ struct w4_place {
 };
 
 static inline struct w4_place w4_place_of(int channel, int k) {
-    const int row = channel % 64, thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
-    const int of_thread = (channel % W4_BLOCK / 64 * 2 + k % W4_BLOCK / 64) * 128 + thread;
-    const int at = of_thread * 16 + (k % 64 / 32 * 2 + k % 32 / 16) * 4;
+    const int row = channel % W4_HALF, half = channel % W4_BLOCK / W4_HALF;
+    const int thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
+    const int at = half * W4_HALF_BYTES + (k % W4_BLOCK / 64 * 128 + thread) * 16 +
+                   (k % 64 / 32 * 2 + k % 32 / 16) * 4;
     if (row / 8 % 2 == 0) return (struct w4_place){at + k % 4, at + k % 4, 0};
     return (struct w4_place){at + k % 4, at + (k + 1) % 4, 4};
 }
@@ -81,8 +85,8 @@ static inline int w4_get(const uint8_t *block, int channel, int k) {
 
 /* Where a channel's scale lies in a block. */
 static inline size_t w4_place_of_scale(int channel) {
-    const int c = channel % W4_BLOCK, word = c / 64 * 32 + c % 64 / 16 * 8 + c % 8;
-    return W4_WEIGHT_BYTES + (size_t)word * 4 + (size_t)(c / 8 % 2) * 2;
+    const int c = channel % W4_BLOCK, word = c % W4_HALF / 16 * 8 + c % 8;
+    return (size_t)(c / W4_HALF * W4_HALF_BYTES + W4_WEIGHT_BYTES + word * 4 + c / 8 % 2 * 2);
 }
 
 /* Puts a channel's scale, a bf16, at its place. */

@@ -50,9 +50,9 @@ enum {
     BLOCKS = BN / W4_BLOCK,                     /* of weights, in a stage */
     THREADS = 128 * (1 + CONSUMERS),
     /* What the TMA delivers for one k-tile. */
-    STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BLOCKS * W4_BLOCK_BYTES,
+    STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BN / W4_HALF * W4_HALF_BYTES,
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
-    BLOCK_LINES = W4_BLOCK_BYTES / LINE,
+    BLOCK_LINES = W4_BLOCK_BYTES / LINE, HALF_LINES = W4_HALF_BYTES / LINE,
 };
 
 /* A tile of D: its number down and across. */
@@ -74,15 +74,21 @@ DEVICE int block_row(const struct gemm_args *args, int block_n, int block_k) {
     return (block_n * args->tiles_k + block_k) * BLOCK_LINES;
 }
 
-/* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row. Host. */
+/* The same of 64 channels, half a block. Any thread. */
+DEVICE int half_row(const struct gemm_args *args, int half_n, int block_k) {
+    return block_row(args, half_n / 2, block_k) + half_n % 2 * HALF_LINES;
+}
+
+/* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row, in boxes
+ * of `box_lines`. Host. */
 static inline enum gemm_status make_maps(struct gemm_args *args, const struct gemm_problem *p,
-                                         int rows) {
+                                         int rows, int box_lines) {
     const int64_t lines = (int64_t)ceil_div(p->n, W4_BLOCK) * args->tiles_k * BLOCK_LINES;
     const int most = 2147483647; /* 275 GB; the TMA counts rows in 32 bits, and so does a map */
     const enum gemm_status status = gemm_tensor_map(&args->map_a, GEMM_E4M3, p->a, p->m, p->k,
                                                     p->lda, rows, BK, SWIZZLE_128B);
     if (status || lines > most) return status ? status : GEMM_UNSUPPORTED;
-    return gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, (int)lines, LINE, LINE, BLOCK_LINES,
+    return gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, (int)lines, LINE, LINE, box_lines,
                            LINE, SWIZZLE_NONE);
 }
 

@@ -35,12 +35,11 @@ struct fragments {
 
 /* Loads 64 channels of a k-tile, those from 64 * slab on. One warpgroup. */
 DEVICE void load_weights_of_slab(struct weights *w, const uint8_t *blocks, int slab) {
-    const int thread = threadIdx.x % 128, half = slab % 2;
-    const uint8_t *block = blocks + slab / 2 * W4_BLOCK_BYTES;
+    const int thread = threadIdx.x % 128;
+    const uint8_t *half = blocks + slab * W4_HALF_BYTES;
     UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
-        w->words[i] = ld_shared_b128(block + ((half * (W4_BLOCK / 64) + i) * 128 + thread) * 16);
-    w->scales = ld_shared_b32(block + W4_WEIGHT_BYTES +
-                              (half * 32 + thread / 32 * 8 + thread % 32 / 4) * 4);
+        w->words[i] = ld_shared_b128(half + (i * 128 + thread) * 16);
+    w->scales = ld_shared_b32(half + W4_WEIGHT_BYTES + (thread / 32 * 8 + thread % 32 / 4) * 4);
 }
 
 /* Whole warps. */

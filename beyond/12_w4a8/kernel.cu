@@ -197,7 +197,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM)) return GEMM_UNSUPPORTED;
+    if (make_maps(&args, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n;
     args.splits = cluster_splits(launch, tiles, args.tiles_k);
     launch.grid = tiles * args.splits;

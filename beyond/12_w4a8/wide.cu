@@ -194,7 +194,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (make_maps(&args, p, BM / CLUSTER) ||
+    if (make_maps(&args, p, BM / CLUSTER, BLOCK_LINES) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;

@@ -19,7 +19,8 @@ enum { NO_GROUP = -1, ALL_GROUPS = -2 };
  */
 static uint32_t register_of(const uint8_t *block, int half, int quarter, int thread, int i) {
     uint32_t word;
-    memcpy(&word, block + ((half * 2 + quarter) * 128 + thread) * 16 + i / 2 * 4, sizeof word);
+    memcpy(&word, block + half * W4_HALF_BYTES + (quarter * 128 + thread) * 16 + i / 2 * 4,
+           sizeof word);
     return (i % 2 ? word >> 4 | word << 28 : word) & 0x87878787;
 }
 
@@ -43,8 +44,8 @@ static void read_block(const uint8_t *block, double weights[W4_BLOCK][W4_BLOCK])
 static double read_scale(const uint8_t *block, int row) {
     uint32_t pair;
     const int thread = row % 64 / 16 * 32 + row % 8 * 4;
-    const int word = row / 64 * 32 + thread / 32 * 8 + thread % 32 / 4;
-    memcpy(&pair, block + W4_WEIGHT_BYTES + word * 4, sizeof pair);
+    const int word = thread / 32 * 8 + thread % 32 / 4;
+    memcpy(&pair, block + row / 64 * W4_HALF_BYTES + W4_WEIGHT_BYTES + word * 4, sizeof pair);
     return bf16_to_float((uint16_t)(row / 8 % 2 ? pair >> 16 : pair));
 }
 

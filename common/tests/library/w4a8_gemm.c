@@ -23,15 +23,17 @@ static void *memory_of(size_t bytes) {
 
 /* ---- weights: read back by the header's words alone ---- */
 
-/* Where w4_block.h puts a weight: the block, 64 channels, 64 of k, the thread, the word, and the
- * bits of the word after the rotation that the second four weights need. */
+/* Where w4_block.h puts a weight: the block, its half (64 channels), 64 of k, the thread, the word,
+ * and the bits of the word after the rotation that the second four weights need. */
 static int weight_in(const uint8_t *blocks, int k, int channel, int column) {
     const int groups = (k + GROUP - 1) / GROUP, row = channel % 64;
     const uint8_t *const block = blocks + (channel / GROUP * groups + column / GROUP) * 8448;
     const int thread = row / 16 * 32 + row % 8 * 4 + column % 16 / 4;
-    const int chunk = channel / 64 % 2 * 2 + column / 64 % 2;
+    const int half = channel / 64 % 2, chunk = column / 64 % 2;
     uint32_t word;
-    memcpy(&word, block + (chunk * 128 + thread) * 16 + (column / 32 % 2 * 2 + column / 16 % 2) * 4,
+    memcpy(&word,
+           block + half * 4224 + (chunk * 128 + thread) * 16 +
+               (column / 32 % 2 * 2 + column / 16 % 2) * 4,
            sizeof word);
     if (row / 8 % 2) word = word >> 4 | word << 28;
     const int byte = (int)(word >> column % 4 * 8 & 0x87);
@@ -40,10 +42,11 @@ static int weight_in(const uint8_t *blocks, int k, int channel, int column) {
 
 static float scale_in(const uint8_t *blocks, int k, int channel, int group) {
     const int groups = (k + GROUP - 1) / GROUP, row = channel % 64;
-    const int word = channel / 64 % 2 * 32 + row / 16 * 8 + row % 8;
+    const int half = channel / 64 % 2, word = row / 16 * 8 + row % 8;
     uint16_t scale;
     memcpy(&scale,
-           blocks + (channel / GROUP * groups + group) * 8448 + 8192 + word * 4 + row / 8 % 2 * 2,
+           blocks + (channel / GROUP * groups + group) * 8448 + half * 4224 + 4096 + word * 4 +
+               row / 8 % 2 * 2,
            sizeof scale);
     return bf16_to_float(scale);
 }
