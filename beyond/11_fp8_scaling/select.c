@@ -1,8 +1,8 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu, few_rows.cu or pairs.cu; the
- * top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
+ * Each configuration is an object file of its own, made of three.cu, kernel.cu, few_rows.cu or
+ * pairs.cu; the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
@@ -12,19 +12,18 @@
 /*
  * The configurations. Predicted cycles of the SM clock:
  *
- *   ctas      of an SM at once, of few_rows.cu and pairs.cu; 0: kernel.cu, persistent, in clusters
- *             of two
+ *   ctas      of an SM at once, of few_rows.cu and pairs.cu; 0: persistent, in clusters of two
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
  * All constants are fitted to times on an H200, of the configurations that are not ruled out: those
- * of docs/results/h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8.jsonl.
+ * of docs/results/h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8-three.jsonl.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
     f(rows16, 2, 300, 2400) f(rows32, 2, 310, 3800) f(rows64, 2, 480, 3000)                        \
-        f(pairs64, 1, 640, 1500) f(pairs128, 1, 820, 3200) f(small, 0, 545, 1400)                  \
-            f(square, 0, 600, 2000) f(many_rows, 0, 1070, 3900)
+        f(pairs64, 1, 640, 1500) f(pairs128, 1, 820, 3200) f(small_whole, 0, 545, 430)             \
+            f(square, 0, 600, 2000) f(whole_turns, 0, 1072, 2760)
 
 enum { LEAST_ROWS = 16 /* of a tile */ };
 
@@ -46,7 +45,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
     const int rows = kernel->tile_m, columns = kernel->tile_n, cluster = kernel->cluster;
     if (sms < cluster || (rows > LEAST_ROWS && p->m <= rows / 2)) return INFINITY;
-    /* A cluster of kernel.cu lies side by side, and some of its tiles may be empty. */
+    /* A cluster of two lies side by side, and some of its tiles may be empty. */
     const int64_t clusters =
         (int64_t)ceil_div(p->m, rows) * ceil_div(ceil_div(p->n, columns), cluster);
     struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
@@ -61,7 +60,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double share = c->ctas == 2 && ctas / waves > sms ? 2 : 1;
     const double main_loop = waves * ceil((double)tiles_k / splits) * c->k_tile * share;
     /* Tiles that run at the same time fetch what they have in common from memory once; a cluster of
-     * kernel.cu fetches its rows of A from the L2 once. */
+     * two fetches its rows of A from the L2 once. */
     const double elements = (double)p->m * p->k + (double)p->n * p->k + 2.0 * p->m * p->n;
     const double fetched = (double)kernel->tile_k * ((double)rows / cluster + columns);
     const double from_l2 = (double)clusters * cluster * tiles_k * fetched;
