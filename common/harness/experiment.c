@@ -93,10 +93,11 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
     return most;
 }
 
-enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
-                               struct problem_size size, enum gemm_type type, enum input_kind kind,
-                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
-                               bool timed) {
+/* sets 0: as many as timing needs. */
+static enum exit_code open_with(struct experiment *e, const struct backend_info *device,
+                                struct problem_size size, enum gemm_type type, enum input_kind kind,
+                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
+                                int sets) {
     memset(e, 0, sizeof *e);
     e->device = device;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
@@ -116,7 +117,7 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
-    const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
+    if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
     if (code == EXIT_VERIFIED)
@@ -130,6 +131,20 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
         return EXIT_NO_DEVICE;
     }
     return EXIT_VERIFIED;
+}
+
+enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
+                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
+                               bool timed) {
+    return open_with(e, device, size, type, kind, seed, kernels, count, timed ? 0 : 1);
+}
+
+enum exit_code experiment_open_sets(struct experiment *e, const struct backend_info *device,
+                                    struct problem_size size, enum gemm_type type,
+                                    enum input_kind kind, uint64_t seed,
+                                    const struct gemm_kernel *const *kernels, int count, int sets) {
+    return open_with(e, device, size, type, kind, seed, kernels, count, sets);
 }
 
 void experiment_close(struct experiment *e) {
