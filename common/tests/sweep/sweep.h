@@ -21,7 +21,7 @@ struct sweep {
     int gpus;                    /* of kernels for several; 0: two, in the simulator two to four */
     int launches; /* of these kernels in each run; 0: one, in --triples one to three */
     int sms;
-    int flight; /* launches of these kernels in flight, each with a result that is verified; 0: no */
+    int flight;  /* launches of these kernels in flight, of which each is verified; 0: none */
     int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
     struct problem_size size; /* of repeated runs; m 0: the backend's default */
