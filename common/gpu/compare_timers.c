@@ -1,8 +1,8 @@
 /*
  * compare_timers.c: how far the GPUs' timers are apart, so that their records share an axis.
  *
- * The %globaltimer of each GPU counts nanoseconds, but nothing sets two of them to the same time. So
- * two GPUs exchange messages through each other's memory (clocks.h).
+ * The %globaltimer of each GPU counts nanoseconds, but nothing sets two of them to the same time.
+ * So two GPUs exchange messages through each other's memory (clocks.h).
  */
 #include <stdio.h>
 #include <string.h>
