@@ -79,6 +79,8 @@ struct gemm_share {
     void *workspace;    /* >= gemm_kernel.workspace_bytes(), contents undefined */
     uint32_t *flags;    /* gemm_kernel.flags() words, zero before the first launch; when all devices
                          * have ended a launch, they are zero again */
+    struct trace_record
+        *trace; /* NULL, or the recorder's buffer; device 0's is gemm_problem.trace */
 };
 
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
@@ -356,7 +358,7 @@ static inline struct gemm_device_args gemm_device_args_of(const struct gemm_prob
     own.b = p->share[device].b;
     own.d = p->share[device].d;
     own.workspace = p->share[device].workspace;
-    if (device > 0) own.trace = NULL; /* the recorder's buffer is device 0's */
+    if (device > 0) own.trace = p->share[device].trace;
     args.gemm = gemm_args_of(&own, tile_m, tile_n, tile_k);
     args.device = device;
     args.devices = p->devices;

@@ -23,6 +23,27 @@ struct clock_reading {
  * `readings`: global memory. */
 cudaError_t clocks_read(struct clock_reading *readings, int sms, cudaStream_t stream);
 
+/* Through which two GPUs compare their timers: a mailbox in the memory of each, zeroed. */
+struct timer_mailbox {
+    unsigned long long time; /* globaltimer of the GPU that answers */
+    unsigned turn;           /* of the question, or of the answer */
+    unsigned unused;
+};
+/* What the asking GPU finds. */
+struct timer_comparison {
+    long long ahead;         /* of the other GPU's timer, ns */
+    unsigned long long took; /* ns for question and answer, the shortest; 0: no answer came */
+};
+
+/* Enqueues one side of the comparison: a kernel on the current device that asks, or one on another
+ * device that answers. The two run at the same time. `own` lies in the memory of the device that
+ * executes the kernel, `other` in that of the other one. A side that waits for a second gives
+ * up. */
+cudaError_t clocks_ask(struct timer_mailbox *own, struct timer_mailbox *other,
+                       struct timer_comparison *found, cudaStream_t stream);
+cudaError_t clocks_answer(struct timer_mailbox *own, struct timer_mailbox *other,
+                          cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -93,10 +93,11 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
     return most;
 }
 
-enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
-                               struct problem_size size, enum gemm_type type, enum input_kind kind,
-                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
-                               bool timed) {
+/* sets 0: as many as timing needs. */
+static enum exit_code open_with(struct experiment *e, const struct backend_info *device,
+                                struct problem_size size, enum gemm_type type, enum input_kind kind,
+                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
+                                int sets) {
     memset(e, 0, sizeof *e);
     e->device = device;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
@@ -116,7 +117,7 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
-    const int sets = timed ? buffers_sets(&e->operands, device, count + MAX_BASELINES) : 1;
+    if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
     if (code == EXIT_VERIFIED)
@@ -130,6 +131,20 @@ enum exit_code experiment_open(struct experiment *e, const struct backend_info *
         return EXIT_NO_DEVICE;
     }
     return EXIT_VERIFIED;
+}
+
+enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
+                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               uint64_t seed, const struct gemm_kernel *const *kernels, int count,
+                               bool timed) {
+    return open_with(e, device, size, type, kind, seed, kernels, count, timed ? 0 : 1);
+}
+
+enum exit_code experiment_open_sets(struct experiment *e, const struct backend_info *device,
+                                    struct problem_size size, enum gemm_type type,
+                                    enum input_kind kind, uint64_t seed,
+                                    const struct gemm_kernel *const *kernels, int count, int sets) {
+    return open_with(e, device, size, type, kind, seed, kernels, count, sets);
 }
 
 void experiment_close(struct experiment *e) {
@@ -316,24 +331,63 @@ struct trace_record *experiment_trace_buffer(void **memory) {
     return backend_fill(buffer, 0, trace_buffer_bytes() / 2) ? buffer : NULL;
 }
 
-bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
+/* The same on each of the devices. */
+static bool trace_buffers(int devices, void **memory, struct trace_record **buffers) {
+    bool good = true;
+    for (int i = 0; i < devices && good; ++i) {
+        memory[i] = i ? backend_alloc_on(i, trace_memory_bytes(), "trace", true)
+                      : backend_alloc(trace_memory_bytes(), "trace", true);
+        if (!memory[i]) return false;
+        buffers[i] = trace_buffer_in(memory[i]);
+        good = backend_fill((void *)buffers[i], 0, trace_buffer_bytes() / 2);
+    }
+    return good;
+}
+
+/* What has been recorded, on the host, and from there to the timeline. */
+static bool add_records(const struct gemm_kernel *traced, const struct gemm_problem *problem,
+                        int devices, struct trace_record *const *buffers) {
     const size_t bytes = trace_buffer_bytes();
+    const void *host[GEMM_DEVICES];
+    int64_t ahead[GEMM_DEVICES] = {0};
+    double uncertain_ns = 0;
+    char *const all = malloc((size_t)devices * bytes);
+    bool good = all && (devices == 1 || backend_compare_timers(devices, ahead, &uncertain_ns));
+    for (int i = 0; i < devices && good; ++i) {
+        host[i] = all + (size_t)i * bytes;
+        good = backend_copy_out(all + (size_t)i * bytes, buffers[i], bytes);
+    }
+    if (good && devices == 1)
+        good = timeline_add_device_records(traced, problem, host[0], bytes, 0);
+    else if (good)
+        good = timeline_add_devices_records(traced, problem, host, devices, ahead);
+    for (int i = 1; i < devices && good; ++i)
+        complain("the timer of GPU %d is %+lld ns from that of GPU 0; a message and its answer "
+                 "took up to %.0f ns",
+                 i, (long long)ahead[i], uncertain_ns);
+    free(all);
+    return good;
+}
+
+bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const struct contender contender = contender_of_kernel(traced);
     struct gemm_problem problem = experiment_problem(e, traced, 0, 0);
+    const int devices = on_several(traced) ? problem.devices : 1;
+    struct trace_record *buffers[GEMM_DEVICES] = {NULL};
+    void *memory[GEMM_DEVICES] = {NULL};
     double cycles;
-    void *memory, *host = malloc(bytes);
-    struct trace_record *buffer = experiment_trace_buffer(&memory);
-    bool good = buffer && host;
-    if (!memory || !host) complain("%s: no memory for its trace", traced->name);
+    bool good = trace_buffers(devices, memory, buffers);
+    if (!good) complain("%s: no memory for its trace", traced->name);
     /* Once without records, so that the traced run does not begin by loading the kernel. */
     for (int run = 0; run < 2 && good; ++run) {
-        problem.trace = run ? buffer : NULL;
+        problem.trace = run ? buffers[0] : NULL;
+        for (int i = 1; i < devices; ++i)
+            problem.share[i].trace = run ? buffers[i] : NULL;
         good =
             experiment_poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }
-    good = good && backend_copy_out(host, buffer, bytes) &&
-           timeline_add_device_records(traced, &problem, host, bytes, 0);
-    free(host);
-    if (memory) backend_free(memory);
+    good = good && add_records(traced, &problem, devices, buffers);
+    for (int i = 0; i < devices; ++i)
+        if (memory[i]) backend_free(memory[i]);
     return good;
 }

@@ -81,78 +81,166 @@ static void learn(struct sm_clock *sm, uint64_t time_zero, uint64_t time, uint64
     if (origin > sm->origin) sm->origin = origin;
 }
 
+/* One GPU's records on the common axis. */
+struct gpu_axis {
+    const unsigned char *buffer;
+    int gpu;
+    uint64_t time_zero; /* of the axis, by this GPU's timer */
+    double rate;        /* this GPU's SM cycles per ns */
+    double axis_rate;   /* cycles of the axis per ns */
+    struct sm_clock *sms;
+};
+
+/* A time on the axis: SM cycles after a moment whose place is known in ns. */
+static int64_t on_axis(const struct gpu_axis *axis, const struct sm_clock *sm, uint64_t clock) {
+    /* To the middle of the step, so that it is right on average; then from ns to cycles. */
+    const int64_t base = (int64_t)((sm->origin + GLOBALTIMER_STEP_NS / 2) * axis->axis_rate);
+    const int64_t cycles = (int64_t)(clock - sm->clock_origin);
+    if (axis->gpu == 0) return base + cycles; /* the axis has its cycles */
+    return base + (int64_t)((double)cycles * axis->axis_rate / axis->rate);
+}
+
+/* Nanoseconds in which a piece of a mover crosses the link, inferred: 512 bytes, and as many of the
+ * CTA's other mover, at an SM's share of 349 GB/s. */
+static const double PIECE_NS = 2 * 512 / (349.0 / 132);
+
+/* What a warp has moved between GPUs: a tile of the TMA from its announcement until it has arrived;
+ * of ordinary stores only the beginning is known. */
+static void add_link_cue(const struct gpu_axis *axis, struct cta_record *cta, int event,
+                         int64_t time, int64_t *announced) {
+    if (event == TRACE_CUE_ANNOUNCE) *announced = time;
+    if (event == TRACE_CUE_SEND)
+        timeline_add_interval(&cta->busy[UNIT_LINK], time,
+                              time + (int64_t)(PIECE_NS * axis->axis_rate), 1);
+    if (event != TRACE_CUE_PASS || *announced < 0) return;
+    timeline_add_interval(&cta->busy[UNIT_LINK], *announced, time, 1);
+    *announced = -1;
+}
+
+/* The marks of one region. Returns when it was closed, or its last mark. */
+static int64_t add_region(struct timeline *timeline, const struct gpu_axis *axis, int region) {
+    const struct trace_header header = header_of(axis->buffer, region);
+    const struct sm_clock *sm = &axis->sms[header.sm];
+    struct cta_record *cta =
+        timeline_cta(timeline, axis->gpu * TRACE_CTAS + region / TRACE_ROLES,
+                     axis->gpu * (timeline->gpus > 1 ? SMS_MAX : 0) + (int)header.sm);
+    const int role = region % TRACE_ROLES;
+    const bool cues = header.state & TRACE_CUES, link = cues && role == TRACE_THREADS;
+    struct marks moved = {0}, *marks = link ? &moved : &(cues ? cta->cue : cta->role)[role];
+    int64_t announced = -1;
+    marks->warp = (int)header.warp;
+    marks->closed = header.state & TRACE_CLOSED;
+    marks->open = on_axis(axis, sm, header.open_clock);
+    marks->close = on_axis(axis, sm, header.close_clock);
+    marks->truncated = header.marks == TRACE_MARKS;
+    timeline->truncated += marks->truncated;
+    const unsigned char *at =
+        axis->buffer + (size_t)region * TRACE_BYTES + sizeof(struct trace_header);
+    uint64_t clock = header.open_clock;
+    int64_t last = marks->open;
+    for (int i = 0; i < TRACE_MARKS; ++i, at += sizeof(struct trace_record)) {
+        struct trace_record record;
+        memcpy(&record, at, sizeof record);
+        const uint32_t event = record.mark >> TRACE_EVENT_SHIFT;
+        if (event == TRACE_NONE || event >= TRACE_EVENTS) break;
+        clock += (uint32_t)(record.clock - (uint32_t)clock); /* less than 2^32 cycles apart */
+        last = on_axis(axis, sm, clock);
+        if (link)
+            add_link_cue(axis, cta, (int)event, last, &announced);
+        else if (event != TRACE_CUE_SEND)
+            timeline_add_mark(marks, last, (int)event,
+                              (int)(record.mark & ((1u << TRACE_EVENT_SHIFT) - 1)));
+    }
+    if (!marks->closed) marks->close = last;
+    return marks->close;
+}
+
+/* Learns a GPU's clocks. False if it has recorded nothing. */
+static bool learn_clocks(struct gpu_axis *axis, double clock_mhz) {
+    bool any = false;
+    axis->rate = clock_rate(axis->buffer, clock_mhz);
+    axis->sms = calloc(SMS_MAX, sizeof *axis->sms);
+    for (int region = 0; axis->sms && region < REGIONS; ++region) {
+        const struct trace_header header = header_of(axis->buffer, region);
+        if (!header.state || header.sm >= SMS_MAX) continue;
+        struct sm_clock *const sm = &axis->sms[header.sm];
+        learn(sm, axis->time_zero, header.open_time, header.open_clock, axis->rate);
+        if (header.state & TRACE_CLOSED)
+            learn(sm, axis->time_zero, header.close_time, header.close_clock, axis->rate);
+        any = true;
+    }
+    return any;
+}
+
+/* When the first region was opened, by this GPU's timer. UINT64_MAX: none was. */
+static uint64_t first_time(const unsigned char *buffer) {
+    uint64_t first = UINT64_MAX;
+    for (int region = 0; region < REGIONS; ++region) {
+        const struct trace_header header = header_of(buffer, region);
+        if (header.state && header.sm < SMS_MAX && header.open_time < first)
+            first = header.open_time;
+    }
+    return first;
+}
+
+static bool add_records(const struct gemm_kernel *stage, const struct gemm_problem *problem,
+                        const void *const *buffers, int gpus, const int64_t *ahead_ns,
+                        double clock_mhz) {
+    struct gpu_axis axis[GEMM_DEVICES] = {0};
+    uint64_t time_zero = UINT64_MAX; /* by the first GPU's timer */
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+        const uint64_t first = first_time(buffers[gpu]);
+        if (first == UINT64_MAX) {
+            fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n",
+                    stage->name);
+            return false;
+        }
+        if (first - (uint64_t)ahead_ns[gpu] < time_zero)
+            time_zero = first - (uint64_t)ahead_ns[gpu];
+    }
+    bool good = true;
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+        axis[gpu] = (struct gpu_axis){
+            .buffer = buffers[gpu], .gpu = gpu, .time_zero = time_zero + (uint64_t)ahead_ns[gpu]};
+        good &= learn_clocks(&axis[gpu], clock_mhz);
+        axis[gpu].axis_rate = axis[0].rate;
+    }
+    if (!good) {
+        fprintf(stderr, "%s: no memory for the timeline\n", stage->name);
+    } else {
+        struct timeline *timeline = timeline_new(stage, problem, false);
+        timeline_gpus(timeline, gpus, SMS_MAX);
+        timeline->clock_mhz = axis[0].rate * 1000;
+        bool all_closed = true;
+        int64_t end = 0; /* of the last CTA */
+        for (int i = 0; i < gpus * REGIONS; ++i) {
+            const struct trace_header header = header_of(buffers[i / REGIONS], i % REGIONS);
+            if (!header.state || header.sm >= SMS_MAX) continue;
+            const int64_t close = add_region(timeline, &axis[i / REGIONS], i % REGIONS);
+            all_closed &= (header.state & TRACE_CLOSED) != 0;
+            if (close > end) end = close;
+        }
+        if (all_closed) timeline->cycles = (double)end;
+        timeline_build(timeline);
+    }
+    for (int gpu = 0; gpu < gpus; ++gpu)
+        free(axis[gpu].sms);
+    return good;
+}
+
 bool timeline_add_device_records(const struct gemm_kernel *stage,
                                  const struct gemm_problem *problem, const void *memory,
                                  size_t bytes, double clock_mhz) {
-    const unsigned char *buffer = memory;
-    if (bytes < trace_buffer_bytes()) {
-        fprintf(stderr, "%s: the trace buffer has %zu bytes, %zu are needed\n", stage->name, bytes,
-                trace_buffer_bytes());
-        return false;
-    }
-    uint64_t time_zero = UINT64_MAX;
-    for (int region = 0; region < REGIONS; ++region) {
-        const struct trace_header header = header_of(buffer, region);
-        if (header.state && header.sm < SMS_MAX && header.open_time < time_zero)
-            time_zero = header.open_time;
-    }
-    if (time_zero == UINT64_MAX) {
-        fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n",
-                stage->name);
-        return false;
-    }
-    const double rate = clock_rate(buffer, clock_mhz);
-    struct sm_clock *sms = calloc(SMS_MAX, sizeof *sms);
-    if (!sms) {
-        fprintf(stderr, "%s: no memory for the timeline\n", stage->name);
-        return false;
-    }
-    for (int region = 0; region < REGIONS; ++region) {
-        const struct trace_header header = header_of(buffer, region);
-        if (!header.state || header.sm >= SMS_MAX) continue;
-        learn(&sms[header.sm], time_zero, header.open_time, header.open_clock, rate);
-        if (header.state & TRACE_CLOSED)
-            learn(&sms[header.sm], time_zero, header.close_time, header.close_clock, rate);
-    }
+    const int64_t ahead = 0;
+    if (bytes >= trace_buffer_bytes())
+        return add_records(stage, problem, &memory, 1, &ahead, clock_mhz);
+    fprintf(stderr, "%s: the trace buffer has %zu bytes, %zu are needed\n", stage->name, bytes,
+            trace_buffer_bytes());
+    return false;
+}
 
-    struct timeline *timeline = timeline_new(stage, problem, false);
-    timeline->clock_mhz = rate * 1000;
-    bool all_closed = true;
-    int64_t end = 0; /* of the last CTA */
-    for (int region = 0; region < REGIONS; ++region) {
-        const struct trace_header header = header_of(buffer, region);
-        if (!header.state || header.sm >= SMS_MAX) continue;
-        const struct sm_clock *sm = &sms[header.sm];
-        /* To the middle of the step, so that it is right on average; then from ns to cycles. */
-        const int64_t base = (int64_t)((sm->origin + GLOBALTIMER_STEP_NS / 2) * rate);
-        struct cta_record *cta = timeline_cta(timeline, region / TRACE_ROLES, (int)header.sm);
-        const bool cues = header.state & TRACE_CUES;
-        struct marks *marks = &(cues ? cta->cue : cta->role)[region % TRACE_ROLES];
-        marks->warp = (int)header.warp;
-        marks->closed = header.state & TRACE_CLOSED;
-        marks->open = base + (int64_t)(header.open_clock - sm->clock_origin);
-        marks->close = base + (int64_t)(header.close_clock - sm->clock_origin);
-        marks->truncated = header.marks == TRACE_MARKS;
-        timeline->truncated += marks->truncated;
-        const unsigned char *at =
-            buffer + (size_t)region * TRACE_BYTES + sizeof(struct trace_header);
-        uint64_t clock = header.open_clock;
-        for (int i = 0; i < TRACE_MARKS; ++i, at += sizeof(struct trace_record)) {
-            struct trace_record record;
-            memcpy(&record, at, sizeof record);
-            const uint32_t event = record.mark >> TRACE_EVENT_SHIFT;
-            if (event == TRACE_NONE || event >= TRACE_EVENTS) break;
-            clock += (uint32_t)(record.clock - (uint32_t)clock); /* less than 2^32 cycles apart */
-            timeline_add_mark(marks, base + (int64_t)(clock - sm->clock_origin), (int)event,
-                              (int)(record.mark & ((1u << TRACE_EVENT_SHIFT) - 1)));
-        }
-        if (!marks->closed)
-            marks->close = marks->count ? marks->at[marks->count - 1].time : marks->open;
-        all_closed &= marks->closed;
-        if (marks->close > end) end = marks->close;
-    }
-    free(sms);
-    if (all_closed) timeline->cycles = (double)end;
-    timeline_build(timeline);
-    return true;
+bool timeline_add_devices_records(const struct gemm_kernel *stage,
+                                  const struct gemm_problem *problem, const void *const *buffers,
+                                  int gpus, const int64_t *ahead_ns) {
+    return add_records(stage, problem, buffers, gpus, ahead_ns, 0);
 }

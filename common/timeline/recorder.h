@@ -3,7 +3,8 @@
  *
  * A traced object is compiled with this header in front (nvcc -include) unless its source has marks
  * of its own; the source stays as it is. Each wrapper below becomes a macro that calls it and
- * leaves a record, in the first thread of each warpgroup. The kernel becomes a function that a
+ * leaves a record, in the first thread of each warpgroup; in kernels for several GPUs also in the
+ * first thread of warp 1, which moves data between them. The kernel becomes a function that a
  * kernel of the same name calls between opening and closing the record.
  *
  * Where the next record goes is kept in two registers that have names in PTX, so that it need not
@@ -15,10 +16,11 @@
 
 #include "timeline/trace.h"
 
-DEVICE void recorder_open(struct trace_record *buffer) {
-    const uint32_t warpgroup = threadIdx.x / 128;
+DEVICE void recorder_open(struct trace_record *buffer, bool several) {
+    const bool moves = several && threadIdx.x == 32;
+    const uint32_t warpgroup = moves ? (uint32_t)TRACE_THREADS : threadIdx.x / 128;
     const bool first = threadIdx.x % 128 == 0 && warpgroup < TRACE_ROLES;
-    const struct trace trace = trace_open(buffer, warpgroup, first);
+    const struct trace trace = trace_open(buffer, warpgroup, first || moves);
     if (trace.next != 0) {
         const uint64_t next = (uint64_t)trace.upper << 32 | trace.next;
         struct trace_header *header = (struct trace_header *)next - 1;
@@ -54,12 +56,14 @@ DEVICE struct trace_record *recorder_buffer(const struct gemm_args &args) { retu
 DEVICE struct trace_record *recorder_buffer(const struct gemm_device_args &args) {
     return args.gemm.trace;
 }
+DEVICE bool recorder_several(const struct gemm_args &) { return false; }
+DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
 /* The parentheses keep the name from being the macro below. */
 #define KERNEL(threads, ctas)                                                                      \
     DEVICE void recorded(KERNEL_ARGS args);                                                        \
     static __global__ void __launch_bounds__(threads, ctas)(kernel)(                               \
         const __grid_constant__ KERNEL_PARAMETER args) {                                           \
-        recorder_open(recorder_buffer(args));                                                      \
+        recorder_open(recorder_buffer(args), recorder_several(args));                              \
         recorded(args);                                                                            \
         recorder_close();                                                                          \
     }                                                                                              \
@@ -69,6 +73,9 @@ DEVICE struct trace_record *recorder_buffer(const struct gemm_device_args &args)
 /* ---- the wrappers ---- */
 
 #define ON_TILE(number) recorder_cue(TRACE_CUE_TILE, number)
+
+#define st_global_b128(pointer, value)                                                             \
+    (recorder_cue(TRACE_CUE_SEND, 0), st_global_b128(pointer, value))
 
 #include "hopper/mbarrier.h"
 #define mbarrier_wait(barrier, parity)                                                             \

@@ -42,6 +42,12 @@ bool timeline_add_device_records(const struct gemm_kernel *stage,
                                  const struct gemm_problem *problem, const void *buffer,
                                  size_t bytes, double clock_mhz);
 
+/* The same of a kernel that ran on several GPUs: a buffer of each, and how far its timer is ahead
+ * of the first one's, in ns. The axis has the first GPU's cycles. */
+bool timeline_add_devices_records(const struct gemm_kernel *stage,
+                                  const struct gemm_problem *problem, const void *const *buffers,
+                                  int gpus, const int64_t *ahead_ns);
+
 /* ---- recording: the simulator ---- */
 
 /* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL.

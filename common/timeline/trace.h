@@ -70,6 +70,7 @@ enum trace_event {
     TRACE_CUE_COMMIT,    /* has issued a k-tile's wgmmas */
     TRACE_CUE_DRAIN,     /* has waited until `argument` groups of wgmmas were left */
     TRACE_CUE_STORED,    /* has nothing left to do but to wait for its stores */
+    TRACE_CUE_SEND, /* stores 16 bytes, as do the other lanes: a piece for another GPU */
     TRACE_CUE_EXIT,
     TRACE_EVENTS
 };
@@ -101,7 +102,8 @@ enum {
     TRACE_EVENT_SHIFT = 24,
     TRACE_OPENED = 1,
     TRACE_CLOSED = 2,
-    TRACE_CUES = 4, /* what follows are cues, and the region's number is the warpgroup's */
+    TRACE_CUES = 4, /* what follows are cues, and the region's number is the warpgroup's; in that of
+                     * TRACE_THREADS they are of the warp that moves data between GPUs */
 };
 static_assert(sizeof(struct trace_record) == 8 && sizeof(struct trace_header) == TRACE_HEADER * 8,
               "the recorder's format");

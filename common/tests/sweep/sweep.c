@@ -5,13 +5,16 @@
  *     build/sim/sweep --chapter 06_wgmma --triples 150 --schedule all --dtype both
  *     build/gpu/sweep --variant all --random 2000 --rotate 3
  *     build/gpu/sweep --variant all --repeat 1000 --size 1024x1152x640
+ *     build/gpu/sweep --chapter 13_two_gpus --flight 6 --repeat 100 --size 1024x1152x640
  *
  * --triples draws m, n and k from sizes around the tiles' and fragments' edges, each kernel for
  * itself; --long-k draws a k that goes around every ring at least twice, and enough rows and
  * columns for several tiles. --random sends every shape through all kernels; three of five hold
  * integers, whose result has to be exact, and on a GPU cuBLAS is asked, too. With --rotate R the
  * chapters' own kernels compute every shape, and a variant every R-th. --repeat: as many
- * runs of one problem have to be bitwise identical. A failure prints the command that repeats it
+ * runs of one problem have to be bitwise identical. --flight L, of kernels for several GPUs: L
+ * launches in flight, with the result of each verified; of random problems or of one, and all of it
+ * N times. A failure prints the command that repeats it
  * alone.
  */
 #include "tests/sweep/sweep.h"
@@ -147,6 +150,8 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
         return read_count(value, &sweep->rotate);
     else if (!strcmp(name, "--repeat"))
         return read_count(value, &sweep->repeat);
+    else if (!strcmp(name, "--flight"))
+        return read_count(value, &sweep->flight) && sweep->flight <= MOST_LAUNCHES;
     else if (!strcmp(name, "--largest"))
         return read_count(value, &sweep->largest) && sweep->largest <= 100000;
     else if (!strcmp(name, "--size"))
@@ -187,20 +192,23 @@ int main(int argc, char **argv) {
                      "[--schedule time|early|late|random|all]\n"
                      "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
                      "--repeat N "
-                     "[--size MxNxK] [--may-differ CHAPTER:VARIANT]]",
+                     "[--size MxNxK] [--may-differ CHAPTER:VARIANT] | --flight LAUNCHES [--random "
+                     "N | --size MxNxK] [--repeat N]]",
                      argv[i], message_program());
             return EXIT_USAGE;
         }
         ++i;
     }
-    if ((sweep.triples > 0) + (sweep.random > 0) + (sweep.repeat > 0) > 1) {
+    if (!sweep.flight && (sweep.triples > 0) + (sweep.random > 0) + (sweep.repeat > 0) > 1) {
         complain("--triples, --random, --repeat: choose one");
         return EXIT_USAGE;
     }
     if (!sweep.random && !sweep.repeat && !sweep.triples) sweep.triples = 150;
     struct sweep_counts counts = {0};
     enum exit_code code = look_around(&sweep);
-    if (code == EXIT_VERIFIED)
+    if (code == EXIT_VERIFIED && sweep.flight)
+        code = sweep_flight(&sweep, &counts);
+    else if (code == EXIT_VERIFIED)
         code = sweep.random   ? sweep_random(&sweep, &counts)
                : sweep.repeat ? sweep_repeat(&sweep, &counts)
                               : sweep_edges(&sweep, &counts);

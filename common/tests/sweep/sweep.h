@@ -21,6 +21,7 @@ struct sweep {
     int gpus;                    /* of kernels for several; 0: two, in the simulator two to four */
     int launches; /* of these kernels in each run; 0: one, in --triples one to three */
     int sms;
+    int flight;  /* launches of these kernels in flight, of which each is verified; 0: none */
     int rotate;  /* a variant computes one random shape in this many */
     int largest; /* extent that most random sizes stay below; 0: the backend's default */
     struct problem_size size; /* of repeated runs; m 0: the backend's default */
@@ -60,9 +61,13 @@ int sweep_random_schedule(void);
 /* One of `count` choices; uses `random` up. */
 int sweep_draw(uint64_t *random, int count);
 
+/* The i-th random problem, and the rest from `common`. */
+struct trial sweep_draw_trial(const struct sweep *sweep, const struct trial *common, int i);
+
 /* The modes. */
 enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *counts);
 enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts);
 enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *counts);
+enum exit_code sweep_flight(const struct sweep *sweep, struct sweep_counts *counts);
 
 #endif

@@ -13,7 +13,7 @@ static int draw_extent(uint64_t random, int largest, bool may_be_large) {
     return 1 + (int)(random / 64 % (uint64_t)bound);
 }
 
-static struct trial draw_trial(const struct sweep *sweep, const struct trial *common, int i) {
+struct trial sweep_draw_trial(const struct sweep *sweep, const struct trial *common, int i) {
     static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
                                             INPUT_UNIFORM, INPUT_NORMAL};
     const uint64_t seed = input_hash(sweep->seed, (uint64_t)i);
@@ -103,7 +103,7 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
         if (code != EXIT_VERIFIED) break;
         for (int i = step == 1 ? 0 : type % 2; i < sweep->random && code == EXIT_VERIFIED;
              i += step) {
-            struct trial trial = draw_trial(sweep, &common, i);
+            struct trial trial = sweep_draw_trial(sweep, &common, i);
             progress("%s: shape %d/%d", type_names[type], i + 1, sweep->random);
             const int taken = take_turns(sweep, kernels, count, i / step, turn);
             if (taken == 0) continue;

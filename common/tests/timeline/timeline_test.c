@@ -279,6 +279,74 @@ static struct trace_record record_of(double clock, enum trace_event event, int a
                                  (uint32_t)event << TRACE_EVENT_SHIFT | (uint32_t)argument};
 }
 
+/* A region of cues that is closed, of a clock with this rate that read `origin` at time 0. */
+static void cue_region(struct trace_header *header, double timer_ahead, double origin,
+                       double rate) {
+    enum { START_NS = 3200, END_NS = 103200 };
+    header->open_time = (uint64_t)(START_NS + timer_ahead);
+    header->open_clock = (uint64_t)(origin + START_NS * rate);
+    header->close_time = (uint64_t)(END_NS + timer_ahead);
+    header->close_clock = (uint64_t)(origin + END_NS * rate);
+    header->sm = 3;
+    header->state = TRACE_OPENED | TRACE_CLOSED | TRACE_CUES;
+}
+
+/* Two GPUs whose clocks and timers differ. A warp of each sends a piece at the same true times, and
+ * that of the second also waits for a tile. */
+static void check_devices(void) {
+    static const double RATE[2] = {1.7, 1.5}, ORIGIN[2] = {1e9, 5e12};
+    static const int64_t AHEAD[2] = {0, 64000000};
+    enum { PIECES = 10 };
+    unsigned char *buffers[2] = {calloc(1, trace_buffer_bytes()), calloc(1, trace_buffer_bytes())};
+    const struct gemm_kernel stage = {.name = "devices",
+                                      .tile_m = 128,
+                                      .tile_n = 128,
+                                      .tile_k = 64,
+                                      .stages = 4,
+                                      .cluster = 1,
+                                      .layout = LAYOUT_SLICES_OF_K};
+    const struct gemm_problem problem = {.m = 256, .n = 128, .k = 640, .devices = 2};
+    char detail[200];
+    if (!buffers[0] || !buffers[1]) abort();
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        struct trace_header *header = region_at(buffers[gpu], 0, TRACE_THREADS);
+        struct trace_record *record = (struct trace_record *)header + TRACE_HEADER;
+        cue_region(header, (double)AHEAD[gpu], ORIGIN[gpu], RATE[gpu]);
+        header->warp = 1;
+        header->marks = PIECES + 2 * gpu;
+        for (int i = 0; i < PIECES; ++i)
+            *record++ = record_of(ORIGIN[gpu] + (5000 + 2000 * i) * RATE[gpu], TRACE_CUE_SEND, 0);
+        if (gpu == 0) continue;
+        *record++ = record_of(ORIGIN[1] + 60000 * RATE[1], TRACE_CUE_ANNOUNCE, 0);
+        *record++ = record_of(ORIGIN[1] + 64000 * RATE[1], TRACE_CUE_PASS, 0);
+    }
+    check(timeline_add_devices_records(&stage, &problem, (const void *const *)buffers, 2, AHEAD),
+          "the records of two GPUs become a timeline", "");
+    const struct timeline *t = named("devices");
+    check(t->gpus == 2 && t->ctas == 2 && t->cta[0].cta != t->cta[1].cta, "each GPU has its CTA 0",
+          "");
+    const struct track *a = timeline_find_track(t, t->cta[0].cta, TRACK_LINK, -1);
+    const struct track *b = timeline_find_track(t, t->cta[1].cta, TRACK_LINK, -1);
+    check(a && b && a->count == PIECES && b->count == PIECES + 1, "what crosses the link is there",
+          "");
+    for (int i = 0; a && b && i < PIECES && i < a->count && i < b->count; ++i) {
+        const double wanted = (5000 - 3200 + 2000 * i) * RATE[0]; /* the first GPU's cycles */
+        snprintf(detail, sizeof detail, "piece %d: %.0f, at %lld and %lld", i, wanted,
+                 (long long)a->at[i].begin, (long long)b->at[i].begin);
+        check(fabs((double)a->at[i].begin - wanted) <= 64 * RATE[0] &&
+                  fabs((double)b->at[i].begin - wanted) <= 64 * RATE[0],
+              "GPUs whose timers differ share an axis", detail);
+    }
+    if (b && b->count == PIECES + 1) {
+        const struct span tile = b->at[PIECES];
+        snprintf(detail, sizeof detail, "%lld cycles", (long long)(tile.end - tile.begin));
+        check(fabs((double)(tile.end - tile.begin) - 4000 * RATE[0]) <= 2 * RATE[0],
+              "a tile crosses the link until it has arrived", detail);
+    }
+    free(buffers[0]);
+    free(buffers[1]);
+}
+
 /* Two CTAs on two SMs whose clocks differ; both do the same things at the same true times. */
 static void check_device(void) {
     static const double RATE = 1.755; /* cycles per ns */
@@ -351,6 +419,7 @@ int main(int argc, char **argv) {
     check_stack(argv[1]);
     check_refusals(argv[1]);
     check_device();
+    check_devices();
     timeline_free_all();
     printf(failures ? "%d checks FAILED\n" : "all checks passed\n", failures);
     return failures != 0;

@@ -1,14 +1,21 @@
 #!/bin/sh
 # figures_several.sh PROGRAM KIND DIR [OPTION...]: the timeline of a chapter for several GPUs, as
-# DIR/<chapter>-KIND.svg. PROGRAM is the chapter's; KIND is simulated: on GPUs only the first one
-# records.
+# DIR/<chapter>-KIND.svg, or DIR/<chapter>_<variant>-KIND.svg if OPTIONs name a variant. PROGRAM is
+# the chapter's; KIND is measured or simulated. On two GPUs:
+#
+#   common/tools/book/figures_several.sh build/gpu/13_two_gpus measured docs/figures \
+#       --m 2048 --n 8192 --k 8192
 set -eu
 program=$1 kind=$2 dir=$3
 shift 3
 report=$(mktemp -d)
 trap 'rm -rf "$report"' EXIT
 "$program" --timing none --report "$report" "$@" >"$report/log"
-name=$(basename "$program")
-grep -q "$kind" "$report/timeline_$name.svg"
-grep -q 'class="link"' "$report/timeline_$name.svg"
-cp "$report/timeline_$name.svg" "$dir/$name-$kind.svg"
+figure=$(echo "$report"/timeline_*.svg)
+if grep -q "simulated cycles" "$figure"; then is=simulated; else is=measured; fi
+[ "$is" = "$kind" ] || { echo "figures_several.sh: $program draws $is timelines" >&2; exit 1; }
+grep -q 'class="link"' "$figure"
+grep -q 'GPU 1' "$figure"
+name=${figure##*/timeline_}
+mkdir -p "$dir"
+cp "$figure" "$dir/${name%.svg}-$kind.svg"

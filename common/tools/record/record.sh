@@ -29,8 +29,10 @@
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             100 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
-#   two_gpus         150 s   13 on two GPUs and, alone, on one; BASELINES=nccl in a build with
-#                            -DHOPPER_NCCL=/usr; then random shapes, 1000 runs, delays, memcheck
+#   two_gpus         130 s   13 on two GPUs and, alone, on each of them; BASELINES=nccl in a build
+#                            with -DHOPPER_NCCL=/usr; then launches in flight, of which each is
+#                            verified, with delays, and under memcheck; repeats, random shapes
+#   two_gpus_trace     5 s   13's timelines on two GPUs with their link, as figures and as traces
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
@@ -429,33 +431,56 @@ section_w4a8() {
 # m or k does not change; and the multiplication of one of the two GPUs alone, by each kernel:
 # the movers of kernel.cu cost time even then.
 section_two_gpus() {
-    local scatter=512x8192x8192,1024x8192x8192,2048x8192x8192,4096x8192x8192,8192,16384x8192x8192
-    local gather=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,8192x16384x4096
-    local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,8192x8192x4096
-    local sweep="$gpu/sweep --chapter 13_two_gpus --variant all"
-    begin h200-two-gpus.jsonl
-    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --iters 2 \
-        --kernels 13:serial,13:through_tma,13,13:fp32,13:stages4 \
-        --shapes "$scatter,8192x8192x2048,8192x8192x4096,8192x8192x16384" \
-        --baselines "${BASELINES:-none}"
-    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 2 --kernels 13:all_gather,13:all_gather_copy \
-        --shapes "$gather,16384x16384x4096,8192x4096x4096,8192x8192x4096" --iters 2 \
-        --baselines "${BASELINES:-none}"
-    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 \
-        --kernels 13:serial,13:through_tma,13,13:all_gather \
-        --shapes "$alone,16384x8192x4096,8192x8192x1024,8192x8192x2048,8192,8192x2048x4096" \
-        --iters 2 --baselines cublas
-    rows h200-two-gpus.jsonl "$gpu/compare" --gpus 1 --kernels 13:all_gather \
-        --shapes 8192x4096x4096 --iters 2 --baselines cublas
-    begin two-gpus.txt
-    together two-gpus.txt 1 <<END
-$sweep --random 300 --seed 1
-$sweep --random 100 --seed 3 --launches 5
-$sweep --repeat 1000 --size 1024x1152x640 --dtype bf16 --launches 3
-$gpu/sweep_delays --chapter 13_two_gpus --variant all --random 60 --seed 2 --launches 3
-$gpu/sweep_delays --chapter 13_two_gpus --variant all --repeat 100 --size 520x776x648 --dtype bf16 --launches 3
-compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --triples 2 --dtype bf16 --seed 5
+    local rs=512x8192x8192,1024x8192x8192,2048x8192x8192,4096x8192x8192,16384x8192x8192
+    local ag=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,16384x16384x4096
+    local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,16384x8192x4096
+    local file=h200-two-gpus-curve.jsonl libraries=${BASELINES:-none} gpu_of
+    local sweep="$gpu/sweep --chapter 13_two_gpus --variant all --dtype bf16"
+    begin $file
+    # 15 s: the goals, and the multiplication alone on each of the two GPUs: both launches are as
+    # long as the slower one's.
+    rows $file "$gpu/compare" --gpus 2 --iters 3 --shapes 8192 --baselines "$libraries" \
+        --kernels 13,13:lean,13:by_box,13:hand_late,13:own_pace,13:lean2
+    rows $file "$gpu/compare" --gpus 2 --iters 3 --shapes 8192x16384x4096 \
+        --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy \
+        --baselines "$libraries"
+    for gpu_of in 0 1; do
+        rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$gpu/compare" --gpus 1 --iters 3 \
+            --kernels 13,13:lean,13:own_pace,13:all_gather,13:all_gather_pingpong \
+            --shapes 8192x8192x4096 --baselines cublas
+    done
+    # 35 s: over m, and what the other steps take.
+    rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13,13:lean --shapes $rs \
+        --baselines "$libraries"
+    rows $file "$gpu/compare" --gpus 2 --iters 2 --baselines "$libraries" --shapes $ag \
+        --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy
+    rows $file "$gpu/compare" --gpus 1 --iters 2 --shapes $alone --baselines cublas \
+        --kernels 13,13:lean,13:all_gather,13:all_gather_pingpong
+    rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13:serial,13:through_tma,13:fp32 \
+        --shapes 8192,2048x8192x8192 --baselines "$libraries"
+    # 75 s: every launch of those in flight is verified; then with random delays, then memcheck.
+    begin two-gpus-flight.txt
+    together two-gpus-flight.txt 1 <<END
+$sweep --flight 6 --repeat 20 --size 1024x1152x640
+$sweep --flight 4 --random 30 --seed 1
+$gpu/sweep_delays --chapter 13_two_gpus --variant all --dtype bf16 --flight 4 --random 10 --seed 2
+compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --flight 3 --random 2 --seed 5
+$sweep --repeat 200 --size 1024x1152x640 --launches 3
+$sweep --random 60 --seed 3 --launches 3
 END
+}
+
+# Both GPUs and what crosses the link, on one axis: a figure, and the trace that it is drawn from.
+section_two_gpus_trace() {
+    local variant run draw=common/tools/book/figures_several.sh
+    for variant in "" all_gather; do
+        run="$draw $gpu/13_two_gpus measured docs/figures --m 2048 --n 8192 --k 8192"
+        run="$run ${variant:+--variant $variant} --trace $build/two-gpus-$variant.json"
+        echo "+ $run"
+        [ -n "$dry" ] && continue
+        $run
+        note $? "$run"
+    done
 }
 
 # Median milliseconds of a chapter in the rows on stdin.

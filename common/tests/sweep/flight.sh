@@ -1,0 +1,32 @@
+#!/bin/sh
+# flight.sh SWEEP: --flight verifies every launch of those in flight. SWEEP is linked with
+# registry_flight.c. A kernel whose later launches compute what the first one did passes all other
+# checks, with several launches, too, and fails this one.
+set -u
+sweep=$1
+failed=0
+
+# expect CODE TEXT COMMAND...: ends so, and says so.
+expect() {
+    code=$1 text=$2
+    shift 2
+    said=$("$@" 2>&1)
+    ended=$?
+    if [ $ended -ne "$code" ]; then
+        echo "$*: exit code $ended, not $code: $said"
+        failed=1
+    fi
+    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
+}
+common='--chapter 13_two_gpus --dtype bf16 --sms 2'
+for variant in '' '--variant through_tma' '--variant all_gather'; do
+    expect 0 '3 in flight: 3 launches, 0 failures, 0 hazards' "$sweep" $common $variant \
+        --flight 3 --size 200x300x192
+done
+expect 0 '2 in flight: 4 launches, 0 failures' "$sweep" $common --flight 2 --random 2 --largest 200
+expect 0 '2 in flight: 4 launches, 0 failures' "$sweep" $common --flight 2 --repeat 2 \
+    --size 136x264x130
+expect 0 '0 failures' "$sweep" $common --variant stale --repeat 2 --launches 3 --size 136x264x130
+expect 1 'launch 2 of 3 is wrong' "$sweep" $common --variant stale --flight 3 --size 136x264x130
+expect 2 'usage' "$sweep" $common --flight 0
+exit $failed
