@@ -159,7 +159,7 @@ enum {
     FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
     FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
     FIT_FEW_TILES = 6,     /* numbers of tiles tried with as many parts as fit */
-    FIT_FEW_LAYERED = 2    /* the same of tiles that clusters add up */
+    FIT_FEW_LAYERED = 3    /* the same of tiles that clusters add up */
 };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. Its shares are whole
@@ -290,7 +290,9 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             .transposed = i % 2 != 0,
         };
         search.resident = question->resident[i / 2 - 1];
-        fit_try_cluster_sum(&search, form, search.resident, question->splits != 0);
+        for (int room = search.resident; room > 0;
+             room = room > search.sms / form.splits_in_cluster ? room / 2 : 0)
+            fit_try_cluster_sum(&search, form, room, question->splits != 0);
     }
     return search.best;
 }
