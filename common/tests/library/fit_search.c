@@ -80,8 +80,8 @@ static void expect_answers(const struct gemm_problem *p, double *worst) {
         const int64_t tiles = fit_tiles(p, slabs, &fit);
         EXPECT(fit.width % 8 == 0 && fit.width >= 8 && fit.width <= FIT_WIDEST(slabs),
                "%d x %d x %d: width %d", p->m, p->n, p->k, fit.width);
-        EXPECT(fit.splits >= 1 && fit.splits <= ceil_div(p->k, BK) &&
-                   fit.splits_in_cluster >= 1 && fit.splits % fit.splits_in_cluster == 0 &&
+        EXPECT(fit.splits >= 1 && fit.splits <= ceil_div(p->k, BK) && fit.splits_in_cluster >= 1 &&
+                   fit.splits % fit.splits_in_cluster == 0 &&
                    fit.splits_in_cluster * fit.sharing_side * fit.sharing_fitted <= FIT_CLUSTERS &&
                    (fit.splits == fit.splits_in_cluster ||
                     tiles * fit.splits_in_cluster <= GEMM_COUNTERS),
