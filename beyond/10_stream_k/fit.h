@@ -17,6 +17,11 @@ enum {
     FIT_MOST_STAGES = 16,
 };
 
+/* The most parts of k that a cluster adds up; 1: all sums go through the workspace. */
+#ifndef FIT_IN_CLUSTER
+#define FIT_IN_CLUSTER FIT_CLUSTERS
+#endif
+
 /* The ring of a CTA. With one consumer, two CTAs share an SM. The barriers take the rest of 227 KB,
  * or of 113. */
 #define FIT_RING_BYTES(slabs) (((slabs) == 1 ? 112 : 226) * 1024)
@@ -282,7 +287,7 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             fit_try_cluster(&search, form, room, question->splits != 0);
     }
     /* Clusters that add up their parts share no rows. */
-    for (int i = 2 * 2; i < 2 * (FIT_CLUSTERS + 1); ++i) {
+    for (int i = 2 * 2; i < 2 * (FIT_IN_CLUSTER + 1); ++i) {
         const struct fit form = {
             .sharing_side = 1,
             .sharing_fitted = 1,
