@@ -17,6 +17,11 @@ enum {
     FIT_MOST_STAGES = 16,
 };
 
+/* The most parts of k that a cluster adds up; 1: all sums go through the workspace. */
+#ifndef FIT_IN_CLUSTER
+#define FIT_IN_CLUSTER FIT_CLUSTERS
+#endif
+
 /* The ring of a CTA. With one consumer, two CTAs share an SM. The barriers take the rest of 227 KB,
  * or of 113. */
 #define FIT_RING_BYTES(slabs) (((slabs) == 1 ? 112 : 226) * 1024)
@@ -159,7 +164,7 @@ enum {
     FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
     FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
     FIT_FEW_TILES = 6,     /* numbers of tiles tried with as many parts as fit */
-    FIT_FEW_LAYERED = 2    /* the same of tiles that clusters add up */
+    FIT_FEW_LAYERED = 3    /* the same of tiles that clusters add up */
 };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. */
@@ -279,7 +284,7 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             fit_try_cluster(&search, form, room, question->splits != 0);
     }
     /* Clusters that add up their parts share no rows. */
-    for (int i = 2 * 2; i < 2 * (FIT_CLUSTERS + 1); ++i) {
+    for (int i = 2 * 2; i < 2 * (FIT_IN_CLUSTER + 1); ++i) {
         const struct fit form = {
             .sharing_side = 1,
             .sharing_fitted = 1,
@@ -287,7 +292,9 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             .transposed = i % 2 != 0,
         };
         search.resident = question->resident[i / 2 - 1];
-        fit_try_cluster_sum(&search, form, search.resident, question->splits != 0);
+        for (int room = search.resident; room > 0;
+             room = room > search.sms / form.splits_in_cluster ? room / 2 : 0)
+            fit_try_cluster_sum(&search, form, room, question->splits != 0);
     }
     return search.best;
 }

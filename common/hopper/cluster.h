@@ -31,9 +31,9 @@ DEVICE void cluster_sync_relaxed(void) {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* The two halves of cluster_sync(). What a thread does between them is not ordered, and every thread
- * that arrives waits before it arrives again. As for cluster_sync(), threads that have ended count
- * as arrived. All other threads call. PTX ISA: barrier.cluster. */
+/* The two halves of cluster_sync(): what a thread does before its arrival comes before what any
+ * thread does after its wait. What it does between the two is not ordered. A thread waits before it
+ * arrives again. All threads call both that have not ended. PTX ISA: barrier.cluster. */
 DEVICE void cluster_arrive(void) {
     asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }

@@ -83,6 +83,8 @@ DEVICE void random_delay(void) {
 #include "hopper/cluster.h"
 #define cluster_sync() (random_delay(), cluster_sync())
 #define cluster_sync_relaxed() (random_delay(), cluster_sync_relaxed())
+#define cluster_arrive() (random_delay(), cluster_arrive())
+#define cluster_wait() (random_delay(), cluster_wait())
 #define mbarrier_arrive_remote(barrier, rank)                                                      \
     (random_delay(), mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \

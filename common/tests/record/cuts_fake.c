@@ -51,7 +51,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 /* As fitted.cu needs it; the harness fills it with NaN before every cut. */
 static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = forced_fit(p, NULL, true);
-    return fit.splits > 1 ? (size_t)fit.splits * 4096 : 0;
+    return fit.splits > fit.splits_in_cluster ? (size_t)fit.splits * 4096 : 0;
 }
 
 static enum gemm_status launch_right(const struct gemm_problem *p, void *stream) {

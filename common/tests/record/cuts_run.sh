@@ -21,6 +21,8 @@ expect 'exit code' 0 $?
 # Two CTAs of one slab share an SM.
 expect 'clusters' 1 "$(sed -n 1p right | grep -cE \
     '^# 4 SMs; resident clusters of 1, 2, 4 and 8 CTAs: 8 4 2 0 with one slab, 4 2 1 0 with more$')"
+expect 'more clusters' 1 "$(sed -n 2p right | grep -cE \
+    '^# resident clusters of 3, 5, 6 and 7 CTAs: 2 0 0 0 with one slab, 1 0 0 0 with more$')"
 expect 'headings' '# m n k slabs width sharing_side sharing_fitted splits transposed cycles mhz;# m n k configuration cycles mhz;' \
     "$(grep '^# m' right | tr '\n' ';')"
 expect 'rows' "$(sed -n 's/^# \([0-9]*\) cuts of 2 shapes$/\1/p' right)" "$(rows right | wc -l | tr -d ' ')"

@@ -8,8 +8,9 @@
 #include "tools/record/drawn_shapes.h"
 
 /* Of an H200, without room for the configurations. */
-static struct cuts_device device = {.sms = 132,
-                                    .resident = {{264, 132, 60, 28}, {132, 66, 30, 14}}};
+static struct cuts_device device = {
+    .sms = 132,
+    .resident = {{264, 132, 84, 60, 50, 42, 36, 28}, {132, 66, 42, 30, 25, 21, 18, 14}}};
 
 /* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? */
 static bool one_slab;
@@ -18,7 +19,7 @@ struct gemm_rates gemm_device_rates(void) {
     return (struct gemm_rates){1, 1};
 }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    return device.resident[!one_slab][launch->cluster < 8 ? launch->cluster / 2 : 3];
+    return device.resident[!one_slab][launch->cluster - 1];
 }
 
 static struct fit answer_of(const struct gemm_problem *p, int slabs, bool splits) {
@@ -32,7 +33,9 @@ static bool has(const struct cut *cuts, int count, int slabs, const struct fit *
         if (cuts[i].slabs == slabs && cuts[i].fit.width == fit->width &&
             cuts[i].fit.sharing_side == fit->sharing_side &&
             cuts[i].fit.sharing_fitted == fit->sharing_fitted &&
-            cuts[i].fit.splits == fit->splits && cuts[i].fit.transposed == fit->transposed)
+            cuts[i].fit.splits == fit->splits &&
+            cuts[i].fit.splits_in_cluster == fit->splits_in_cluster &&
+            cuts[i].fit.transposed == fit->transposed)
             return true;
     return false;
 }
@@ -41,15 +44,13 @@ static bool has(const struct cut *cuts, int count, int slabs, const struct fit *
 static bool legal(const struct gemm_problem *p, const struct cut *cut) {
     const struct fit *fit = &cut->fit;
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
-    int form = 0;
-    while (form < CUTS_FORMS &&
-           (cuts_forms[form][0] != fit->sharing_side || cuts_forms[form][1] != fit->sharing_fitted))
-        ++form;
     return cut->slabs >= 1 && cut->slabs <= 4 && fit->width >= 8 &&
            fit->width % (8 * fit->sharing_fitted) == 0 && fit->width <= FIT_WIDEST(cut->slabs) &&
-           form < CUTS_FORMS && tiles % (fit->sharing_side * fit->sharing_fitted) == 0 &&
+           cuts_form(fit) < CUTS_FORMS && tiles % (fit->sharing_side * fit->sharing_fitted) == 0 &&
            fit->splits >= 1 && fit->splits <= ceil_div(p->k, BK) &&
-           tiles * fit->splits <= INT32_MAX && (fit->splits == 1 || tiles <= GEMM_COUNTERS);
+           fit->splits % fit->splits_in_cluster == 0 && tiles * fit->splits <= INT32_MAX &&
+           (fit->splits == fit->splits_in_cluster ||
+            tiles * fit->splits_in_cluster <= GEMM_COUNTERS);
 }
 
 /* Is cut i neither an answer of fit.h, nor one of the ten best, nor of the three best of its
@@ -61,8 +62,7 @@ static bool was_drawn(const struct gemm_problem *p, const struct cut *cuts, int 
     for (int j = 0; j < i; ++j) {
         slabs += cuts[j].slabs == cut->slabs;
         orientation += cuts[j].fit.transposed == cut->fit.transposed;
-        form += cuts[j].fit.sharing_side == cut->fit.sharing_side &&
-                cuts[j].fit.sharing_fitted == cut->fit.sharing_fitted;
+        form += cuts_form(&cuts[j].fit) == cuts_form(&cut->fit);
         parts += cuts[j].fit.splits == cut->fit.splits;
     }
     for (int splits = 0; splits < 2; ++splits) {
@@ -107,16 +107,15 @@ static void check_kinds(void) {
     for (int i = 0; i < count; ++i) {
         ++slabs[cuts[i].slabs];
         for (int form = 0; form < CUTS_FORMS; ++form)
-            forms[form] += cuts[i].fit.sharing_side == cuts_forms[form][0] &&
-                           cuts[i].fit.sharing_fitted == cuts_forms[form][1];
+            forms[form] += cuts[i].slabs && cuts_form(&cuts[i].fit) == form;
         ++transposed[cuts[i].fit.transposed];
         if (cuts[i].fit.splits < 4) ++splits[cuts[i].fit.splits];
     }
     for (int i = 1; i <= 4; ++i)
         EXPECT(slabs[i] >= 3, "%d cuts with %d slabs", slabs[i], i);
     for (int i = 0; i < CUTS_FORMS; ++i)
-        EXPECT(forms[i] >= 3, "%d cuts with clusters of %d x %d", forms[i], cuts_forms[i][0],
-               cuts_forms[i][1]);
+        EXPECT(forms[i] >= 3, "%d cuts with clusters of %d x %d, %d parts", forms[i],
+               cuts_forms[i][0], cuts_forms[i][1], cuts_forms[i][2]);
     for (int i = 1; i <= 3; ++i)
         EXPECT(splits[i] >= 2, "%d cuts with %d parts", splits[i], i);
     for (int i = 0; i < 2; ++i)

@@ -67,7 +67,7 @@ expect 'before' yes "$(sed -n 1p out | grep -q ' takes 39.5 % longer' && echo ye
 expect 'after' yes "$(grep '^fitted to all' out | grep -q ' takes 0.0 % longer' && echo yes)"
 expect 'halves' 2 "$(grep -c '^fitted to half, .* 2 cuts of 1 shapes' out)"
 expect 'constants' "$(grep -oE '^    FIT_[A-Z0-9_]+ = [0-9]+, *\/\*' "$fit_h" | cut -d= -f1 |
-    sed -n '/TENSOR_CORE/,/SUMS_BYTES/p')" "$(grep -oE '^    FIT_[A-Z0-9_]+ = [0-9]+,$' out | cut -d= -f1)"
+    sed -n '/TENSOR_CORE/,/REMOTE_BYTES/p')" "$(grep -oE '^    FIT_[A-Z0-9_]+ = [0-9]+,$' out | cut -d= -f1)"
 expect 'given ones' 2 "$(grep -cE 'FIT_TENSOR_CORE = 4096,|FIT_LINE_BYTES = 128,' out)"
 
 # Configurations: with room for one cluster at once coop256 is predicted to be slow, and of the first
@@ -93,17 +93,39 @@ expect 'worth' 'fitted1 2 0 0.00 fitted2 2 0 0.00 coop256 1 1 12.50 pp192 1 1 10
         selection | grep -E '^(fitted[12]|coop256|pp192) ' | tr '\n' ' ')"
 expect 'the fastest configuration' 1 "$(grep -c 'fastest .* 8.00 us, .*: coop256$' selection)"
 
+# Parts that clusters add up: 12/4 is three clusters' of four, and what has no / is as before. The
+# cuts differ in nothing else; without room for clusters of four, or of three, the one is infinite.
+{
+    sed -n 1p two.txt
+    echo '# resident clusters of 3, 5, 6 and 7 CTAs: 84 48 40 36 with one slab, 42 24 20 18 with more'
+    sed -n 2p two.txt
+    echo '64 64 65536 1 64 1 1 12 0 30.0 1800'
+    echo '64 64 65536 1 64 1 1 12/4 0 20.0 1800'
+    echo '64 64 65536 1 64 1 1 12/3 0 40.0 1800'
+} >parts.txt
+"$fit_cuts" parts.txt --worst 1 >parts
+expect 'parts of clusters' '64 x 64 x 65536: 0.0 %' "$(tail -n 3 parts | sed -n 1p)"
+expect 'their number' 2 "$(tail -n 2 parts | grep -c ' 20.00 us, .* 12 parts, 4 of a cluster$')"
+sed 's/ 132 60 28 / 132 0 28 /' parts.txt >room.txt
+"$fit_cuts" room.txt --worst 1 >room
+expect 'without room for four' 1 "$(tail -n 2 room | grep -c 'chosen .* 40.00 us, .* 3 of a cluster$')"
+sed 's/: 84 48/: 0 48/; s/ 132 60 28 / 132 0 28 /' parts.txt >none.txt
+"$fit_cuts" none.txt --worst 1 >none
+expect 'without room for three' 1 "$(tail -n 2 none | grep -c 'chosen .* 30.00 us, .* 1 of a cluster$')"
+
 # What is no record.
 sed '4s/ 8 1 1 1 0/ 12 1 1 1 0/' two.txt >width.txt
 sed '4s/ 8 1 1 1 0/ 8 1 2 1 0/' two.txt >pairs.txt
 sed '4s/ 8 1 1 1 0/ 8 3 1 1 0/' two.txt >clusters.txt
+sed '4s| 12/4 | 12/5 |; 5s| 12/4 | 12/5 |' parts.txt >rest.txt
+sed '5s| 12/4 | 18/9 |' parts.txt >nine.txt
 sed 's/ former 1.0/ other 1.0/' selection.txt >name.txt
 sed 1d two.txt >residents.txt
 sed '4s/ 10.0 1800//' two.txt >time.txt
 sed '2s/ us / cycles /' two.txt >cycles.txt
 sed -n 1,2p two.txt >empty.txt
 rm -f missing.txt
-for file in width pairs clusters name residents time cycles empty missing; do
+for file in width pairs clusters rest nine name residents time cycles empty missing; do
     "$fit_cuts" $file.txt >out 2>log
     expect "exit code of $file.txt" 2 $?
     expect "message of $file.txt" 1 "$(grep -c "^fit_cuts: $file.txt" log)"

@@ -4,11 +4,12 @@
  *     every_fit SLABS
  *
  * For the kernel with that many consumers: each width, in both orientations, with clusters that
- * share rows, and with clusters of 2 to 8 that add up their parts of k; with one layer of sums, with
- * 2 and with 5. The pairs of clusters and layers take turns from width to width. The launch takes the cut from here instead of from its formula. Each cut
- * has one run, and the schedules take turns: tiles are cut off at both edges of D, a CTA of the
- * last cluster may lie beyond D, the ring goes around or is never full. Inputs are integers, so
- * results are exact. Prints the cut of a run that fails.
+ * share rows, and with clusters of 2 to 8 that add up their parts of k; with 1, 2 and 5 layers of
+ * sums. The pairs of clusters and layers take turns from width to width. The launch takes the cut
+ * from here instead of from its formula. Each cut has one run, and the schedules take turns: tiles
+ * are cut off at both edges of D, a CTA of the last cluster may lie beyond D, a part may have no
+ * k-tile, the ring goes around or is never full. Inputs are integers, so results are exact. Prints
+ * the cut of a run that fails.
  */
 #include <stdio.h>
 #include <string.h>

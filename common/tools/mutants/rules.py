@@ -100,6 +100,8 @@ WHOLE = {
     "named_barrier_arrive": [("waits, too", "named_barrier_sync({0}, {1})")],
     "cluster_sync": [("only the CTA's barrier", "__syncthreads()")],
     "cluster_sync_relaxed": [("only the CTA's barrier", "__syncthreads()")],
+    "cluster_arrive": [("waits, too", "cluster_sync()")],
+    "cluster_wait": [("arrives, too", "cluster_sync()")],
     "mbarrier_wait": [("looks once instead of waiting", "(void)mbarrier_try_wait({0}, {1})")],
     "consumer_wait": [("looks once instead of waiting", "(void)consumer_try_wait({0}, {1})"),
                       ("waits for the empty barrier",
@@ -127,10 +129,10 @@ REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "pr
             "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
             "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
             "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage",
-            "named_barrier_arrive"}
+            "named_barrier_arrive", "cluster_arrive"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_barrier_arrive",
-          "cluster_sync", "cluster_sync_relaxed", "mbarrier_wait", "consumer_wait",
+          "cluster_sync", "cluster_sync_relaxed", "cluster_arrive", "cluster_wait", "mbarrier_wait", "consumer_wait",
           "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
           "setmaxnreg_dec"}

@@ -33,6 +33,12 @@ enum mistake {
     RELAXED_FIRST,          /* no mistake where only barriers are to be seen */
     RELAXED_FIRST_NO_FENCE, /* but their fence must be there */
     RELAXED_LAST,
+    HALVES, /* no mistake: cluster_sync() in its halves */
+    READS_AFTER_ARRIVAL,
+    WRITES_AFTER_ARRIVAL,
+    ENDS_AFTER_ARRIVAL,
+    ARRIVES_TWICE,
+    ONLY_WAITS,
 };
 
 static void begin(struct smem *shared, enum mistake mistake, int full, int empty) {
@@ -108,6 +114,13 @@ KERNEL(THREADS, 1) arrives_at_the_dead(KERNEL_ARGS args) {
     }
 }
 
+static void arrive_and_wait(enum mistake mistake, struct b128 *place, struct b128 own) {
+    if (mistake != ONLY_WAITS) cluster_arrive();
+    if (mistake == ARRIVES_TWICE) cluster_arrive();
+    if (mistake == WRITES_AFTER_ARRIVAL) st_shared_b128(place, own);
+    cluster_wait();
+}
+
 /* Each CTA leaves its rank in its shared memory and reads the other's. */
 KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
@@ -120,14 +133,19 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
         __syncthreads();
     else if (mistake == RELAXED_FIRST)
         cluster_sync_relaxed();
-    else
+    else if (mistake < HALVES)
         cluster_sync();
+    else
+        arrive_and_wait(mistake, place, own);
     const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
     const struct b128 other = ld_shared_cluster_b128(place, from);
     const struct b128 same = ld_shared_cluster_b128(place, rank);
     if (threadIdx.x == 0) args.workspace[rank] = (float)(other.word[3] + 1000 * same.word[3]);
     if (mistake == NOT_RELEASED) st_shared_b128(place, other);
-    if (mistake != NO_LAST_SYNC) cluster_sync();
+    if (mistake == NO_LAST_SYNC) return;
+    cluster_arrive();
+    if (mistake == READS_AFTER_ARRIVAL) ld_shared_cluster_b128(place, from);
+    if (mistake != ENDS_AFTER_ARRIVAL) cluster_wait();
 }
 
 /* Threads that have ended do not take part in the barrier of the cluster. */
@@ -138,6 +156,18 @@ KERNEL(THREADS, 1) others_have_ended(KERNEL_ARGS args) {
     cluster_sync();
     if (threadIdx.x < 32) return;
     cluster_sync();
+}
+
+/* Nor does a thread that ends when it has arrived, whether the others come before or after. */
+KERNEL(THREADS, 1) some_arrive_and_end(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    (void)args;
+    for (int i = 0; i < ROUNDS; ++i) {
+        cluster_arrive();
+        if (threadIdx.x / 8 == (unsigned)i) return;
+        cluster_wait();
+    }
 }
 
 KERNEL(THREADS, 1) one_does_not_come(KERNEL_ARGS args) {
@@ -249,7 +279,18 @@ int main(int argc, char **argv) {
         CASE(reads_the_peer, .argument = NOT_RELEASED,
              .hazard = "data-race|overwritten-while-read"),
         CASE(reads_the_peer, .argument = WRONG_RANK, .hazard = "bad-rank"),
+        CASE(reads_the_peer, .argument = HALVES),
+        CASE(reads_the_peer, .argument = READS_AFTER_ARRIVAL,
+             .hazard = "exit-before-remote-read|cta-exited"),
+        CASE(reads_the_peer, .argument = WRITES_AFTER_ARRIVAL, .hazard = "data-race"),
+        CASE(reads_the_peer, .argument = ENDS_AFTER_ARRIVAL,
+             .hazard = "exit-before-remote-read|cta-exited"),
+        CASE(reads_the_peer, .argument = ARRIVES_TWICE, .hazard = "cluster-barrier",
+             .text = "arrives at the cluster's barrier again"),
+        CASE(reads_the_peer, .argument = ONLY_WAITS, .hazard = "cluster-barrier",
+             .text = "waits at the cluster's barrier without an arrival"),
         CASE(others_have_ended),
+        CASE(some_arrive_and_end),
         CASE(one_does_not_come, .hazard = "deadlock",
              .text = "cluster_sync: 64 of the cluster's 128 threads"),
         REGISTERS(registers, .argument = 232),
