@@ -22,7 +22,7 @@
 #   cuts              65 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
 #                            constants, and the other configurations
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
-#                            one for each operand; of this and the next three, BASELINES may name more
+#                            one for each operand; of this and the next four, BASELINES may name more
 #                            than the libraries: libraries,rivals
 #   fp8_rows          70 s   11's configurations at 16 to 256 rows
 #   fp8_three        110 s   11's three.cu, ahead.cu and their variants at the five shapes and two more
