@@ -42,12 +42,12 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
     const int rows = kernel->tile_m, columns = kernel->tile_n, cluster = kernel->cluster;
     if (sms < cluster) return INFINITY;
-    /* A cluster of wide.cu lies side by side, and its last tile may be empty. */
+    /* Tiles of a cluster lie side by side, and the last one may be empty. */
     const int64_t tiles_m = ceil_div(p->m, rows);
     const int64_t clusters = tiles_m * ceil_div(ceil_div(p->n, columns), cluster);
     struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
-    const int splits = c->ctas ? cluster_splits(launch, clusters, tiles_k) : 1;
-    if (c->ctas) launch.grid = launch.cluster = splits;
+    const int splits = c->ctas ? cluster_splits_of(launch, clusters, tiles_k, cluster) : 1;
+    launch.grid = launch.cluster = splits * cluster;
     const int resident = gemm_resident_clusters(&launch);
     if (resident == 0) return INFINITY;
 
@@ -57,7 +57,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const double share = c->ctas == 2 && ctas / waves > sms ? 2 : 1;
     const double main_loop = waves * ceil((double)tiles_k / splits) * c->k_tile * share;
     /* Tiles of different rows that run at the same time fetch the weights from memory once; a
-     * cluster of wide.cu fetches its rows of A from the L2 once. */
+     * cluster of tiles side by side fetches its rows of A from the L2 once. */
     const double weights = (double)w4_bytes(p->n, p->k);
     const double a = (double)rows * p->k * (double)clusters;
     const double bytes = weights + (double)p->m * p->k + 2.0 * p->m * p->n;

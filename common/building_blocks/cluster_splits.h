@@ -16,10 +16,10 @@ enum {
     LEAST_SPLIT_K_TILES = 4  /* of a CTA: with fewer, the exchange costs more than it gains */
 };
 
-/* The number of CTAs, 1 to 8, for `tiles` tiles of `tiles_k` k-tiles each: the most with which all
- * clusters are resident at once; of several numbers with the same longest k loop, the smallest. A
- * cluster has `side` tiles. `launch`: the kernel, its threads and its shared memory; the rest is
- * not used. Host thread. */
+/* The number of CTAs, 1 to 8, for each tile of `tiles_k` k-tiles, where `clusters` clusters have
+ * `side` tiles each: the most with which all clusters are resident at once; of several numbers with
+ * the same longest k loop, the smallest. `launch`: the kernel, its threads and its shared memory;
+ * the rest is not used. Host thread. */
 static inline int cluster_splits_of(struct gemm_launch launch, int64_t clusters, int tiles_k,
                                     int side) {
     launch.cluster = launch.grid = side;

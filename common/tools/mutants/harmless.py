@@ -73,8 +73,18 @@ RULES = (
      "The next statement is keep(), which only the compiler for the GPU sees."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
-    ("12_.*/pairs", r"^wgmma_wait_group\((1\)|0\); #0)", "before the previous",
+    ("12_.*/(pairs|own)", r"^wgmma_wait_group\((1\)|0\); #0)", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/three", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/three", r"^fence_proxy_async", "before the previous",
+     "The statement before it closes a group; the reads of the weights precede both."),
+    ("12_.*/three", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/own", r"consumer_wait\(", "after the next",
+     "The waits for A and for the thread's own copies may come in either order."),
+    ("12_.*/own", r"^cp_async_wait_group", "before the previous",
+     "The waits for A and for the thread's own copies may come in either order."),
     ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
      "The other threads have no stores, and their waits return at once."),
     ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
@@ -194,7 +204,7 @@ RULES = (
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
     # What only costs time.
-    ("08_|1[012]_", r"setmaxnreg_inc\((CONSUMER|240)", "removed|after the next",
+    ("08_|1[012]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",
