@@ -56,10 +56,10 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 /* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Not fitted yet: a first
  * guess, from the probe's latencies (docs/results/probe.txt) and the rates of fit.h. */
 enum {
-    DIRECT_START = 300,        /* addresses, beyond what a launch of fitted.cu takes */
-    DIRECT_TRIP = 950,         /* from a load to its bytes, from DRAM */
-    DIRECT_L2_BYTES = 45,      /* from the L2 to an SM */
-    DIRECT_MEMORY_BYTES = 2300 /* from DRAM to all SMs */
+    DIRECT_START = 395,        /* addresses, beyond what a launch of fitted.cu takes */
+    DIRECT_TRIP = 951,         /* from a load to its bytes, from DRAM */
+    DIRECT_L2_BYTES = 31,      /* from the L2 to an SM */
+    DIRECT_MEMORY_BYTES = 1681 /* from DRAM to all SMs */
 };
 
 /* CTAs of so many warps on an SM at once: direct.cu's kernels are for 2, 4, 8 and 16. */

@@ -74,20 +74,20 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
-    FIT_SHARED_BYTES = 90,   /* wgmma reads both operands from shared memory; 128 at the most */
-    FIT_GAP = 81,            /* between the multiplications of two k-tiles */
-    FIT_ISSUE = 307,         /* a k-tile's wait, fence, issue and release */
-    FIT_L2_BYTES = 55,       /* from the L2 to one SM */
-    FIT_L2_UNALIGNED = 30,   /* the same, if a row of a box lies in two lines */
+    FIT_SHARED_BYTES = 89,   /* wgmma reads both operands from shared memory; 128 at the most */
+    FIT_GAP = 78,            /* between the multiplications of two k-tiles */
+    FIT_ISSUE = 121,         /* a k-tile's wait, fence, issue and release */
+    FIT_L2_BYTES = 52,       /* from the L2 to one SM */
+    FIT_L2_UNALIGNED = 29,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 2090, /* from DRAM to all SMs */
-    FIT_TRIP = 2850,         /* from a load's issue to its bytes, from DRAM, and the first issue */
-    FIT_BARRIERS = 1240,     /* the barrier of a cluster, and its launch */
-    FIT_STORE_BYTES = 14,    /* of D, from an SM: staged, copied, on its way to the L2 */
-    FIT_COUNT = 2040,        /* sums are stored, counted, and found to be there */
-    FIT_SUMS_BYTES = 30,     /* of sums, to the workspace and back */
-    FIT_CLUSTER_SUM = 900,   /* a cluster's sums: two barriers, and the cluster's launch */
-    FIT_REMOTE_BYTES = 14,   /* of sums, from other CTAs of the cluster */
+    FIT_MEMORY_BYTES = 1871, /* from DRAM to all SMs */
+    FIT_TRIP = 2960,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_BARRIERS = 1700,     /* the barrier of a cluster, and its launch */
+    FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
+    FIT_COUNT = 2656,        /* sums are stored, counted, and found to be there */
+    FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
+    FIT_CLUSTER_SUM = 3354,   /* a cluster's sums: two barriers, and the cluster's launch */
+    FIT_REMOTE_BYTES = 8,   /* of sums, from other CTAs of the cluster */
 };
 
 /* What a choice depends on. */

@@ -1,8 +1,8 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu, pairs.cu or wide.cu; the
- * top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
+ * Each configuration is an object file of its own, made of kernel.cu, pairs.cu, wide.cu or
+ * three.cu; the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
  * prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
@@ -24,7 +24,7 @@
     /* name     ctas k-tile overhead */                                                            \
     f(teams16, 1, 440, 1400) f(pairs16_two, 2, 200, 4500) f(teams32, 1, 450, 1600)                 \
         f(pairs64, 1, 500, 3700) f(slabs64, 1, 800, 6000) f(rows128, 1, 890, 4300)                 \
-            f(wide, 0, 1460, 5200)
+            f(wide, 0, 1460, 5200) f(three, 0, 950, 2500)
 
 /* Bytes per cycle: of all SMs, from memory and from the L2; of an SM, from the shared memory of
  * others. Cycles of a launch besides its tiles. */
