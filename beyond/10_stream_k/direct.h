@@ -53,8 +53,8 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* ---- the prediction ---- */
 
-/* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Not fitted yet: a first
- * guess, from the probe's latencies (docs/results/probe.txt) and the rates of fit.h. */
+/* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Fitted together with
+ * fit.h's constants to docs/results/h200-cuts.txt. */
 enum {
     DIRECT_START = 395,        /* addresses, beyond what a launch of fitted.cu takes */
     DIRECT_TRIP = 951,         /* from a load to its bytes, from DRAM */

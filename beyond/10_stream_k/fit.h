@@ -68,9 +68,9 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /*
  * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
  * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs. The others are measured together: the times of 8,800 cuts of 252 shapes
+ * hardware needs. The others are measured together: the times of 11,800 cuts of 258 shapes
  * (docs/results/h200-cuts.txt). Of a shape's cuts, the one with the smallest prediction takes
- * 3.2 % longer than the fastest, in the mean.
+ * 3.3 % longer than the fastest, in the mean.
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
@@ -86,8 +86,8 @@ enum {
     FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
     FIT_COUNT = 2656,        /* sums are stored, counted, and found to be there */
     FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
-    FIT_CLUSTER_SUM = 3354,   /* a cluster's sums: two barriers, and the cluster's launch */
-    FIT_REMOTE_BYTES = 8,   /* of sums, from other CTAs of the cluster */
+    FIT_CLUSTER_SUM = 3354,  /* a cluster's sums: two barriers, and the cluster's launch */
+    FIT_REMOTE_BYTES = 8,    /* of sums, from other CTAs of the cluster */
 };
 
 /* What a choice depends on. */

@@ -12,12 +12,6 @@
  * part has twice the bytes).
  */
 #include "gemm.h"
-#ifndef BY_BOX
-#define BY_BOX 0 /* 1: a tile of D is added up and stored box by box, each where its part lay */
-#endif
-#if BY_BOX
-#define BUFFERS 4 /* of epilogue_store.h: the whole tile */
-#endif
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -39,15 +33,6 @@
 #ifndef PART_BOXES
 #define PART_BOXES (PARTS_FP32 ? 2 : 1) /* pieces in which a warpgroup's part is staged */
 #endif
-#ifndef BATCH
-#define BATCH 8 /* pieces that a mover loads from global memory at once */
-#endif
-#ifndef HAND_LATE
-#define HAND_LATE 0 /* 1: staging memory is handed over when the next tile has begun */
-#endif
-#ifndef OWN_PACE
-#define OWN_PACE 0 /* 1: movers are paced by barriers of their own, not by those of the ring */
-#endif
 
 enum {
     BM = SLICE_M, BN = SLICE_N, BK = SLICE_K, /* the CTA's tile, 128 x 256 x 64 */
@@ -62,8 +47,7 @@ enum {
     PART_BYTES = PART_CHUNKS * 128 * 16,
     /* A mover moves pieces of 32 chunks, one for each lane. */
     PIECES = BOX_CHUNKS * 128 / 32, /* of a box */
-    EPILOGUE_SUMS = EPILOGUE_M * EPILOGUE_N / 128, /* of each thread, in a box of D */
-    PACES = 32, /* barriers that pace a mover, at most, each once in a tile */
+    BATCH = 8,                      /* pieces that a mover loads from global memory at once */
     /* Named barriers, one for each half of the CTA tile, but SENT */
     OWN = 1,      /* among a consumer's threads */
     HANDED = 3,   /* the consumer hands its staging memory to its mover */
@@ -73,7 +57,6 @@ enum {
     SENT_THREADS = 32 * (CONSUMERS + 1),
 };
 static_assert(PIECES % BATCH == 0, "a batch is loaded whole");
-static_assert(!BY_BOX || (PART_BOXES == 1 && !PARTS_FP32), "a box of D lies where its sums lay");
 
 /* Where a consumer's tile waits for the TMA, or a part for its addition or for the link. */
 union staging {
@@ -86,7 +69,6 @@ struct smem {
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     union staging staging[CONSUMERS];
     struct pipeline_stage ring[STAGES]; /* released by eight warps of consumers and two movers */
-    mbarrier_t pace[OWN_PACE ? CONSUMERS : 1][PACES]; /* a consumer has begun so many k-tiles */
 };
 
 /* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
@@ -264,13 +246,6 @@ DEVICE void stage_part(union staging *staging, int half, const float acc[BN / 2]
     }
 }
 
-/* Adds chunks of the staging memory, from `first` on, to their sums. One warpgroup. */
-DEVICE void add_chunks(const union staging *staging, int first, int count, float *acc) {
-    UNROLL for (int i = 0; i < count; ++i)
-        add_chunk(&acc[i * CHUNK_SUMS],
-                  ld_shared_b128(&staging->part[(first + i) * 128 + threadIdx.x % 128]));
-}
-
 /* Adds the parts of all other devices to the accumulators, always in the same order, so that every
  * run gives the same bits. A mover brings them to the staging memory, one box after the other. The
  * first one is there. One warpgroup. */
@@ -282,37 +257,10 @@ DEVICE void add_parts(const union staging *staging, const struct gemm_device_arg
                 hand_staging(half);
                 take_staging(half);
             }
-            add_chunks(staging, 0, BOX_CHUNKS, &acc[box * BOX_CHUNKS * CHUNK_SUMS]);
+            UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
+                add_chunk(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS],
+                          ld_shared_b128(&staging->part[i * 128 + threadIdx.x % 128]));
         }
-}
-
-/* Adds the parts in the same order and stores the tile. Of the last part, the sums of a box of D
- * are added right before the box is stored, and the box takes their place: the TMA reads it while
- * the next sums are added. One warpgroup. */
-DEVICE void add_and_store(union staging *staging, const struct gemm_device_args *args,
-                          struct tile tile, int half, float acc[BN / 2]) {
-    for (int distance = 1; distance < args->devices - 1; ++distance) {
-        add_chunks(staging, 0, BOX_CHUNKS, acc);
-        hand_staging(half);
-        take_staging(half);
-    }
-    UNROLL for (int box = 0; box < BN / EPILOGUE_N; ++box) {
-        const int chunks = EPILOGUE_SUMS / CHUNK_SUMS;
-        if (args->devices > 1)
-            add_chunks(staging, box * chunks, chunks, &acc[box * EPILOGUE_SUMS]);
-        epilogue_store_staged(staging->d[box % BUFFERS], &args->gemm, tile.m * BM + half * 64,
-                              tile.n * BN + box * EPILOGUE_N, &acc[box * EPILOGUE_SUMS],
-                              OWN + half);
-    }
-}
-
-/* Lets a mover go on: the consumer has begun a k-tile. One warpgroup. */
-DEVICE void set_pace(struct smem *shared, const struct gemm_device_args *args, int half,
-                     int k_tile) {
-    const int stride = (args->gemm.tiles_k + PACES - 1) / PACES;
-    /* Orders nothing: it is only the pace. mbarrier.arrive */
-    if (OWN_PACE && threadIdx.x % 128 == 0 && k_tile % stride == 0)
-        mbarrier_arrive(&shared->pace[half][k_tile / stride]);
 }
 
 /* Multiplies its 64 rows of tile after tile, and sends or stores them. One warpgroup. */
@@ -321,21 +269,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
-    if (!HAND_LATE) hand_staging(half); /* there is nothing to send yet */
+    hand_staging(half); /* there is nothing to send yet */
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, half, acc, 0);
-        if (HAND_LATE) {
-            /* The stores of the tile before have read the staging memory before the mover writes
-             * it. By now they have. cp.async.bulk.wait_group.read */
-            if (elected) bulk_wait_group_read(0);
-            hand_staging(half);
-        }
-        set_pace(shared, args, half, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, half, acc, k_tile);
-            set_pace(shared, args, half, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
@@ -347,22 +287,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         take_staging(half);
         if (work.owner != args->device) {
             stage_part(&shared->staging[half], half, acc);
-        } else if (BY_BOX) {
-            add_and_store(&shared->staging[half], args, work.tile, half, acc);
         } else {
             add_parts(&shared->staging[half], args, half, acc);
             epilogue_store(shared->staging[half].d, &args->gemm, work.tile.m * BM + half * 64,
                            work.tile.n * BN, 64, BN, acc, OWN + half);
+            /* The stores have read the staging memory before the mover writes it, and before the
+             * CTA ends. cp.async.bulk.wait_group.read */
+            if (elected) bulk_wait_group_read(0);
         }
-        if (HAND_LATE) continue;
-        /* The stores have read the staging memory before the mover writes it, and before the CTA
-         * ends. cp.async.bulk.wait_group.read */
-        if (elected) bulk_wait_group_read(0);
-        hand_staging(half);
-    }
-    if (HAND_LATE) {
-        /* The same after the last tile. cp.async.bulk.wait_group.read */
-        if (elected) bulk_wait_group_read(0);
         hand_staging(half);
     }
 }
@@ -478,11 +410,8 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
     struct pipeline_state state = {0, 0};
     struct send send = {NULL, PIECES};
     int room = args->device; /* the last owner whose room has been waited for */
-    uint32_t phase = 0; /* of the barriers that pace this warp */
-    const int stride = OWN_PACE ? (args->gemm.tiles_k + PACES - 1) / PACES : 1;
-    const int steps = (args->gemm.tiles_k + stride - 1) / stride;
-    /* Pieces for each step, so many that a box is sent at the latest with the tile's last one. */
-    const int pace = (PIECES + steps - 1) / steps;
+    /* Pieces for each k-tile, so many that a box is sent at the latest with the tile's last one. */
+    const int pace = (PIECES + args->gemm.tiles_k - 1) / args->gemm.tiles_k;
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
         const bool own = work.owner == args->device;
@@ -490,18 +419,14 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         struct fetch fetch = {.flag = NULL, .loaded = PIECES, .stored = PIECES};
         if (boxes > 0) fetch_begin(&fetch, args, work, half, 0);
         mover_take_staging(half);
-        NO_UNROLL for (int step = 0; step < steps; ++step) {
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             /* The pace: the bytes of the k-tile have arrived. This warp does not read them, but
              * without its arrival the producer could overtake it by more than the ring.
              * mbarrier.try_wait, .arrive */
-            if (!OWN_PACE && threadIdx.x % 32 == 0) {
+            if (threadIdx.x % 32 == 0) {
                 consumer_wait(shared->ring, state);
                 consumer_release(shared->ring, state);
             }
-            /* The pace: the consumer has begun the k-tile. It does not wait for this warp before
-             * it takes the staging memory, and it cannot overtake this warp by more than that.
-             * mbarrier.try_wait */
-            if (OWN_PACE && threadIdx.x % 32 == 0) mbarrier_wait(&shared->pace[half][step], phase);
             /* The other lanes keep the pace. bar.warp.sync */
             __syncwarp();
             pipeline_advance(&state, STAGES);
@@ -509,7 +434,6 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
         }
-        phase ^= 1;
         /* By now the part of the tile before is sent. Only then may this warp wait for a peer,
          * which may be waiting for that part. */
         fetch_rest(staging, &fetch);
@@ -562,9 +486,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     const int warp = warp_index(), warpgroup = warp / 4;
 
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, CONSUMERS * 4 + (OWN_PACE ? 0 : CONSUMERS));
-        for (int i = 0; OWN_PACE && i < CONSUMERS * PACES; ++i)
-            mbarrier_init(&shared->pace[i / PACES][i % PACES], 1);
+        pipeline_init(shared->ring, STAGES, CONSUMERS * 4 + CONSUMERS);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }

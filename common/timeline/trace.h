@@ -70,7 +70,7 @@ enum trace_event {
     TRACE_CUE_COMMIT,    /* has issued a k-tile's wgmmas */
     TRACE_CUE_DRAIN,     /* has waited until `argument` groups of wgmmas were left */
     TRACE_CUE_STORED,    /* has nothing left to do but to wait for its stores */
-    TRACE_CUE_SEND, /* stores 16 bytes, as do the other lanes: a piece for another GPU */
+    TRACE_CUE_SEND,      /* stores 16 bytes, as do the other lanes: a piece for another GPU */
     TRACE_CUE_EXIT,
     TRACE_EVENTS
 };

@@ -443,22 +443,22 @@ section_two_gpus() {
     # 15 s: the goals, and the multiplication alone on each of the two GPUs: both launches are as
     # long as the slower one's.
     rows $file "$gpu/compare" --gpus 2 --iters 3 --shapes 8192 --baselines "$libraries" \
-        --kernels 13,13:lean,13:by_box,13:hand_late,13:own_pace,13:lean2
+        --kernels 13
     rows $file "$gpu/compare" --gpus 2 --iters 3 --shapes 8192x16384x4096 \
         --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy \
         --baselines "$libraries"
     for gpu_of in 0 1; do
         rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$gpu/compare" --gpus 1 --iters 3 \
-            --kernels 13,13:lean,13:own_pace,13:all_gather,13:all_gather_pingpong \
+            --kernels 13,13:all_gather,13:all_gather_pingpong \
             --shapes 8192x8192x4096 --baselines cublas
     done
     # 35 s: over m, and what the other steps take.
-    rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13,13:lean --shapes $rs \
+    rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13 --shapes $rs \
         --baselines "$libraries"
     rows $file "$gpu/compare" --gpus 2 --iters 2 --baselines "$libraries" --shapes $ag \
         --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy
     rows $file "$gpu/compare" --gpus 1 --iters 2 --shapes $alone --baselines cublas \
-        --kernels 13,13:lean,13:all_gather,13:all_gather_pingpong
+        --kernels 13,13:all_gather,13:all_gather_pingpong
     rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13:serial,13:through_tma,13:fp32 \
         --shapes 8192,2048x8192x8192 --baselines "$libraries"
     # 75 s: every launch of those in flight is verified; then with random delays, then memcheck.
