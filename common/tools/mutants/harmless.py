@@ -179,6 +179,8 @@ RULES = (
      "The group is closed a little later, and still before the wait."),
     ("11_.*three", r"^__syncwarp", "after the next",
      "All lanes have still read their scales before one of them arrives."),
+    ("11_.*three", r"release_stage\(shared, read\)", "after the next",
+     "The stage is released after the promotion: later, but just as safely."),
     ("11_.*three", r"consumer_wait\(", "before the previous",
      "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
