@@ -108,8 +108,8 @@ static void arrive(struct cluster_barrier *barrier, bool relaxed) {
     struct barrier_thread *const member = member_of(barrier, thread);
     if (member->arrived)
         sim_fatal("cluster-barrier", thread,
-                  "arrives at the cluster's barrier again; every thread calls cluster_wait() "
-                  "between two arrivals");
+                  "arrives at the cluster's barrier again\n"
+                  "    every thread calls cluster_wait() between two arrivals");
     if (relaxed)
         mbarrier_release_fenced(thread, &barrier->current);
     else
@@ -125,7 +125,8 @@ static void await(struct cluster_barrier *barrier) {
     struct barrier_thread *const member = member_of(barrier, thread);
     if (!member->arrived)
         sim_fatal("cluster-barrier", thread,
-                  "waits at the cluster's barrier without an arrival; call cluster_arrive() first");
+                  "waits at the cluster's barrier without an arrival\n"
+                  "    call cluster_arrive() before each cluster_wait(), in every thread");
     while (barrier->generation == member->generation)
         sim_block(&barrier->waiters, &wait_for_cluster, barrier);
     member->arrived = false;

@@ -46,12 +46,13 @@ RULES = (
     (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
      "The word for the CTA's other threads is stored a little later, and still before the barrier."),
 
+    (r"/fitted\.cu", r"^cluster_arrive", "after the next",
+     "The next statement reads nothing from another CTA."),
+    (r"/fitted\.cu", r"^cluster_wait", "before the previous",
+     "The wait comes before the store of D: earlier than necessary."),
+
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
-
-    (r"/fitted\.cu", r"^named_barrier_sync\(1, CONSUMER_THREADS\).* in consumer$", "after the next",
-     "The ring is overwritten only after both. The exchange of the sums uses registers, global "
-     "memory and a word outside the ring, and all threads return from it or none."),
 
     # Chapter 13: in through_tma.cu a part is one box.
     ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
