@@ -46,8 +46,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int64_t tiles_m = ceil_div(p->m, rows);
     const int64_t clusters = tiles_m * ceil_div(ceil_div(p->n, columns), cluster);
     struct gemm_launch launch = gemm_launch_of(kernel, cluster, NULL);
-    const int splits = c->ctas ? cluster_splits_of(launch, clusters, tiles_k, cluster) : 1;
-    launch.grid = launch.cluster = splits * cluster;
+    const int splits = c->ctas ? cluster_splits(launch, clusters, tiles_k) : 1;
+    if (c->ctas) launch.grid = launch.cluster = splits;
     const int resident = gemm_resident_clusters(&launch);
     if (resident == 0) return INFINITY;
 

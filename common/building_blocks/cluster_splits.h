@@ -16,30 +16,23 @@ enum {
     LEAST_SPLIT_K_TILES = 4  /* of a CTA: with fewer, the exchange costs more than it gains */
 };
 
-/* The number of CTAs, 1 to 8, for each tile of `tiles_k` k-tiles, where `clusters` clusters have
- * `side` tiles each: the most with which all clusters are resident at once; of several numbers with
- * the same longest k loop, the smallest. `launch`: the kernel, its threads and its shared memory;
- * the rest is not used. Host thread. */
-static inline int cluster_splits_of(struct gemm_launch launch, int64_t clusters, int tiles_k,
-                                    int side) {
-    launch.cluster = launch.grid = side;
-    const int64_t room = gemm_resident_clusters(&launch) / clusters; /* CTAs for each tile */
-    int splits = MOST_CLUSTER_SPLITS / side;
+/* The number of CTAs, 1 to 8, for `tiles` tiles of `tiles_k` k-tiles each: the most with which all
+ * clusters are resident at once; of several numbers with the same longest k loop, the smallest.
+ * `launch`: the kernel, its threads and its shared memory; the rest is not used. Host thread. */
+static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int tiles_k) {
+    launch.cluster = launch.grid = 1;
+    const int64_t room = gemm_resident_clusters(&launch) / tiles; /* CTAs for each tile */
+    int splits = MOST_CLUSTER_SPLITS;
     if (splits > room) splits = (int)room;
     if (splits > tiles_k / LEAST_SPLIT_K_TILES) splits = tiles_k / LEAST_SPLIT_K_TILES;
-    if (splits > gemm_sm_count() / side) splits = gemm_sm_count() / side;
+    if (splits > gemm_sm_count()) splits = gemm_sm_count();
     for (; splits > 1; --splits) {
-        launch.cluster = launch.grid = splits * side;
+        launch.cluster = launch.grid = splits;
         if (ceil_div(tiles_k, splits - 1) > ceil_div(tiles_k, splits) &&
-            gemm_resident_clusters(&launch) >= clusters)
+            gemm_resident_clusters(&launch) >= tiles)
             return splits;
     }
     return 1;
-}
-
-/* The same for tiles that have a cluster each. */
-static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int tiles_k) {
-    return cluster_splits_of(launch, tiles, tiles_k, 1);
 }
 
 #endif

@@ -31,10 +31,10 @@ DEVICE void column_sum_leave(float *sums, int pitch, const float *acc, int count
     }
 }
 
-/* Adds up eight columns over `ctas` CTAs of the cluster, from rank `first` on. Any thread. */
-DEVICE void column_sum_collect(const float *sums, int first, int ctas, float sum[SUM_CHUNK]) {
+/* Adds up eight columns over the `ctas` CTAs of the cluster. Any thread. */
+DEVICE void column_sum_collect(const float *sums, int ctas, float sum[SUM_CHUNK]) {
     UNROLL for (int i = 0; i < SUM_CHUNK; ++i) sum[i] = 0;
-    NO_UNROLL for (int rank = first; rank < first + ctas; ++rank)
+    NO_UNROLL for (int rank = 0; rank < ctas; ++rank)
         UNROLL for (int half = 0; half < 2; ++half) {
             const struct b128 four = ctas > 1 ? ld_shared_cluster_b128(sums + 4 * half, rank)
                                               : ld_shared_b128(sums + 4 * half);
@@ -61,9 +61,7 @@ DEVICE void column_sum_to_d(const struct gemm_args *args, int row, int column, f
 }
 
 #define column_sum_put(sums, pitch, acc, count) VERB(column_sum_leave(sums, pitch, acc, count))
-#define column_sum_get(sums, ctas, sum) VERB(column_sum_collect(sums, 0, ctas, sum))
-#define column_sum_get_from(sums, first, ctas, sum)                                                \
-    VERB(column_sum_collect(sums, first, ctas, sum))
+#define column_sum_get(sums, ctas, sum) VERB(column_sum_collect(sums, ctas, sum))
 #define column_sum_store(args, row, column, scale, sum)                                            \
     VERB(column_sum_to_d(args, row, column, scale, sum))
 

@@ -1,6 +1,6 @@
 /*
  * cluster_splits.c: how many CTAs share a k loop, against every other number, on GPUs with one and
- * with two CTAs per SM whose GPCs have 16 and 18 SMs; also where a cluster has two tiles.
+ * with two CTAs per SM whose GPCs have 16 and 18 SMs.
  */
 #include "building_blocks/cluster_splits.h"
 
@@ -30,34 +30,27 @@ static int resident(int cluster) {
     return gemm_resident_clusters(&launch);
 }
 
-/* `clusters` of `side` tiles each. */
-static void expect_best(int clusters, int tiles_k, int side) {
-    const int splits = cluster_splits_of((struct gemm_launch){0}, clusters, tiles_k, side);
-    EXPECT(splits >= 1 && splits * side <= MOST_CLUSTER_SPLITS, "%d clusters: %d", clusters,
-           splits);
-    if (side == 1)
-        EXPECT(cluster_splits((struct gemm_launch){0}, clusters, tiles_k) == splits,
-               "%d clusters: %d", clusters, splits);
+static void expect_best(int tiles, int tiles_k) {
+    const int splits = cluster_splits((struct gemm_launch){0}, tiles, tiles_k);
+    EXPECT(splits >= 1 && splits <= MOST_CLUSTER_SPLITS, "%d tiles: %d", tiles, splits);
     if (splits > 1) {
-        EXPECT(clusters <= resident(splits * side), "%d clusters of %d, %d fit", clusters,
-               splits * side, resident(splits * side));
+        EXPECT(tiles <= resident(splits), "%d clusters of %d, %d fit", tiles, splits,
+               resident(splits));
         EXPECT(tiles_k / splits >= LEAST_SPLIT_K_TILES, "%d k-tiles for %d", tiles_k, splits);
         EXPECT(ceil_div(tiles_k, splits - 1) > ceil_div(tiles_k, splits),
                "%d k-tiles: %d CTAs are as fast as %d", tiles_k, splits - 1, splits);
     }
-    for (int more = splits + 1; more * side <= MOST_CLUSTER_SPLITS; ++more)
-        EXPECT(clusters > resident(more * side) || tiles_k / more < LEAST_SPLIT_K_TILES ||
+    for (int more = splits + 1; more <= MOST_CLUSTER_SPLITS; ++more)
+        EXPECT(tiles > resident(more) || tiles_k / more < LEAST_SPLIT_K_TILES ||
                    ceil_div(tiles_k, more) == ceil_div(tiles_k, splits),
-               "%d clusters of %d tiles of %d k-tiles: %d CTAs a tile, and %d fit", clusters, side,
-               tiles_k, splits, more);
+               "%d tiles of %d k-tiles: %d CTAs, and %d fit", tiles, tiles_k, splits, more);
 }
 
 int main(void) {
     for (ctas_per_sm = 1; ctas_per_sm <= 2; ++ctas_per_sm)
-        for (int clusters = 1; clusters <= 300; ++clusters)
+        for (int tiles = 1; tiles <= 300; ++tiles)
             for (int tiles_k = 1; tiles_k <= 130; ++tiles_k)
-                for (int side = 1; side <= 2; ++side)
-                    expect_best(clusters, tiles_k, side);
+                expect_best(tiles, tiles_k);
     /* 132 SMs are five for each of 26 tiles, but of clusters of five only 24 fit. */
     ctas_per_sm = 1;
     const int splits = cluster_splits((struct gemm_launch){0}, 26, 64);

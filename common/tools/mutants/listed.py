@@ -20,7 +20,7 @@ CLUSTER_SUM = "building_blocks/cluster_sum.h"
 COLUMN_SUM = "building_blocks/column_sum.h"
 TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8, W4A8_WIDE = "beyond/12_w4a8/kernel.cu", "beyond/12_w4a8/wide.cu"
-W4A8_OWN, W4A8_THREE = "beyond/12_w4a8/own.cu", "beyond/12_w4a8/three.cu"
+W4A8_THREE = "beyond/12_w4a8/three.cu"
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -346,20 +346,11 @@ EDITS = [
      "fragments that are being read", ORDER),
     (W4A8_WIDE, "UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;", ";",
      "sums of the tile before", VALUE),
-    (W4A8_OWN, "thread / 16 * 16", "thread / 32 * 32", "scales of other channels", VALUE),
-    (W4A8_OWN, "half % 2 * W4_HALF_BYTES", "0", "weights of the other half", VALUE),
-    (W4A8_OWN, "threadIdx.x / 4 % 4", "threadIdx.x / 4 % 2", "scales of other channels", VALUE),
-    (W4A8_OWN, "copies->slot + 1 == DEPTH", "copies->slot + 2 == DEPTH", "a slot short", ORDER),
-    (W4A8_OWN, "half / 2 < last ? half / 2 : last", "half / 2", "a block beyond n", ORDER),
-    (W4A8_OWN, "            fetch_slab(shared, &copies, 0);\n        }\n        if (i + 1",
-     "        }\n        if (i + 1", "a slab that is not fetched", ORDER),
-    (W4A8_OWN, "tile_of_cluster(args) * (BM / SHARE)", "0", "half of the rows twice", ORDER),
     (W4A8_THREE, "tile.n * CONSUMERS + i", "tile.n * CONSUMERS", "the first half thrice", VALUE),
     (W4A8_THREE, "sum[BM / 2] = {0};\n        NO_UNROLL", "sum[BM / 2];\n        NO_UNROLL",
      "sums that nothing has cleared", VALUE),
     (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
-    (COLUMN_SUM, "rank < first + ctas", "rank < first + 1", "the sums of one CTA", VALUE),
-    (COLUMN_SUM, "rank = first;", "rank = 0;", "the sums of another tile", VALUE),
+    (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
     (TRANSPOSED, "row < args->m ? ld_global_b32(&args->scales.a[row]) : 0",
      "ld_global_b32(&args->scales.a[row])", "scales beyond m", ORDER),
     (TRANSPOSED, "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2) ^ row % 8",

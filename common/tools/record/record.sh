@@ -28,7 +28,7 @@
 #   fp8_three        110 s   11's three.cu, ahead.cu and their variants at the five shapes and two more
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
-#   w4a8             150 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
+#   w4a8             110 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
 #   two_gpus         130 s   13 on two GPUs and, alone, on each of them; BASELINES=nccl in a build
 #                            with -DHOPPER_NCCL=/usr; then launches in flight, of which each is
 #                            verified, with delays, and under memcheck; repeats, random shapes
@@ -411,22 +411,19 @@ section_fp8_sustained() {
 section_w4a8() {
     local few=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
     local many=256x14336x4096,512x14336x4096,1024x14336x4096,4096x14336x4096
-    local own=12:own16,12:own16_two,12:own16_teams,12:own16_narrow
-    local own64=12:own64,12:own64_share,12:own64_narrow,12:own_slabs64
     begin h200-w4a8.jsonl
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:pairs16_two,$own \
+        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:pairs16_two \
         --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:pairs64,12:slabs64,$own64 \
+        --kernels 12,12:through_smem,12:pairs64,12:slabs64 \
         --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:teams32,12:pairs64,12:slabs64,12:rows128,12:own32,12:own64,12:own_slabs64 \
-        --shapes $few \
+        --kernels 12,12:teams32,12:pairs64,12:slabs64,12:rows128 --shapes $few \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:slabs64,12:own_slabs64,12:rows128,12:wide,12:three --shapes $many \
+        --kernels 12,12:slabs64,12:rows128,12:wide,12:three --shapes $many \
         --baselines "${BASELINES:-ceilings}"
 }
 
