@@ -4,7 +4,7 @@
  * The idea: a weight is multiplied by one thread's part of the Tensor Core's work, and the weights
  * lie in the order of the registers. So no thread reads what another one has fetched, and a thread
  * can fetch its 32 weights for 64 of k by one cp.async, to a place in shared memory that is its
- * own. It waits for its own copies and for nobody's barrier, and no proxy fence is due, because
+ * own. It waits for its own copies, and no barrier follows. No proxy fence is due either, because
  * ordinary loads read what ordinary copies write. The copies begin with the kernel's first
  * instructions, before there are barriers or tensor maps. The TMA fetches only A, which all
  * consumers read. The rest is pairs.cu. What it costs: three instructions of each thread for a
@@ -172,8 +172,8 @@ DEVICE void take_slab(struct smem *shared, struct pipeline_state *state,
     const struct b128 *scales = &shared->memory.tiles.b[copies->slot][CHUNKS - 1][own];
     /* All bytes of A's k-tile have arrived. mbarrier.try_wait */
     if (slab == 0) consumer_wait(shared->ring, *state);
-    /* The thread's copies of this slab have landed: of DEPTH groups the oldest. Nobody else reads
-     * them, so no barrier follows. cp.async.wait_group */
+    /* The thread's copies of this slab have landed: of DEPTH groups the oldest. No other thread
+     * reads them, so no barrier follows. cp.async.wait_group */
     cp_async_wait_group(DEPTH - 1);
     UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
         w->words[i] = ld_shared_b128(&shared->memory.tiles.b[copies->slot][i][own]);
