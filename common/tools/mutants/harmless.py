@@ -50,6 +50,8 @@ RULES = (
      "The next statement reads nothing from another CTA."),
     (r"/fitted\.cu", r"^cluster_wait", "before the previous",
      "The wait comes before the store of D: earlier than necessary."),
+    (r"/fitted\.cu", r"^cluster_wait", "by one thread",
+     "A CTA's shared memory lives until its last thread has ended, and that one waits."),
 
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
