@@ -139,6 +139,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
  * them to D. Part i is layer i of the workspace, [m][ldd]; all have arrived, because the launch
  * before and the copies have ended. */
 KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS args) {
+    NO_RECORD();
     const struct gemm_args *gemm = &args.gemm;
     const int first_row = args.first_m_tile[args.device] * BM;
     const int end = args.first_m_tile[args.device + 1] * BM;
@@ -160,8 +161,7 @@ KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS args) {
         struct b128 chunk;
         UNROLL for (int e = 0; e < 4; ++e)
             chunk.word[e] = pack_elements(sum[2 * e], sum[2 * e + 1]);
-        /* In parentheses it is not the recorder's macro: this kernel leaves no record. */
-        if (column + CHUNK <= gemm->n) (st_global_b128)(d, chunk);
+        if (column + CHUNK <= gemm->n) st_global_b128(d, chunk);
         else UNROLL for (int e = 0; e < CHUNK; ++e)
             if (column + e < gemm->n) st_global_element(&d[e], float_to_element(sum[e]));
     }
