@@ -17,7 +17,7 @@
 #include "harness/registry.h"
 #include "splitmix64.h"
 
-#define CONFIGURATIONS(f) f(16x8) f(16x16) f(16x32) f(32x8) f(32x16)
+#define CONFIGURATIONS(f) f(16x8) f(16x16) f(16x32)
 #define DECLARE(name) extern const struct gemm_kernel kernel_10_stream_k_direct_##name##_bf16;
 CONFIGURATIONS(DECLARE)
 
