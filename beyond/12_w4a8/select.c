@@ -18,7 +18,8 @@
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Fitted to times on an H200: docs/results/h200-w4a8.jsonl and h200-w4a8-pairs.jsonl.
+ * Fitted to times on an H200: docs/results/h200-w4a8.jsonl and h200-w4a8-pairs.jsonl, and those of
+ * three.cu to h200-w4a8-tried.jsonl.
  */
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \

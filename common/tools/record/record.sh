@@ -410,7 +410,8 @@ section_fp8_sustained() {
 # kernels that may be the fastest there.
 section_w4a8() {
     local few=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
-    local many=256x14336x4096,512x14336x4096,1024x14336x4096,4096x14336x4096
+    local many=256x14336x4096,512x14336x4096,1024x14336x4096
+    many=$many,2048x14336x4096,4096x14336x4096,8192x14336x4096
     begin h200-w4a8.jsonl
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
         --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:pairs16_two \

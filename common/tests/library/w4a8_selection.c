@@ -1,0 +1,60 @@
+/*
+ * w4a8_selection.c: what chapter 12's selection takes on a GPU with 132 SMs is what its page says;
+ * and no configuration is promised a k-tile in fewer cycles than the Tensor Core needs for it.
+ *
+ * select.c is compiled here once more, because its table is its own.
+ */
+#include "../../../beyond/12_w4a8/select.c"
+
+#include <string.h>
+
+#include "backend.h"
+#include "sim/core/simulation.h"
+#include "tests/support/expect.h"
+
+enum { SMS = 132, FLOP_PER_CYCLE = 8192 /* of an SM, dense and of 8 bits */ };
+
+/* beyond/12_w4a8/README.md, "The selection". */
+static const struct {
+    int m, n, k;
+    const char *takes;
+} chosen[] = {
+    {16, 14336, 4096, "teams16"}, {16, 8192, 8192, "teams16"},   {16, 28672, 8192, "pairs16_two"},
+    {48, 14336, 4096, "pairs64"}, {64, 14336, 4096, "pairs64"},  {64, 8192, 8192, "pairs64"},
+    {64, 28672, 8192, "slabs64"}, {1, 14336, 4096, "teams16"},   {8, 14336, 4096, "teams16"},
+    {32, 14336, 4096, "teams32"}, {128, 14336, 4096, "slabs64"}, {256, 14336, 4096, "wide"},
+    {512, 14336, 4096, "three"},  {1024, 14336, 4096, "three"},  {2048, 14336, 4096, "three"},
+    {4096, 14336, 4096, "three"}, {8192, 14336, 4096, "three"},  {16, 7168, 2048, "teams16"},
+};
+
+static void expect_chosen(void) {
+    const struct backend_options options = {.type = GEMM_W4A8};
+    struct backend_info info;
+    sim_configure(SMS, SCHEDULE_TIME, 1);
+    const enum exit_code opened = backend_open(&options, &info);
+    EXPECT(opened == 0, "the simulator does not open: %d", opened);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; ++i) {
+        const struct gemm_problem p = {.m = chosen[i].m, .n = chosen[i].n, .k = chosen[i].k};
+        const struct gemm_kernel *kernel = w4a8_selected_kernel(&p);
+        EXPECT(kernel && strcmp(kernel->variant, chosen[i].takes) == 0, "%d x %d x %d: %s, not %s",
+               p.m, p.n, p.k, kernel ? kernel->variant : "nothing", chosen[i].takes);
+    }
+    backend_close();
+}
+
+static void expect_constants(void) {
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
+        const struct configuration *c = &configurations[i];
+        const double least =
+            2.0 * c->kernel->tile_m * c->kernel->tile_n * c->kernel->tile_k / FLOP_PER_CYCLE;
+        EXPECT(c->k_tile >= least,
+               "%s: %.0f cycles for a k-tile, of which the Tensor Core needs %.0f",
+               c->kernel->variant, c->k_tile, least);
+    }
+}
+
+int main(void) {
+    expect_chosen();
+    expect_constants();
+    return expect_result();
+}
