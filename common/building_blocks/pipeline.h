@@ -21,8 +21,8 @@
 
 #include "hopper/mbarrier.h"
 
-/* The named barrier at which consumers wait until the producer has initialized a ring. The producer's
- * warps only arrive there, so that the first loads are under way at once. */
+/* The named barrier at which consumers wait until the producer has initialized a ring. The warps of
+ * the producer only arrive there, so that the first loads are under way at once. */
 enum { RING_BARRIER = 15 };
 
 /* The barriers of one stage, in shared memory; a ring is an array of these. */
