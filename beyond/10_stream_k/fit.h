@@ -163,7 +163,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
 enum {
     FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
     FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
-    FIT_FEW_TILES = 6,     /* numbers of tiles tried with as many parts as fit */
+    FIT_FEW_TILES = 8,     /* numbers of tiles tried with as many parts as fit */
     FIT_FEW_LAYERED = 3    /* the same of tiles that clusters add up */
 };
 
