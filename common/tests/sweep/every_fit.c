@@ -80,10 +80,9 @@ int main(int argc, char **argv) {
     static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
                                                         &forced_fit_4};
     static const int layers[] = {1, 2, 5};
-    static const int forms[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1},
-                                   {2, 2, 1}, {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3},
-                                   {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8},
-                                   {2, 1, 3}, {2, 2, 2}};
+    static const int forms[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1}, {2, 2, 1},
+                                   {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 5},
+                                   {1, 1, 6}, {1, 1, 7}, {1, 1, 8}, {2, 1, 3}, {2, 2, 2}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
