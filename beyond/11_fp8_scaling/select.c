@@ -1,9 +1,9 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of three.cu, kernel.cu, few_rows.cu or
- * pairs.cu; the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and the smallest
- * prediction is taken.
+ * Each configuration is an object file of its own, made of whole.cu, kernel.cu, few_rows.cu or
+ * pairs.cu; the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and
+ * the smallest prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/selection.h"
