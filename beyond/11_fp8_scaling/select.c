@@ -1,7 +1,7 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of three.cu, kernel.cu, few_rows.cu or
+ * Each configuration is an object file of its own, made of whole.cu, kernel.cu, few_rows.cu or
  * pairs.cu; the top CMakeLists.txt has their constants. A formula predicts the cycles of each, and
  * the smallest prediction is taken.
  */

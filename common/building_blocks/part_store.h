@@ -15,13 +15,14 @@
 #ifndef STAGED_PARTS
 #define STAGED_PARTS 1 /* staging memories that a warpgroup uses in turn */
 #endif
+static_assert(EPILOGUE_CHUNKS % 2 == 0, "every row of staging memory is swizzled");
 
 /* Stores 64 x columns elements from staging memory to D, one by one. One warpgroup. */
 DEVICE void part_store_elements(const element_t *staging, const struct gemm_args *args,
                                 int first_row, int first_column, int columns) {
     NO_UNROLL for (int i = threadIdx.x % 128; i < 64 * columns / 2; i += 128) {
         const int row = i / (columns / 2), column = i % (columns / 2) * 2; /* of a pair */
-        const int swizzle = EPILOGUE_CHUNKS % 2 ? 0 : row * EPILOGUE_N / 64 % EPILOGUE_CHUNKS;
+        const int swizzle = row * EPILOGUE_N / 64 % EPILOGUE_CHUNKS;
         const int in_tile = column % EPILOGUE_N ^ swizzle * 8;
         const uint32_t pair = ld_shared_b32(
             &staging[(column / EPILOGUE_N * EPILOGUE_M + row) * EPILOGUE_N + in_tile]);

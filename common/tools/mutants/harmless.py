@@ -10,7 +10,7 @@ removed.py removes every line in every configuration.
 import re
 
 OF_FEW_ROWS = "11_.*(few_rows|pairs)"
-OF_MANY_ROWS = "11_.*(kernel|three|ahead)"
+OF_MANY_ROWS = "11_.*(kernel|whole)"
 ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
@@ -170,17 +170,13 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
      "but nothing is read too early."),
-    ("11_.*ahead", r"consumer_wait\(", "after the next", REGISTERS_ONLY),
-    ("11_.*ahead", "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    ("11_.*ahead", r"^wgmma_wait_group", "before the previous",
-     "The scales are loaded after the wait, and still before the release."),
-    ("11_.*three", r"^wgmma_commit_group", "after the next",
+    ("11_.*whole", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
-    ("11_.*three", r"^__syncwarp", "after the next",
+    ("11_.*whole", r"^__syncwarp", "after the next",
      "All lanes have still read their scales before one of them arrives."),
-    ("11_.*three", r"release_stage\(shared, read\)", "after the next",
+    ("11_.*whole", r"release_stage\(shared, read\)", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
-    ("11_.*three", r"consumer_wait\(", "before the previous",
+    ("11_.*whole", r"consumer_wait\(", "before the previous",
      "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
      "removed|only a warp|arrives without|after the next|before the previous",

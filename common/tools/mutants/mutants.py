@@ -50,8 +50,8 @@ LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|PARTS_FP32|AHEAD|"
-            r"TABLE|TEAMS|EARLY|TURNS|WAIT_LATE|FIT_IN_CLUSTER)=|"
-            r"(CLUSTER|SPLITS|SLABS)=1$|(STAGES|PARTS)=2$|BN=120$")
+            r"TABLE|TEAMS|EARLY|TURNS|FIT_IN_CLUSTER)=|"
+            r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
 REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "

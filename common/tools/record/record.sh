@@ -22,10 +22,9 @@
 #   cuts              65 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
 #                            constants, and the other configurations
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
-#                            one for each operand; of this and the next four, BASELINES may name more
+#                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
 #   fp8_rows          70 s   11's configurations at 16 to 256 rows
-#   fp8_three        110 s   11's three.cu, ahead.cu and their variants at the five shapes and two more
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             110 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
@@ -331,7 +330,8 @@ fp8=4096x7168x16384,4096x4096x7168,4096x24576x1536,8192,128x7168x2048
 # With 11:per_tensor in it, a rotation's operands have one scale each: so there are two.
 section_fp8() {
     begin h200-fp8.jsonl
-    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:promoted,11,11:ordered,11:small \
+    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 \
+        --kernels 11,11:promoted,11:many_rows,11:ordered,11:whole_turns,11:small,11:small_whole \
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 3
     rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 --shapes $fp8 \
         --baselines "${BASELINES:-libraries}" --iters 3
@@ -345,27 +345,8 @@ section_fp8_rows() {
         --kernels 11,11:rows16,11:rows32,11:rows64,11:pairs64 --shapes $few \
         --baselines "${BASELINES:-libraries}" --iters 2
     rows h200-fp8-rows.jsonl "$gpu/compare" --dtype e4m3 \
-        --kernels 11,11:pairs128,11:small,11:square --shapes $more \
+        --kernels 11,11:pairs128,11:small_whole,11:square --shapes $more \
         --baselines "${BASELINES:-libraries}" --iters 2
-}
-
-section_fp8_three() {
-    local three='whole whole_turns whole_under whole_alone three three_turns three_under'
-    three+=' three_alone three120'
-    local small='small small_whole small_alone small_no_prefetch square ahead ahead_one'
-    begin h200-fp8-three.jsonl
-    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
-        --kernels 11:many_rows,11:"$(sed 's/ /,11:/g' <<<"$three")" \
-        --shapes 4096x7168x16384,4096x4096x7168,4096x24576x1536,8192 \
-        --baselines "${BASELINES:-libraries}"
-    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
-        --kernels 11:per_tensor,11:per_tensor_whole \
-        --shapes 4096x7168x16384,4096x4096x7168,4096x24576x1536,8192 \
-        --baselines "${BASELINES:-libraries}"
-    rows h200-fp8-three.jsonl "$gpu/compare" --dtype e4m3 --iters 2 \
-        --kernels 11:"$(sed 's/ /,11:/g' <<<"$small")" \
-        --shapes 128x7168x2048,128x10240x8192,256x8192x28672 \
-        --baselines "${BASELINES:-libraries}"
 }
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.

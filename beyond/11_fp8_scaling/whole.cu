@@ -1,43 +1,29 @@
 /*
- * 11_fp8_scaling, three: a third consumer warpgroup, and a tile that is staged as a whole.
+ * 11_fp8_scaling, whole: the tile is staged as a whole, and a stage is released at once.
  *
- * The idea: a warpgroup promotes while the Tensor Core works for the others. With one other these
- * are 256 cycles, fewer than the promotion and what surrounds it take. With two others they are
- * 512, which is time for the end of a tile, too. A warpgroup then has 64 rows, and its sums and its
- * accumulators fit into the 160 registers that a thread of three consumers can have. The staging
- * memory holds the whole tile, so no store waits for the store before it within a tile. A stage is
- * released before the promotion. What it costs: a smaller tile, so more bytes for each
- * multiplication.
+ * The idea: a store must not wait for another store of the same tile. So there is staging memory
+ * for all rows of a warpgroup, which the smaller ring leaves room for. A stage is released as soon
+ * as it has been read, before the promotion, and a late k-tile is waited for after the promotion.
+ * One CTA of the cluster loads all rows of A of a k-tile, and the other all rows of the next. The
+ * cluster needs no barrier at the end. What it costs: a stage of the ring.
  */
 #include "gemm.h"
-#ifndef CONSUMERS
-#define CONSUMERS 3 /* warpgroups that multiply, 2 or 3 */
-#endif
-#ifndef PARTS
-#define PARTS 1 /* times that a consumer multiplies 64 rows of a k-tile: 1, or 2 of two consumers */
+#ifndef BM
+#define BM 256 /* rows of the CTA's tile */
 #endif
 #ifndef BN
-#define BN 128 /* columns of the CTA's tile, up to SCALE_BLOCK */
+#define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
 #endif
 #ifndef CLUSTER
 #define CLUSTER 2 /* CTAs, side by side, which share the rows of A */
 #endif
 #ifndef STAGES
-#define STAGES 4 /* depth of the ring */
+#define STAGES 3 /* depth of the ring */
 #endif
 #ifndef TURNS
-#define TURNS 0 /* 0: each CTA loads a share of the rows of A. 1: one loads all, in turns */
+#define TURNS 1 /* 1: one CTA loads all rows of A, in turns. 0: each loads a share of the rows */
 #endif
-#ifndef WAIT_LATE
-#define WAIT_LATE 1 /* 1: the wait for the next k-tile comes after the promotion, after a test */
-#endif
-#ifndef PREFETCH
-#define PREFETCH 1 /* 1: the TMA fetches the tensor maps while the barriers are initialized */
-#endif
-#if BN % 64
-#define EPILOGUE_N BN /* of epilogue_store.h: an odd multiple of 8 */
-#endif
-#define STAGED_PARTS PARTS /* of part_store.h */
+#define STAGED_PARTS (BM / 128) /* of part_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/part_store.h"
 #include "building_blocks/pipeline.h"
@@ -49,29 +35,27 @@
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
-/* 40 + 2 * 232 <= 3 * 168 and 32 + 3 * 160 <= 4 * 128, those at launch */
-#define PRODUCER_REGISTERS (CONSUMERS == 2 ? 40 : 32)
-#define CONSUMER_REGISTERS (CONSUMERS == 2 ? 232 : 160)
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
+#define CONSUMER_REGISTERS 232
 
 enum {
-    BM = CONSUMERS * PARTS * 64, /* rows of the CTA's tile */
-    BK = SCALE_BLOCK,            /* of the tile: one scale for each row of A at a time */
+    BK = SCALE_BLOCK, /* of the CTA's tile: one scale for each row of A at a time */
+    CONSUMERS = 2,    /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
+    PARTS = BM / CONSUMERS / 64, /* times that a consumer multiplies 64 rows of a k-tile */
     THREADS = 128 * (1 + CONSUMERS),
     SCALES_B = 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; one is used */
-    BLOCKS = SCALE_BLOCK % BN ? 2 : 1, /* of B's columns that the tile may lie in */
     /* What the TMA delivers for one k-tile. */
-    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + BLOCKS * SCALES_B) * sizeof(float),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
 };
-static_assert(BLOCKS == 1 || PARTS == 1, "a part is promoted before its tile is looked up");
+static_assert(PARTS == STAGED_PARTS, "a part is staged in memory of its own");
 
 struct smem {
     e4m3_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     e4m3_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    /* [column / EPILOGUE_N][row][column % EPILOGUE_N]; 128 B swizzle if that is 64 */
+    /* [column / EPILOGUE_N][row][column % EPILOGUE_N], 128 B swizzle */
     element_t d[CONSUMERS][PARTS][64 * BN];
     float scale_a[STAGES][BM]; /* [stage][row] */
-    /* [stage][block of columns][4 k-tiles]; the TMA writes to multiples of 128 bytes */
-    float scale_b[STAGES][32];
+    float scale_b[STAGES][32]; /* 128 bytes each: the TMA writes to multiples of 128 bytes */
     struct pipeline_stage ring[STAGES]; /* released by all consumer warps of the cluster */
 };
 
@@ -91,22 +75,19 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
-/* Loads the CTA's rows of A of a k-tile, or its share for all CTAs of the cluster. With TURNS all
- * rows, if it is this CTA's turn. One thread. */
+/* Loads rows of A of a k-tile for all CTAs of the cluster: all rows if it is this CTA's turn, or,
+ * without TURNS, the CTA's share. One thread. */
 DEVICE void load_rows(struct smem *shared, const struct gemm_args *args, int index, int first_row,
                       int column, int turn) {
     const int rank = cluster_rank(), row = TURNS ? 0 : rank * (BM / CLUSTER);
     e4m3_t *a = &shared->a[index][row * BK];
-    if (CLUSTER == 1)
-        tma_load(a, &args->map_a, first_row, column, &shared->ring[index].full);
-    else if (!TURNS || turn % CLUSTER == rank)
+    if (!TURNS || turn % CLUSTER == rank)
         tma_load_multicast(a, &args->map_a, first_row + row, column, &shared->ring[index].full,
                            (1 << CLUSTER) - 1);
 }
 
-/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and its share of
- * the rows of A for all CTAs of the cluster. A CTA whose columns lie beyond n loads its share, too.
- * One thread. */
+/* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and rows of A for
+ * all CTAs of the cluster. A CTA whose columns lie beyond n loads these, too. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     int turn = 0;
@@ -143,12 +124,7 @@ DEVICE float load_scale(const float *scale) {
  * arrives at CTA r's barrier. A whole warp. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, int index) {
     const int lane = threadIdx.x % 32;
-    mbarrier_t *empty = &shared->ring[index].empty;
-    if (CLUSTER == 1) {
-        if (lane == 0) mbarrier_arrive(empty);
-    } else if (lane < CLUSTER) {
-        mbarrier_arrive_remote(empty, lane);
-    }
+    if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[index].empty, lane);
 }
 
 /* Stores 64 rows of sums, and clears the sums for the next tile. One warpgroup. */
@@ -157,19 +133,6 @@ DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct
     const int row = tile.m * BM + (consumer * PARTS + part) * 64;
     part_store(shared->d[consumer][part], args, row, tile.n * BN, BN, sum, 1 + consumer);
     UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;
-}
-
-/* Adds the sums of 128 products to those in fp32, times the scales of this thread's two rows: in
- * scale[0] with those of the first block of B's columns, which has `chunks` times 8 columns of the
- * tile, in scale[1] with those of the next block. Whole warps. */
-DEVICE void promote(float sum[BN / 2], float acc[BN / 2], const float scale[BLOCKS][2],
-                    int chunks) {
-    enum { LAST = BLOCKS - 1, AT_ONCE = BLOCKS == 1 ? BN / 8 : 1 };
-    UNROLL for (int j = 0; j < BN / 8; j += AT_ONCE) {
-        const float of_chunk[2] = {j < chunks ? scale[0][0] : scale[LAST][0],
-                                   j < chunks ? scale[0][1] : scale[LAST][1]};
-        wgmma_promote(&sum[4 * j], &acc[4 * j], of_chunk, 4 * AT_ONCE);
-    }
 }
 
 /* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
@@ -186,7 +149,6 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     UNROLL for (int i = 0; i < PARTS * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
     struct pipeline_state state = {0, 0}; /* the next to read */
     struct tile tile = {0, 0}; /* whose last part is not stored yet */
-    int chunks = 0; /* of 8 columns in that tile before B's scale changes */
     const int clusters = gridDim.x / CLUSTER;
     /* Stages that are read and then loaded again. Nothing arrives for the others: when a CTA ends,
      * no arrival is still on its way to it. */
@@ -210,19 +172,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 wgmma_commit_group();
 
                 /* Under these multiplications: whatever is not the promotion. */
-                float scale[BLOCKS][2];
-                UNROLL for (int block = 0; block < BLOCKS; ++block) {
-                    const float s = load_scale(&scale_b[block * SCALES_B]);
-                    scale[block][0] = load_scale(&scale_a[part * 64]) * s;
-                    scale[block][1] = load_scale(&scale_a[part * 64 + 8]) * s;
-                }
+                const float s = load_scale(scale_b);
+                const float scale[2] = {load_scale(&scale_a[part * 64]) * s,
+                                        load_scale(&scale_a[part * 64 + 8]) * s};
                 /* Stores a part under the multiplications after its last ones. */
                 if (part == 0 && k_tile == 0 && !first)
                     store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
-                if (part == PARTS - 1 && k_tile == 0) {
-                    tile = cluster_tile(args, number);
-                    chunks = (SCALE_BLOCK - tile.n * BN % SCALE_BLOCK) / 8;
-                }
+                if (part == PARTS - 1 && k_tile == 0) tile = cluster_tile(args, number);
                 if (part > 0 && k_tile == args->tiles_k - 1)
                     store_part(shared, args, tile, consumer, part - 1, sum[part - 1]);
                 if (part == PARTS - 1) {
@@ -235,16 +191,15 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                     a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
                     b = b_first + (unsigned)(state.index * sizeof shared->b[0] >> 4);
                     /* Have all bytes of the next k-tile arrived? mbarrier.test_wait */
-                    if (WAIT_LATE) full = consumer_test_wait(shared->ring, state);
-                    /* They have. mbarrier.try_wait */
-                    else if (follows) consumer_wait(shared->ring, state);
+                    full = consumer_test_wait(shared->ring, state);
                 }
 
                 /* The sums of 128 products are complete, and A and B have been read.
                  * wgmma.wait_group */
                 wgmma_wait_group(0);
                 if (part == PARTS - 1 && reloads-- > 0) release_stage(shared, read);
-                promote(sum[part], acc, scale, chunks);
+                /* Adds them to the sums in fp32, times the scales of this thread's two rows. */
+                wgmma_promote(sum[part], acc, scale, BN / 2);
                 /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
                 if (part == PARTS - 1 && !full && follows) consumer_wait(shared->ring, state);
             }
@@ -264,7 +219,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         /* The TMA signals these barriers, and so do the other CTAs. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    if (PREFETCH && threadIdx.x == 32) {
+    if (threadIdx.x == 32) { /* the TMA fetches its maps while the barriers are initialized */
         tma_prefetch_map(&args.map_a);
         tma_prefetch_map(&args.map_scale_a);
         tma_prefetch_map(&args.map_b);
@@ -295,7 +250,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
                         args.tiles_k,
-                        p->scales.pitch_b, BLOCKS, SCALES_B, SWIZZLE_NONE) ||
+                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
@@ -308,7 +263,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
-    .technique = "promotion under two other warpgroups' multiplications; the whole tile staged",
+    .technique = "the whole tile staged; stages released before the promotion",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
