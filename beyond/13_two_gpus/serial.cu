@@ -160,8 +160,7 @@ KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS args) {
         struct b128 chunk;
         UNROLL for (int e = 0; e < 4; ++e)
             chunk.word[e] = pack_elements(sum[2 * e], sum[2 * e + 1]);
-        /* In parentheses it is not the recorder's macro: this kernel leaves no record. */
-        if (column + CHUNK <= gemm->n) (st_global_b128)(d, chunk);
+        if (column + CHUNK <= gemm->n) st_global_b128(d, chunk);
         else UNROLL for (int e = 0; e < CHUNK; ++e)
             if (column + e < gemm->n) st_global_element(&d[e], float_to_element(sum[e]));
     }

@@ -74,8 +74,14 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
 
 #define ON_TILE(number) recorder_cue(TRACE_CUE_TILE, number)
 
+#pragma push_macro("st_global_b128")
 #define st_global_b128(pointer, value)                                                             \
     (recorder_cue(TRACE_CUE_SEND, 0), st_global_b128(pointer, value))
+/* A second kernel of the file leaves no record and has none of the two registers. From here on
+ * st_global_b128 is no macro. */
+#undef KERNEL_ASIDE
+#define KERNEL_ASIDE(threads, ctas)                                                                \
+    _Pragma("pop_macro(\"st_global_b128\")") static __global__ void __launch_bounds__(threads, ctas)
 
 #include "hopper/mbarrier.h"
 #define mbarrier_wait(barrier, parity)                                                             \
