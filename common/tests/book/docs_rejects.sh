@@ -275,6 +275,12 @@ accept '1 = regret(cuts.txt, configurations)' 'It is 1.'
 accept '1 = regret(cuts.txt, fastest pp192)' 'It is 1.'
 accept '12.5 = regret(cuts.txt, without pp192)' 'It is 12.5.'
 accept '8.3 = regret(cuts.txt, without fitted2)' 'It is 8.3.'
+# The text of a command may have a relation's sign.
+claims $'50 % =\n>      cublas(01, 64, gpu@d=0)' 'In the run of this command 50 %.'
+expect 1 'no run has cublas of 01 at 64'
+sed -i 's/"command": "run/"command": "d=0 run/' "$dir"/docs/results/gpu*.jsonl
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages, 1 numbers in their prose'
 # A table of the configurations is made from the record.
 claims '1 = regret(cuts.txt, configurations)' 'It is 1.'
 printf '<!-- cuts: record=cuts.txt -->\n<!-- end -->\n' >>"$dir/README.md"
