@@ -50,6 +50,7 @@ DEVICE void recorder_close(void) {
 /* ---- the kernel ---- */
 
 #undef KERNEL
+#pragma push_macro("KERNEL_ARGS")
 #undef KERNEL_ARGS
 #define KERNEL_ARGS const KERNEL_PARAMETER &
 DEVICE struct trace_record *recorder_buffer(const struct gemm_args &args) { return args.trace; }
@@ -79,8 +80,15 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
 
 #define ON_TILE(number) recorder_cue(TRACE_CUE_TILE, number)
 
+#pragma push_macro("st_global_b128")
 #define st_global_b128(pointer, value)                                                             \
     (recorder_cue(TRACE_CUE_SEND, 0), st_global_b128(pointer, value))
+/* A second kernel of the file leaves no record and has none of the two registers. From it on,
+ * KERNEL_ARGS is a parameter in constant memory again, and st_global_b128 the wrapper. */
+#undef KERNEL_ASIDE
+#define KERNEL_ASIDE(threads, ctas)                                                                \
+    _Pragma("pop_macro(\"KERNEL_ARGS\")") _Pragma("pop_macro(\"st_global_b128\")")                 \
+    static __global__ void __launch_bounds__(threads, ctas)
 
 #include "hopper/mbarrier.h"
 #define mbarrier_wait(barrier, parity)                                                             \

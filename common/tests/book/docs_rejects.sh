@@ -258,6 +258,7 @@ accept '50 % = cublas(01, 64)' 'half, 50 %.'
 accept '100 % = gain(cublas, 01, 64)' 'It is 100 % faster.'
 accept '50 % = loss(01, cublas, 64, gpu)' 'It is 50 % slower.'
 accept '100 = tflops(01, 64, gpu:bf16)' 'It has 100 TFLOPS in bf16.'
+accept '50 % = cublas(01, 64, gpu@run)' 'In the run of this command 50 %.'
 accept '210 = 2 * (tflops(01, 64) + 7) - 4' 'Rounded to its zeros: 210.'
 accept '1.5 = min(tflops(01, 64), 3, 150) / -max(-2, abs(-1) - 3)' '1.5 times'
 accept '12 <= cell(file.txt, cell of it:, 1) / 6' 'The last line that has the text, 12.'
@@ -274,6 +275,12 @@ accept '1 = regret(cuts.txt, configurations)' 'It is 1.'
 accept '1 = regret(cuts.txt, fastest pp192)' 'It is 1.'
 accept '12.5 = regret(cuts.txt, without pp192)' 'It is 12.5.'
 accept '8.3 = regret(cuts.txt, without fitted2)' 'It is 8.3.'
+# The text of a command may have a relation's sign.
+claims $'50 % =\n>      cublas(01, 64, gpu@d=0)' 'In the run of this command 50 %.'
+expect 1 'no run has cublas of 01 at 64'
+sed -i 's/"command": "run/"command": "d=0 run/' "$dir"/docs/results/gpu*.jsonl
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages, 1 numbers in their prose'
 # A table of the configurations is made from the record.
 claims '1 = regret(cuts.txt, configurations)' 'It is 1.'
 printf '<!-- cuts: record=cuts.txt -->\n<!-- end -->\n' >>"$dir/README.md"
@@ -302,6 +309,7 @@ reject '50 % = cublas(01, 64)' 'It has 150 %, 50.1 % or 3.50 % of it.' "does not
 reject $'50 % = cublas(01, 64)\n>      50 % = loss(01, cublas, 64)' 'Only once 50 %.' 'so often'
 reject '50 % = cublas(02, 64)' '50 %' 'no run has cublas of 02 at 64'
 reject '50 % = cublas(01, 65)' '50 %' 'no run has cublas of 01 at 65'
+reject '50 % = cublas(01, 64, gpu@walk)' '50 %' 'no run has cublas of 01 at 64'
 reject '50 % = clock(01, 64)' '50 %' 'no run has clock of 01 at 64'
 reject '50 % = speed(01, 64)' '50 %' 'there is no column or function speed'
 reject '50 % = cublas(01, 64) +' '50 %' 'expected a number'

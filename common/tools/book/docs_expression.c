@@ -71,13 +71,15 @@ static double column_value(int column, const struct json *value, const struct js
 /* Answers the calls that name the same record and shape as call `first`, from one run. */
 static void answer(struct reading *r, int first) {
     const struct call *like = &r->call[first];
-    const size_t name = strcspn(like->record, ":");
-    const char *dtype = like->record[name] ? like->record + name + 1 : r->source->dtype;
+    const size_t name = strcspn(like->record, ":@");
+    const char *rest = like->record + name;
+    const char *dtype = *rest == ':' ? rest + 1 : r->source->dtype;
+    const char *command = *rest == '@' ? rest + 1 : "";
     char file[WORD + 8];
     snprintf(file, sizeof file, "%.*s.jsonl", (int)name, like->record);
     const int lines = tables_load(r->source->root, file);
     for (int run = lines - 1; run >= 0; --run) {
-        bool all = tables_is_run(run);
+        bool all = tables_is_run(run, command);
         for (int i = first; all && i < r->calls; ++i) {
             struct call *call = &r->call[i];
             if (strcmp(call->record, like->record) || strcmp(call->shape, like->shape)) continue;

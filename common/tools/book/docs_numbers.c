@@ -74,9 +74,9 @@ static void check_claim(const struct page *page, int line, const char *text, con
         complain(page, line, "the text has '%s', the record %.6g", text, value);
 }
 
-/* The relation of a claim: the first "=", ">=" or "<=". NULL: none. */
+/* The relation of a claim: the first "=", ">=" or "<=" that a blank follows. NULL: none. */
 static char *find_relation(char *claim) {
-    char *at = strchr(claim, '=');
+    char *at = strstr(claim, "= ");
     return at && at > claim && (at[-1] == '>' || at[-1] == '<') ? at - 1 : at;
 }
 

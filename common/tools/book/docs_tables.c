@@ -155,7 +155,10 @@ int tables_load(const char *root, const char *file) {
     return record_count;
 }
 
-bool tables_is_run(int line) { return !is_result(&records[line].value); }
+bool tables_is_run(int line, const char *command) {
+    const struct json *run = &records[line].value;
+    return !is_result(run) && strstr(json_text(run, "command"), command);
+}
 
 const struct json *tables_find(const char *kernel, const char *shape, const char *dtype, int run,
                                const struct json **cublas) {

@@ -28,8 +28,8 @@ void tables_check(const char *root, struct page *page, bool rewrite);
 
 /* Reads docs/results/<file>, and says how many lines it has; lines count from 0. */
 int tables_load(const char *root, const char *file);
-/* Does this line say how those that follow it were recorded? */
-bool tables_is_run(int line);
+/* Does this line say how those that follow it were recorded, by a command with this text? */
+bool tables_is_run(int line, const char *command);
 /* What the run of this line has of a kernel or library, and the run's cuBLAS; NULL if nothing. */
 const struct json *tables_find(const char *kernel, const char *shape, const char *dtype, int run,
                                const struct json **cublas);

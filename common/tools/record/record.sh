@@ -28,9 +28,9 @@
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             110 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
-#   two_gpus         130 s   13 on two GPUs and, alone, on each of them; BASELINES=nccl in a build
-#                            with -DHOPPER_NCCL=/usr; then launches in flight, of which each is
-#                            verified, with delays, and under memcheck; repeats, random shapes
+#   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
+#                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
+#                            alone, on each; BASELINES=nccl in a build with -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timelines on two GPUs with their link, as figures and as traces
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
@@ -417,7 +417,20 @@ section_two_gpus() {
     local ag=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,16384x16384x4096
     local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,16384x8192x4096
     local file=h200-two-gpus-curve.jsonl libraries=${BASELINES:-none} gpu_of
-    local sweep="$gpu/sweep --chapter 13_two_gpus --variant all --dtype bf16"
+    local sweep="$gpu/sweep --chapter 13_two_gpus --dtype bf16" all="--variant all"
+    # 80 s: every launch of those in flight is verified; then with random delays; the kernels that
+    # a caller would take, 1000 times; random shapes; memcheck.
+    begin two-gpus-flight.txt
+    together two-gpus-flight.txt 1 <<END
+$sweep --variant all --flight 6 --repeat 20 --size 1024x1152x640
+$sweep --variant all --flight 4 --random 30 --seed 1
+$gpu/sweep_delays --chapter 13_two_gpus --dtype bf16 --variant all --flight 4 --random 10 --seed 2
+$sweep --repeat 1000 --size 1024x1152x640 --launches 3
+$sweep --variant all_gather --repeat 1000 --size 1024x1152x640 --launches 3
+$sweep --variant all_gather_pingpong --repeat 1000 --size 1024x1152x640 --launches 3
+$sweep --variant all --random 60 --seed 3 --launches 3
+compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --variant all --flight 3 --random 2 --seed 5
+END
     begin $file
     # 15 s: the goals, and the multiplication alone on each of the two GPUs: both launches are as
     # long as the slower one's.
@@ -440,16 +453,6 @@ section_two_gpus() {
         --kernels 13,13:all_gather,13:all_gather_pingpong
     rows $file "$gpu/compare" --gpus 2 --iters 2 --kernels 13:serial,13:through_tma,13:fp32 \
         --shapes 8192,2048x8192x8192 --baselines "$libraries"
-    # 75 s: every launch of those in flight is verified; then with random delays, then memcheck.
-    begin two-gpus-flight.txt
-    together two-gpus-flight.txt 1 <<END
-$sweep --flight 6 --repeat 20 --size 1024x1152x640
-$sweep --flight 4 --random 30 --seed 1
-$gpu/sweep_delays --chapter 13_two_gpus --variant all --dtype bf16 --flight 4 --random 10 --seed 2
-compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --flight 3 --random 2 --seed 5
-$sweep --repeat 200 --size 1024x1152x640 --launches 3
-$sweep --random 60 --seed 3 --launches 3
-END
 }
 
 # Both GPUs and what crosses the link, on one axis: a figure, and the trace that it is drawn from.
