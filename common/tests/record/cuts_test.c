@@ -44,11 +44,11 @@ static bool has(const struct cut *cuts, int count, int slabs, const struct fit *
 static bool legal(const struct gemm_problem *p, const struct cut *cut) {
     const struct fit *fit = &cut->fit;
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
-    return cut->slabs >= 1 && cut->slabs <= 4 && fit->width >= 8 &&
-           fit->width % 8 == 0 && fit->width <= FIT_WIDEST(cut->slabs) &&
-           cuts_form(fit) < CUTS_FORMS && tiles % (fit->sharing_side * fit->sharing_fitted) == 0 &&
-           fit->splits >= 1 && fit->splits <= ceil_div(p->k, BK) &&
-           fit->splits % fit->splits_in_cluster == 0 && tiles * fit->splits <= INT32_MAX &&
+    return cut->slabs >= 1 && cut->slabs <= 4 && fit->width >= 8 && fit->width % 8 == 0 &&
+           fit->width <= FIT_WIDEST(cut->slabs) && cuts_form(fit) < CUTS_FORMS &&
+           tiles % (fit->sharing_side * fit->sharing_fitted) == 0 && fit->splits >= 1 &&
+           fit->splits <= ceil_div(p->k, BK) && fit->splits % fit->splits_in_cluster == 0 &&
+           tiles * fit->splits <= INT32_MAX &&
            (fit->splits == fit->splits_in_cluster ||
             tiles * fit->splits_in_cluster <= GEMM_COUNTERS);
 }
