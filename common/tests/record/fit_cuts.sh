@@ -115,6 +115,7 @@ expect 'without room for three' 1 "$(tail -n 2 none | grep -c 'chosen .* 30.00 u
 
 # What is no record.
 sed '4s/ 8 1 1 1 0/ 12 1 1 1 0/' two.txt >width.txt
+sed '4s/ 8 1 1 1 0/ 8 1 4 1 0/' two.txt >four.txt
 sed '4s/ 8 1 1 1 0/ 8 3 1 1 0/' two.txt >clusters.txt
 sed '4s| 12/4 | 12/5 |; 5s| 12/4 | 12/5 |' parts.txt >rest.txt
 sed '5s| 12/4 | 18/9 |' parts.txt >nine.txt
@@ -124,7 +125,7 @@ sed '4s/ 10.0 1800//' two.txt >time.txt
 sed '2s/ us / cycles /' two.txt >cycles.txt
 sed -n 1,2p two.txt >empty.txt
 rm -f missing.txt
-for file in width clusters rest nine name residents time cycles empty missing; do
+for file in width four clusters rest nine name residents time cycles empty missing; do
     "$fit_cuts" $file.txt >out 2>log
     expect "exit code of $file.txt" 2 $?
     expect "message of $file.txt" 1 "$(grep -c "^fit_cuts: $file.txt" log)"
