@@ -139,7 +139,6 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
  * them to D. Part i is layer i of the workspace, [m][ldd]; all have arrived, because the launch
  * before and the copies have ended. */
 KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS args) {
-    NO_RECORD();
     const struct gemm_args *gemm = &args.gemm;
     const int first_row = args.first_m_tile[args.device] * BM;
     const int end = args.first_m_tile[args.device + 1] * BM;

@@ -35,8 +35,6 @@ struct b64 {
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* One that leaves no timeline, beside the chapter's own. */
 #define KERNEL_ASIDE(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
-/* Such a kernel's first statement, if it calls wrappers of which a recorder keeps record. */
-#define NO_RECORD() ((void)0)
 /* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
 #define KERNEL_ARGS const __grid_constant__ KERNEL_PARAMETER
 #define UNROLL _Pragma("unroll")

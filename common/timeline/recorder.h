@@ -70,11 +70,6 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
     }                                                                                              \
     DEVICE void
 #define kernel(parameter) recorded(parameter)
-/* As if the record were full: recorder_cue() writes nothing. */
-#undef NO_RECORD
-#define NO_RECORD()                                                                                \
-    asm volatile(".reg .b32 recorder_next, recorder_upper;\n"                                      \
-                 "mov.b32 recorder_next, 0;\nmov.b32 recorder_upper, 0;")
 
 /* ---- the wrappers ---- */
 

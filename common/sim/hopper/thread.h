@@ -42,7 +42,6 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define KERNEL(threads, ctas) static void
 #endif
 #define KERNEL_ASIDE(threads, ctas) KERNEL(threads, ctas)
-#define NO_RECORD() ((void)0)
 #define KERNEL_ARGS const KERNEL_PARAMETER
 #define UNROLL
 #define NO_UNROLL
