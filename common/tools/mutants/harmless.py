@@ -176,6 +176,9 @@ RULES = (
      "All lanes have still read their scales before one of them arrives."),
     ("11_.*whole", r"release_stage\(shared, read\)", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
+    ("11_.*whole", r"^wgmma_wait_group\(0\)", "before the previous",
+     "The wait for the sums comes before the release is prepared and the next bytes are tested: "
+     "nothing is multiplied meanwhile, but nothing is read too early."),
     ("11_.*whole", r"consumer_wait\(", "before the previous",
      "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
