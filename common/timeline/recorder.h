@@ -82,8 +82,9 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
  * KERNEL_ARGS is a parameter in constant memory again, and st_global_b128 the wrapper. */
 #undef KERNEL_ASIDE
 #define KERNEL_ASIDE(threads, ctas)                                                                \
-    _Pragma("pop_macro(\"KERNEL_ARGS\")") _Pragma("pop_macro(\"st_global_b128\")")                 \
-    static __global__ void __launch_bounds__(threads, ctas)
+    _Pragma("pop_macro(\"KERNEL_ARGS\")")                                                          \
+        _Pragma("pop_macro(\"st_global_b128\")") static __global__ void                            \
+        __launch_bounds__(threads, ctas)
 
 #include "hopper/mbarrier.h"
 #define mbarrier_wait(barrier, parity)                                                             \
