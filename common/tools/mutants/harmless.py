@@ -197,6 +197,8 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for room is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
+    ("10_.*(kernel|fitted|split_k)", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+     "The producer's first loads start a little later: it waits for consumers that only arrive."),
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
