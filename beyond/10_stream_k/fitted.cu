@@ -164,8 +164,8 @@ DEVICE element_t *fitted_of(struct smem *shared, int stage, int width) {
 enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
 
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring. CTAs that share rows take turns:
- * one loads all of them for a k-tile, and the next one for the next. `alone`, a CTA without a
- * cluster, and `loads` are constants. One thread. */
+ * one loads all of them for a k-tile, and the next one for the next. `alone`, a CTA that shares no
+ * rows, and `loads` are constants. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
                      int width, struct pipeline_state *state, int item, int end, bool alone,
                      int loads) {
@@ -183,8 +183,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
         if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
         element_t *side_tile = side_of(shared, state->index, width);
         element_t *fitted_tile = fitted_of(shared, state->index, width);
-        /* For a CTA without a cluster its own barrier's address will do. Numbers of CTAs that share
-         * are powers of two. cp.async.bulk.tensor */
+        /* For a CTA that shares no rows its own barrier's address will do. Numbers of CTAs that
+         * share are powers of two. cp.async.bulk.tensor */
         if (alone) {
             if (loads_side) tma_load(side_tile, side, work.side, k, full);
             if (loads_fitted) tma_load(fitted_tile, fitted, work.fitted, k, full);
@@ -599,7 +599,7 @@ DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int 
         fence_mbarrier_init();
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
-     * ordered. In a single CTA the producer does not wait: its loads are under way at once.
+     * ordered. Where no rows are shared the producer does not wait: its loads start at once.
      * barrier.cluster; bar.sync, bar.arrive */
     if (!alone) cluster_sync_relaxed();
     else if (warp < 4 * SLABS) named_barrier_sync(RING_BARRIER, THREADS);
