@@ -583,7 +583,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
 }
 
 /* What each thread of a CTA does. `width` is a constant. */
-DEVICE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
+DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
     const struct work work = work_of(args, width);
     const bool alone = cluster_size(args) == 1;
     const bool loads = threadIdx.x == CONSUMER_THREADS;

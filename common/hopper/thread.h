@@ -27,6 +27,9 @@ struct b64 {
 #ifdef __CUDACC__
 
 #define DEVICE static __device__ __forceinline__
+/* The same, of a function that a file calls with many constants: the simulator's compiler makes one
+ * body of it. */
+#define DEVICE_ONCE DEVICE
 /* A kernel of `threads` threads of which `ctas` CTAs should fit an SM: at most 65536 / (threads *
  * ctas) registers each, rounded down to a multiple of 8 (CUDA C++ Programming Guide, "Launch
  * Bounds"). With both numbers ptxas can derive a thread's registers at entry, which setmaxnreg

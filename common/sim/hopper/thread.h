@@ -33,6 +33,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 /* ---- the language ---- */
 
 #define DEVICE static inline __attribute__((always_inline, unused))
+#define DEVICE_ONCE static __attribute__((noinline, unused))
 /* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads *
  * ctas). */
 #ifdef __ELF__

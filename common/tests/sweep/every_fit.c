@@ -5,11 +5,11 @@
  *
  * For the kernel with that many consumers: each width, in both orientations, with clusters that
  * share rows, and with clusters of 2 to 8 that add up their parts of k; with 1, 2 and 5 layers of
- * sums. The pairs of clusters and layers take turns from width to width. The launch takes the cut
- * from here instead of from its formula. Each cut has one run, and the schedules take turns: tiles
- * are cut off at both edges of D, a CTA of the last cluster may lie beyond D, a part may have no
- * k-tile, the ring goes around or is never full. Inputs are integers, so results are exact. Prints
- * the cut of a run that fails.
+ * sums. Clusters and layers take turns from width to width. The launch takes the cut from here
+ * instead of from its formula. Each cut has one run, and the schedules take turns: tiles are cut
+ * off at both edges of D, a CTA of the last cluster may lie beyond D, a part may have no k-tile,
+ * the ring goes around or is never full. Inputs are integers, so results are exact. Prints the cut
+ * of a run that fails.
  */
 #include <stdio.h>
 #include <string.h>
@@ -99,8 +99,8 @@ int main(int argc, char **argv) {
                                   .splits = forms[i / 2][2] * layers[(i / 2 + width / 8) % 3],
                                   .splits_in_cluster = forms[i / 2][2],
                                   .transposed = i % 2};
-            /* Each width in every second form of cluster, and the next width in the others. */
-            if ((i / 2 + width / 16) % 2) continue;
+            /* Each width in every fourth form of cluster, and the next widths in the others. */
+            if ((i / 2 + width / 16) % 4) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;

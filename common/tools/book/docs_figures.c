@@ -17,7 +17,7 @@ static bool exists(const char *root, const char *name, const char *kind) {
 static bool make_figure(struct text *out, const char *root, const struct page *page, int line) {
     static const char *const kinds[] = {"measured", "simulated"};
     char up[32] = ""; /* pages in docs/ have the figures beside them */
-    if (!strchr(page->path, '/') || page_is_chapter(page->path))
+    if (!strchr(page->path, '/') || page_is_in_chapter(page->path))
         snprintf(up, sizeof up, "%sdocs/", page_up(page));
     char name[128] = "", only[16] = "";
     sscanf(page->line[line], "<!-- figure: %127s %15[a-z]", name, only);

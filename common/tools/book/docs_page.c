@@ -161,9 +161,17 @@ static char *path_of(const char *root, const char *path) {
     return text.data;
 }
 
+static bool is_folder_of_chapter(const char *name) {
+    return isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && name[2] == '_';
+}
+
+bool page_is_in_chapter(const char *path) {
+    return is_folder_of_chapter(strncmp(path, "beyond/", 7) == 0 ? path + 7 : path);
+}
+
 bool page_is_chapter(const char *path) {
-    if (strncmp(path, "beyond/", 7) == 0) path += 7;
-    return isdigit((unsigned char)path[0]) && isdigit((unsigned char)path[1]) && path[2] == '_';
+    const char *name = strrchr(path, '/');
+    return page_is_in_chapter(path) && name && strcmp(name, "/README.md") == 0;
 }
 
 const char *page_up(const struct page *page) {
@@ -186,6 +194,7 @@ static int by_path(const void *a, const void *b) {
     return strcmp(((const struct page *)a)->path, ((const struct page *)b)->path);
 }
 
+/* The pages of a folder; with `chapters` those of the chapters' folders in it. */
 static void add_directory(struct page **pages, int *count, const char *root, const char *name,
                           bool chapters) {
     char *full = path_of(root, name);
@@ -195,12 +204,14 @@ static void add_directory(struct page **pages, int *count, const char *root, con
     for (struct dirent *entry; (entry = readdir(directory));) {
         const size_t length = strlen(entry->d_name);
         struct text path = {0};
-        if (chapters && page_is_chapter(entry->d_name))
-            text_add(&path, "%s%s%s/README.md", strcmp(name, ".") ? name : "",
-                     strcmp(name, ".") ? "/" : "", entry->d_name);
-        else if (!chapters && length > 3 && strcmp(entry->d_name + length - 3, ".md") == 0)
+        if (chapters && is_folder_of_chapter(entry->d_name)) {
+            text_add(&path, "%s%s%s", strcmp(name, ".") ? name : "", strcmp(name, ".") ? "/" : "",
+                     entry->d_name);
+            add_directory(pages, count, root, path.data, false);
+        } else if (!chapters && length > 3 && strcmp(entry->d_name + length - 3, ".md") == 0) {
             text_add(&path, "%s/%s", name, entry->d_name);
-        if (path.data) add_page(pages, count, root, path.data);
+            add_page(pages, count, root, path.data);
+        }
         free(path.data);
     }
     closedir(directory);

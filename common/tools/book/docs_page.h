@@ -1,8 +1,8 @@
 /*
  * docs_page.h: the book's pages as lines that can be checked and replaced.
  *
- * The pages are README.md, the chapters' README.md and docs/ *.md. A complaint names the page and
- * the line; a program that has complained ends with 1.
+ * The pages are README.md and every .md in the folders of the chapters, docs/ and docs/results/. A
+ * complaint names the page and the line; a program that has complained ends with 1.
  */
 #ifndef TOOLS_BOOK_DOCS_PAGE_H
 #define TOOLS_BOOK_DOCS_PAGE_H
@@ -30,7 +30,8 @@ struct page *pages_read(const char *root, int *count);
 void pages_write(const char *root, const struct page *pages, int count);
 void pages_free(struct page *pages, int count);
 
-/* Is there a chapter's README at this path? */
+/* Is this the path of a page in a chapter's folder? Is it the chapter's README? */
+bool page_is_in_chapter(const char *path);
 bool page_is_chapter(const char *path);
 /* From the page to the repository's root: "", "../" or "../../". */
 const char *page_up(const struct page *page);

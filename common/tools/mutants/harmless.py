@@ -206,7 +206,7 @@ RULES = (
     ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
     # What only costs time.
-    ("08_|1[012]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("08_|1[012]_|13_.*pingpong", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
     ("02_", r"PITCH", "rows without padding",
@@ -226,9 +226,6 @@ NOT_NEEDED = (
      "With WAIT = 0 every turn of the loop waits for all groups, and there is at least one turn."),
     ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
-    ("^10_.*:(coop256_alone|coop224|coop256x160|pp192|pp128)$", "10_.*kernel",
-     r"^cluster_sync\(\); #1",
-     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
     ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
     ("^11_.*:(many_rows|ordered)$", "11_.*/kernel", r"^else mbarrier_wait",

@@ -44,13 +44,15 @@ from source import Source
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
            "wide_store.h", "column_sum.h", "transposed_store.h", "part_store.h")
-# Compiled with every kernel.
-LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
+# Compiled with every kernel; and with one, whose launch otherwise chooses how it cuts a problem.
+HERE = os.path.dirname(os.path.abspath(__file__))
+LOADED_BOUNDS = os.path.join(HERE, "loaded_bounds.c")
+FIT_FORMS = {"fitted.cu": ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c"))}
 # Where the verdicts are recorded.
-RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/mutants")
+RECORDED = os.path.join(HERE, "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|PARTS_FP32|AHEAD|"
-            r"TABLE|TEAMS|EARLY|TURNS|FIT_IN_CLUSTER)=|"
+            r"TABLE|TEAMS|EARLY|TURNS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
@@ -91,12 +93,13 @@ def not_source(directory, names):
             not name.endswith((".h", ".cu"))]
 
 
-def compile_command(compiler, macros, directories, kernel, path):
-    """Makes the shared object `path`, whose kernel is called kernel_mutant."""
+def compile_command(compiler, macros, directories, kernel, path, of=""):
+    """Makes the shared object `path`, whose kernel is called kernel_mutant. of: the file that it is
+    a copy of."""
     return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
             *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
-            "-o", path]
+            *FIT_FORMS.get(os.path.basename(of), ()), "-o", path]
 
 
 class Gallery:
@@ -175,7 +178,8 @@ class Gallery:
         command = compile_command(
             self.compiler, configuration.macros,
             (work, os.path.join(self.root, "common"),
-             os.path.join(self.root, os.path.dirname(configuration.file))), kernel, path)
+             os.path.join(self.root, os.path.dirname(configuration.file))), kernel, path,
+            configuration.file)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if header:
             with open(header, "w", encoding="ascii") as file:

@@ -29,6 +29,18 @@ def is_recorded(gallery, edit, configuration):
         mutants.SURVIVED, mutants.WRONG)
 
 
+def run(gallery, edit, configuration):
+    """The outcome: of the run that catches the mutant in the gallery's configuration, and if that
+    does not here, of the search."""
+    row = gallery.recorded.get(mutants.key_of(edit))
+    number = mutants.outcome_of(row).run if row else "0"
+    if number != "0" and not harmless.not_needed(edit, configuration.label):
+        outcome = gallery.run_in(edit, configuration, int(number))
+        if not outcome or outcome.verdict not in (mutants.SURVIVED, mutants.WRONG):
+            return outcome
+    return gallery.run_in(edit, configuration)
+
+
 def judge(edit, configuration, outcome):
     """What is wrong with this outcome; None: nothing."""
     excused = harmless.reason_of(edit) or harmless.not_needed(edit, configuration.label)
@@ -54,7 +66,7 @@ def main():
             (options.afresh or not is_recorded(gallery, edit, configuration))][::options.sample]
     counts, failures = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = pool.map(lambda pair: gallery.run_in(*pair), left)
+        outcomes = pool.map(lambda pair: run(gallery, *pair), left)
         for (edit, configuration), outcome in zip(left, outcomes):
             problem = judge(edit, configuration, outcome) if outcome else None
             counts["absent" if not outcome else "survived" if outcome.verdict == mutants.SURVIVED

@@ -224,7 +224,8 @@ RIGHT = [
           "Its empty barrier counts the warps of both; the other's full barrier expects the same "
           "bytes, which may come before they are announced."),
     Right("the producer of a split is lane 5", SPLIT, "BN=64:STAGES=6",
-          edits(SPLIT, ("threadIdx.x == 128 * CONSUMERS;", "threadIdx.x == 128 * CONSUMERS + 5;")),
+          edits(SPLIT, ("if (threadIdx.x == 128 * CONSUMERS)",
+                        "if (threadIdx.x == 128 * CONSUMERS + 5)", 2)),
           "Initializing, loading and refilling are one thread's, whichever it is."),
 
     # ---- other threads wait ----
