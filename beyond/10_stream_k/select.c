@@ -30,14 +30,25 @@
  * Fitted to runs on an H200, docs/results/h200-cuts.txt, together with the constants below. The
  * kernel of fitted.cu has a formula of its own, in fit.h.
  */
+// clang-format off
 #define CONFIGURATIONS(f)                                                                          \
-    /* name        splits k-tile overhead */                                                       \
-    f(coop256, 0, 1085, 2047) f(coop200_four, 0, 816, 3351) f(coop224, 0, 896, 2440)               \
-        f(coop256x160, 0, 1280, 4147) f(pp192, 0, 768, 1428) f(pp192_cluster, 0, 768, 1600)        \
-            f(pp128, 0, 528, 319) f(split1_64x64, 1, 424, 1321) f(split1_64x32, 1, 269, 596)       \
-                f(split1_64x128, 1, 555, 1506) f(split4_64x64, 4, 323, 3091)                       \
-                    f(split8_64x64, 8, 245, 3945) f(direct_16x8, DIRECT, 176, 200)                 \
-                        f(direct_16x16, DIRECT, 272, 248) f(direct_16x32, DIRECT, 381, 924)
+    /* name          splits k-tile overhead */                                                     \
+    f(coop256,            0, 1085, 2047)                                                           \
+    f(coop200_four,       0,  816, 3351)                                                           \
+    f(coop224,            0,  896, 2440)                                                           \
+    f(coop256x160,        0, 1280, 4147)                                                           \
+    f(pp192,              0,  768, 1428)                                                           \
+    f(pp192_cluster,      0,  768, 1600)                                                           \
+    f(pp128,              0,  528,  319)                                                           \
+    f(split1_64x64,       1,  424, 1321)                                                           \
+    f(split1_64x32,       1,  269,  596)                                                           \
+    f(split1_64x128,      1,  555, 1506)                                                           \
+    f(split4_64x64,       4,  323, 3091)                                                           \
+    f(split8_64x64,       8,  245, 3945)                                                           \
+    f(direct_16x8,   DIRECT,  176,  200)                                                           \
+    f(direct_16x16,  DIRECT,  272,  248)                                                           \
+    f(direct_16x32,  DIRECT,  381,  924)
+// clang-format on
 
 enum { DIRECT = -1 };
 

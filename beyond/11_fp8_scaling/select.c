@@ -19,11 +19,18 @@
  * All constants are fitted to times on an H200, of the configurations that are not ruled out: those
  * of docs/results/h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8-three.jsonl.
  */
+// clang-format off
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
-    f(rows16, 2, 300, 2400) f(rows32, 2, 310, 3800) f(rows64, 2, 480, 3000)                        \
-        f(pairs64, 1, 640, 1500) f(pairs128, 1, 820, 3200) f(small_whole, 0, 545, 430)             \
-            f(square, 0, 600, 2000) f(whole_turns, 0, 1072, 2760)
+    f(rows16,      2,  300, 2400)                                                                  \
+    f(rows32,      2,  310, 3800)                                                                  \
+    f(rows64,      2,  480, 3000)                                                                  \
+    f(pairs64,     1,  640, 1500)                                                                  \
+    f(pairs128,    1,  820, 3200)                                                                  \
+    f(small_whole, 0,  545,  430)                                                                  \
+    f(square,      0,  600, 2000)                                                                  \
+    f(whole_turns, 0, 1072, 2760)
+// clang-format on
 
 enum { LEAST_ROWS = 16 /* of a tile */ };
 

@@ -21,11 +21,18 @@
  * Fitted to times on an H200: docs/results/h200-w4a8.jsonl and h200-w4a8-pairs.jsonl, and those of
  * three.cu to h200-w4a8-tried.jsonl.
  */
+// clang-format off
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
-    f(teams16, 1, 440, 1400) f(pairs16_two, 2, 200, 4500) f(teams32, 1, 450, 1600)                 \
-        f(pairs64, 1, 500, 3700) f(slabs64, 1, 800, 6000) f(rows128, 1, 890, 4300)                 \
-            f(wide, 0, 1460, 5200) f(three, 0, 950, 2500)
+    f(teams16,     1,  440, 1400)                                                                  \
+    f(pairs16_two, 2,  200, 4500)                                                                  \
+    f(teams32,     1,  450, 1600)                                                                  \
+    f(pairs64,     1,  500, 3700)                                                                  \
+    f(slabs64,     1,  800, 6000)                                                                  \
+    f(rows128,     1,  890, 4300)                                                                  \
+    f(wide,        0, 1460, 5200)                                                                  \
+    f(three,       0,  950, 2500)
+// clang-format on
 
 /* Bytes per cycle: of all SMs, from memory and from the L2; of an SM, from the shared memory of
  * others. Cycles of a launch besides its tiles. */
