@@ -53,6 +53,9 @@ RULES = (
     (r"/fitted\.cu", r"^cluster_wait", "by one thread",
      "A CTA's shared memory lives until its last thread has ended, and that one waits."),
 
+    (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
+     "The producer gives registers away before the first loads instead of after them, and loads "
+     "need few: they only start later."),
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
 
@@ -149,7 +152,9 @@ RULES = (
     ("10_.*kernel", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("08_.*kernel", "^fence_mbarrier_init", "before the previous",
+    ("13_.*pingpong", r"mbarrier_init\(&shared->(order|arrived)",
+     "(after the next|before the previous)", ANY_ORDER),
+    ("08_.*kernel|13_.*pingpong", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
@@ -164,8 +169,10 @@ RULES = (
     (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("(08|10)_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
-    ("(08|10)_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous", ORDER_BARRIER),
+    ("(08|10)_.*kernel|13_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
+     ORDER_BARRIER),
+    ("(08|10)_.*kernel|13_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
+     ORDER_BARRIER),
     ("0[89]_|10_.*kernel|11_.*(per_tensor|kernel)|13_", r"release_stage\(shared, &release\)",
      "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
@@ -176,8 +183,6 @@ RULES = (
      "but nothing is read too early."),
     ("11_.*whole", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
-    ("11_.*whole", r"^__syncwarp", "after the next",
-     "All lanes have still read their scales before one of them arrives."),
     ("11_.*whole", r"release_stage\(shared, read\)", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
     ("11_.*whole", r"^wgmma_wait_group\(0\)", "before the previous",

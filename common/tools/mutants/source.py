@@ -159,7 +159,7 @@ class Source:
     def functions(self):
         """Function definitions: (name, opening brace, end)."""
         found = []
-        for match in re.finditer(r"^(?:DEVICE|KERNEL|static)\b", self.code, re.M):
+        for match in re.finditer(r"^(?:DEVICE(?:_ONCE)?|KERNEL|static)\b", self.code, re.M):
             brace = self.code.find("{", match.start())
             semicolon = self.code.find(";", match.start())
             if brace < 0 or 0 <= semicolon < brace or "=" in self.code[match.start():brace]:
