@@ -105,8 +105,8 @@ DEVICE void issue_slab(struct smem *shared, struct pipeline_state *state, float 
     next_slab(state, slab);
 }
 
-/* Adds up the sums of a slab that has been waited for in fp32, times the scales of this thread's
- * two channels, and releases the k-tile's stage after its last slab. One warpgroup. */
+/* Adds a slab's sums, which have been waited for, to those in fp32, times the scales of this
+ * thread's two channels. Releases the k-tile's stage after its last slab. One warpgroup. */
 DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
                         float acc[BM / 2], struct fragments *f, int slab) {
     keep(f);
@@ -120,8 +120,8 @@ DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float
     wgmma_promote(sum, acc, f->scale, BM / 2);
 }
 
-/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With two
- * slabs a k-tile has both, otherwise they are of two k-tiles. One warpgroup. */
+/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With
+ * SLABS 2 the two are of one k-tile, with SLABS 1 of two. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
     const int slabs = k_tiles_of_cta(args) * SLABS;
     enum { LAST = SLABS - 1 };
@@ -145,7 +145,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         finish_slab(shared, &done, sum[0], first, &f, 0);
         if (i < slabs) convert(&f, &w);
         if (i + 1 < slabs) take_slab(shared, &take, &w, consumer, LAST);
-        /* So are the second slab's. wgmma.wait_group */
+        /* The second slab's sums are complete, too. wgmma.wait_group */
         wgmma_wait_group(0);
         finish_slab(shared, &done, sum[LAST], second, &g, LAST);
     }
