@@ -99,8 +99,8 @@ int main(int argc, char **argv) {
                                   .splits = forms[i / 2][2] * layers[(i / 2 + width / 8) % 3],
                                   .splits_in_cluster = forms[i / 2][2],
                                   .transposed = i % 2};
-            /* Each width in every fourth form of cluster, and the next widths in the others. */
-            if ((i / 2 + width / 16) % 4) continue;
+            /* Each width in every eighth form of cluster, and the next widths in the others. */
+            if ((i / 2 + width / 16) % 8) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, runs++);
             if (code == EXIT_VERIFIED) continue;
