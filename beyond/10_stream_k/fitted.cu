@@ -106,9 +106,9 @@ DEVICE int cluster_size(const struct gemm_args *args) {
 struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
-    /* A cluster's CTAs of the same part stand in sharing_fitted lines of sharing_side. Those of a
-     * line share side rows, and those at one place of each line share fitted rows. Where this CTA
-     * stands; as bits, the CTAs that it shares with, itself included. */
+    /* A cluster's CTAs of the same part form sharing_fitted lines of sharing_side. Those of a line
+     * share side rows, and those at one place of each line share fitted rows. This CTA's line and
+     * place; as bits, the CTAs that it shares with, itself included. */
     int line, place;
     uint16_t with_side, with_fitted;
 };
@@ -338,9 +338,9 @@ DEVICE void add_parts(const struct gemm_args *args, struct work work, int width,
 
 /* ---- the epilogue ---- */
 
-/* The lane's address in the first 16 columns of staging memory, as rows of D. In a row of
- * accumulators are a column of D's elements, if it is transposed. A row's pitch is an odd number of
- * chunks, so that eight rows start in different banks. One warpgroup. */
+/* The lane's address in the first 16 columns of staging memory, as rows of D. If the product is
+ * transposed, a row of accumulators is a column of D. A row's pitch is an odd number of chunks, so
+ * that eight rows start in different banks. One warpgroup. */
 DEVICE element_t *staged_at(element_t *staging, bool transposed, int width) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
     const int pitch = fit_staging_pitch(width, transposed);

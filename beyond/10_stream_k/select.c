@@ -1,10 +1,10 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu, split_k.cu or
- * direct.cu; the top CMakeLists.txt has their constants. A formula of a few terms predicts the
- * cycles of each, and the smallest prediction is taken. A finite table rounds every problem up to
- * whole waves of one of its tiles, so it is weak at shapes that no tile divides well.
+ * Each configuration is an object file of its own, made of kernel.cu, split_k.cu, direct.cu or
+ * fitted.cu; the top CMakeLists.txt has their constants. A formula of a few terms predicts the
+ * cycles of each, and the smallest prediction is taken. A finite table of tiles rounds every
+ * problem up to whole waves. fitted.cu is for problems that no tile of the table divides well.
  */
 #include "select.h"
 
