@@ -150,7 +150,10 @@ DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
         const struct tile tile = work.tile;
         const bool own = work.owner == args->device;
         const struct tensor_map *map_a = own ? &args->gemm.map_a : &args->map_peer[args->device];
-        if (!own) wait_for_row(args, tile.m);
+        if (!own) {
+            /* The gatherers have copied the tile row. ld.acquire.gpu */
+            wait_for_row(args, tile.m);
+        }
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* The four warps that used the stage last have read it; then announces the bytes.
