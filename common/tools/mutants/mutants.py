@@ -203,9 +203,9 @@ class Gallery:
     def line_text(self, file, line):
         """Of the first line of the innermost statement: compilers number a call of several lines
         differently."""
-        if file not in self.sources:
+        source = self.sources.get(file) or self.sources.get("beyond/" + file)
+        if not source:
             return f"{file}:{line}"
-        source = self.sources[file]
         at = source.skip_space(source.line_starts[int(line) - 1])
         start = source.innermost(source.statement_start(source.outermost(at)), at)
         return source.line_text(source.line_of(start))
