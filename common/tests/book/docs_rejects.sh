@@ -194,6 +194,9 @@ book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
 book
+echo '[x](missing.md)' >"$dir/01_one/tried.md" # a chapter's other pages are checked, too
+expect 1 '01_one/tried.md:1: the link leads nowhere: missing.md'
+book
 echo '[x](01_one/README.md#nothing)' >>"$dir/README.md"
 expect 1 'there is no such heading: 01_one/README.md#nothing'
 book

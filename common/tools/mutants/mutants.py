@@ -47,7 +47,8 @@ HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "
 # Compiled with every kernel; and with one, whose launch otherwise chooses how it cuts a problem.
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOADED_BOUNDS = os.path.join(HERE, "loaded_bounds.c")
-FIT_FORMS = {"fitted.cu": ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c"))}
+FIT_FORMS = {"beyond/10_stream_k/fitted.cu": ("-DFIT_OF=form_of_run",
+                                              os.path.join(HERE, "fit_forms.c"))}
 # Where the verdicts are recorded.
 RECORDED = os.path.join(HERE, "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
@@ -93,13 +94,13 @@ def not_source(directory, names):
             not name.endswith((".h", ".cu"))]
 
 
-def compile_command(compiler, macros, directories, kernel, path, of=""):
-    """Makes the shared object `path`, whose kernel is called kernel_mutant. of: the file that it is
-    a copy of."""
+def compile_command(compiler, macros, directories, file, kernel, path):
+    """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
+    copy of `file`."""
     return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
             *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
-            *FIT_FORMS.get(os.path.basename(of), ()), "-o", path]
+            *FIT_FORMS.get(file, ()), "-o", path]
 
 
 class Gallery:
@@ -178,8 +179,8 @@ class Gallery:
         command = compile_command(
             self.compiler, configuration.macros,
             (work, os.path.join(self.root, "common"),
-             os.path.join(self.root, os.path.dirname(configuration.file))), kernel, path,
-            configuration.file)
+             os.path.join(self.root, os.path.dirname(configuration.file))), configuration.file,
+            kernel, path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if header:
             with open(header, "w", encoding="ascii") as file:

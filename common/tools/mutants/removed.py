@@ -34,7 +34,7 @@ def run(gallery, edit, configuration):
     does not here, of the search."""
     row = gallery.recorded.get(mutants.key_of(edit))
     number = mutants.outcome_of(row).run if row else "0"
-    if number != "0" and not harmless.not_needed(edit, configuration.label):
+    if number != "0":
         outcome = gallery.run_in(edit, configuration, int(number))
         if not outcome or outcome.verdict not in (mutants.SURVIVED, mutants.WRONG):
             return outcome

@@ -68,7 +68,7 @@ class Runner:
         command = mutants.compile_command(
             self.options.compiler.split(","), macros.split(":") if macros else (),
             (work, os.path.join(root, "common"), os.path.join(root, os.path.dirname(file))),
-            os.path.join(work, "kernel.cu"), path)
+            file, os.path.join(work, "kernel.cu"), path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if compiled.returncode:
             raise ValueError(f"does not compile:\n{compiled.stderr}")
