@@ -27,7 +27,8 @@
 #   fp8_rows          70 s   11's configurations at 16 to 256 rows
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
-#   w4a8             110 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings
+#   w4a8             150 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
+#                            11 and 10 at the same shapes in e4m3 and bf16
 #   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
 #                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
 #                            alone, on each; BASELINES=nccl in a build with -DHOPPER_NCCL=/usr
@@ -409,6 +410,12 @@ section_w4a8() {
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
         --kernels 12,12:slabs64,12:rows128,12:wide,12:three --shapes $many \
         --baselines "${BASELINES:-ceilings}"
+    # The same products of other types: 11 in e4m3 and 10 in bf16.
+    local goals=16x14336x4096,64x14336x4096,16x8192x8192,64x8192x8192,16x28672x8192,64x28672x8192
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype e4m3 --iters 2 --kernels 11 \
+        --shapes $few,$goals,$many --baselines none
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype bf16 --iters 2 --kernels 10 \
+        --shapes $few,$goals,$many --baselines none
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
