@@ -14,7 +14,7 @@
 enum {
     BK = 64, /* of a k-tile: rows of 128 bytes */
     FIT_CLUSTERS = 8, /* sizes of clusters: 1 to 8 */
-    FIT_MOST_STAGES = 24,
+    FIT_MOST_STAGES = 16,
 };
 
 /* The most parts of k that a cluster adds up; 1: all sums go through the workspace. */
@@ -22,10 +22,9 @@ enum {
 #define FIT_IN_CLUSTER FIT_CLUSTERS
 #endif
 
-/* A CTA's shared memory: barriers, then the ring. With one consumer, two CTAs fit an SM, and each
- * has half of it; but if the launch has a CTA for each SM at the most (`alone`), it has all. */
-#define FIT_BARRIER_BYTES 1024
-#define FIT_RING_BYTES(slabs, alone) (((slabs) == 1 && !(alone) ? 112 : 226) * 1024)
+/* The ring of a CTA. With one consumer, two CTAs share an SM. The barriers take the rest of 227 KB,
+ * or of 113. */
+#define FIT_RING_BYTES(slabs) (((slabs) == 1 ? 112 : 226) * 1024)
 
 /* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
  * a thread has at launch. */
@@ -43,8 +42,8 @@ struct fit {
 };
 
 /* Stages of the ring: those that there is room for. */
-static inline int fit_stages(int slabs, int width, bool alone) {
-    const int stages = FIT_RING_BYTES(slabs, alone) / ((64 * slabs + width) * BK * 2);
+static inline int fit_stages(int slabs, int width) {
+    const int stages = FIT_RING_BYTES(slabs) / ((64 * slabs + width) * BK * 2);
     return stages < FIT_MOST_STAGES ? stages : FIT_MOST_STAGES;
 }
 
@@ -96,7 +95,6 @@ struct fit_question {
     int m, n, k, splits;
     int64_t lda, ldb;
     int resident[FIT_CLUSTERS]; /* [CTAs - 1]: clusters of so many at once */
-    int alone[FIT_CLUSTERS];    /* the same, if each CTA has an SM for itself */
     int sms, slabs;
     struct gemm_rates rates;
 };
@@ -108,23 +106,21 @@ struct fit_search {
     double byte;   /* cycles until an SM has a byte from the L2 */
     double memory; /* cycles to read the operands from DRAM, and to write D */
     int resident;  /* clusters at once */
-    int alone;     /* the same, if each CTA has an SM for itself */
     struct fit best;
 };
 
 static inline double fit_most(double a, double b) { return a > b ? a : b; }
 
-/* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. `alone`: of the
- * launch, whose CTAs have the deeper ring. */
+/* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
 static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
-                                double share, bool alone) {
+                                double share) {
     const int slabs = search->slabs, width = fit->width;
     const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
     const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
     const double fetch = (width / fit->sharing_fitted + 64 * slabs / fit->sharing_side) *
                          (2 * BK * search->byte);
     /* A stage is loaded again one trip after it is released. */
-    const double trip = (double)FIT_TRIP / fit_stages(slabs, width, alone);
+    const double trip = (double)FIT_TRIP / fit_stages(slabs, width);
     return fit_most(fit_most(share * (fit_most(multiply, read) + FIT_GAP), FIT_ISSUE),
                     fit_most(share * fetch, trip));
 }
@@ -152,8 +148,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
                          fit.sharing_fitted * in_cluster; /* at once */
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
-    const bool alone = work <= search->alone;
-    const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share, alone);
+    const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
     const double stored = 64 * search->slabs * fit.width * 2.0 / in_cluster; /* bytes of D */
     double tile = FIT_TRIP + share * stored / FIT_STORE_BYTES;
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
@@ -198,7 +193,7 @@ static inline int fit_layers(const struct fit_search *search, struct fit fit, in
     const int k_tiles = ceil_div(search->k_tiles, fit.splits_in_cluster); /* of a layer's part */
     if (most > k_tiles / FIT_LEAST_K_TILES) most = k_tiles / FIT_LEAST_K_TILES;
     if (most < 2) return 1;
-    const double worth = k_tiles * fit_k_tile(search, &fit, 1, false) / fit_sums(search, &fit);
+    const double worth = k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
     if (worth < (double)most * most) most = (int)sqrt(worth);
     return most < 2 ? 1 : ceil_div(k_tiles, ceil_div(k_tiles, most));
 }
@@ -256,14 +251,14 @@ static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit
     }
 }
 
-/* A search that has tried nothing yet; it lacks the numbers of clusters at once. */
+/* A search that has tried nothing yet; it lacks the number of clusters at once. */
 static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms,
                                               struct gemm_rates rates) {
     const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
                                 1.0 / (rates.l2 * (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED)),
-                                elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0, 0,
+                                elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0,
                                 {FIT_WIDEST(slabs), 1, 1, 1, 1, false, INFINITY}};
     return search;
 }
@@ -284,7 +279,6 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
         };
         const int size = form.sharing_side * form.sharing_fitted;
         search.resident = question->resident[size - 1];
-        search.alone = question->alone[size - 1];
         /* All that fit, and, if two CTAs share an SM, as many as have one for themselves. */
         for (int room = search.resident; room > 0; room = room > search.sms / size ? room / 2 : 0)
             fit_try_cluster(&search, form, room, question->splits != 0);
@@ -298,7 +292,6 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             .transposed = i % 2 != 0,
         };
         search.resident = question->resident[i / 2 - 1];
-        search.alone = question->alone[i / 2 - 1];
         for (int room = search.resident; room > 0;
              room = room > search.sms / form.splits_in_cluster ? room / 2 : 0)
             fit_try_cluster_sum(&search, form, room, question->splits != 0);
@@ -325,10 +318,6 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
         struct gemm_launch launch = gemm_launch_of(kernel, size, NULL);
         launch.cluster = size;
         question.resident[size - 1] = gemm_resident_clusters(&launch);
-        question.alone[size - 1] = question.resident[size - 1];
-        if (question.slabs > 1) continue;
-        launch.smem_bytes = FIT_BARRIER_BYTES + FIT_RING_BYTES(1, true);
-        question.alone[size - 1] = gemm_resident_clusters(&launch);
     }
     if (memcmp(&last[question.slabs - 1][splits].question, &question, sizeof question) != 0) {
         last[question.slabs - 1][splits].fit = fit_answer(p, &question);

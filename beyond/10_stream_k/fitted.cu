@@ -83,20 +83,15 @@ enum {
 #endif
 
 struct smem {
+    /* In the main loop the ring: of each stage the side operand, [ROWS][BK], then the fitted one,
+     * [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After it, the staged rows
+     * of D; if a cluster adds up the tile, the sums of this CTA's part, then those rows. */
+    element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
-    unsigned char unused[FIT_BARRIER_BYTES - FIT_MOST_STAGES * sizeof(struct pipeline_stage) -
-                         sizeof(uint32_t)];
-    /* As much as the launch gives. In the main loop the ring: of each stage the side operand,
-     * [ROWS][BK], then the fitted one, [width][BK], in the 128 B swizzle, both at multiples of 1024
-     * bytes. After it, the staged rows of D; if a cluster adds up the tile, the sums of this CTA's
-     * part, then those rows. */
-    element_t memory[];
 };
-#define RING_BYTES FIT_RING_BYTES(SLABS, SLABS > 1) /* the least */
-static_assert(sizeof(struct smem) == FIT_BARRIER_BYTES, "the ring begins at a multiple of 1024");
-static_assert(STAGED * 16 * SLABS <= RING_BYTES, "the rows of D take the ring's place");
-static_assert((SUMS + STAGED_SHARE * SLABS) * 16 <= RING_BYTES,
+static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
+static_assert((SUMS + STAGED_SHARE * SLABS) * 16 <= FIT_RING_BYTES(SLABS),
               "a part's sums and the rows of a share take the ring's place");
 
 /* ---- who computes what ---- */
@@ -638,14 +633,6 @@ static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 
 
 /* ---- the launch ---- */
 
-/* Is there an SM for each CTA of the launch? */
-static bool is_alone(const struct gemm_launch *launch) {
-    struct gemm_launch kernel = gemm_launch_of(&GEMM_KERNEL, launch->cluster, NULL);
-    kernel.cluster = launch->cluster;
-    kernel.smem_bytes = FIT_BARRIER_BYTES + FIT_RING_BYTES(SLABS, true);
-    return launch->grid / launch->cluster <= gemm_resident_clusters(&kernel);
-}
-
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
@@ -656,6 +643,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.width = fit.width;
     args.fit.sharing_side = fit.sharing_side;
     args.fit.sharing_fitted = fit.sharing_fitted;
+    const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(args.tiles_k, fit.splits);
+    args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
     args.fit.splits_in_cluster = fit.splits_in_cluster;
     args.fit.layers = fit.splits / fit.splits_in_cluster;
     args.fit.transposed = fit.transposed;
@@ -668,12 +657,6 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
     launch.cluster = fit.sharing_side * fit.sharing_fitted * fit.splits_in_cluster;
-    /* Beside a CTA with the whole ring no CTA of the next launch could begin early. */
-    const bool alone = SLABS == 1 && !EARLY && is_alone(&launch);
-    if (alone) launch.smem_bytes = FIT_BARRIER_BYTES + FIT_RING_BYTES(SLABS, true);
-    const int stages = fit_stages(SLABS, fit.width, alone);
-    const int k_tiles = ceil_div(args.tiles_k, fit.splits);
-    args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
     launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
     return gemm_launch_kernel(&launch, &args);
 }
@@ -702,7 +685,7 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
-    .threads = THREADS, .cluster = 1, .smem_bytes = FIT_BARRIER_BYTES + RING_BYTES,          \
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
     .workspace_bytes = uses_workspace, .counters = uses_counters,
 #define WITH_WHOLE(kernel) kernel##_whole

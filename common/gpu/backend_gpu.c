@@ -212,9 +212,7 @@ struct kernel_info backend_kernel_info(const struct gemm_kernel *kernel) {
     struct cudaFuncAttributes attributes;
     if (!cuda_ok(cudaFuncGetAttributes(&attributes, kernel->function), kernel->name)) return info;
     info.registers = attributes.numRegs;
-    /* Of a kernel that has been launched with more, the attribute stays. */
-    if (attributes.maxDynamicSharedSizeBytes >= (int)kernel->smem_bytes ||
-        cuda_ok(cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    if (cuda_ok(cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      (int)kernel->smem_bytes),
                 kernel->name))
         cuda_ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&info.ctas_per_sm, kernel->function,

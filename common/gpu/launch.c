@@ -20,11 +20,11 @@ enum {
     DEVICES = 64         /* of one machine */
 };
 
-/* What the runtime has said of a kernel on one device, launched with so much shared memory:
- * attributes and residency are the device's own. */
+/* What the runtime has said of a kernel on one device: attributes and residency are the device's
+ * own. */
 struct known_kernel {
     const void *kernel;
-    size_t smem_bytes;                  /* that it has been allowed, or more */
+    size_t smem_bytes;                  /* that it has been allowed */
     uint16_t resident[MAX_CLUSTER + 1]; /* clusters of each size, and one more; 0: not yet asked */
 };
 
@@ -92,21 +92,17 @@ static struct known_device *current_device(void) {
  * they have been set. NULL after a message. */
 static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
                                     bool again) {
-    struct known_kernel *entry = NULL;
-    size_t most = launch->smem_bytes; /* of this kernel's launches: the attribute is of all */
-    for (int i = 0; i < device->kernels; ++i) {
-        struct known_kernel *other = &device->kernel[i];
-        if (other->kernel != launch->kernel) continue;
-        if (other->smem_bytes == launch->smem_bytes) entry = other;
-        if (other->smem_bytes > most) most = other->smem_bytes;
-    }
-    if (entry && !again) return entry;
-    if (!entry && device->kernels == KERNELS) {
+    int i = 0;
+    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
+        ++i;
+    if (i == KERNELS) {
         fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
         return NULL;
     }
+    struct known_kernel *entry = &device->kernel[i];
+    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes && !again) return entry;
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)most),
+                                      (int)launch->smem_bytes),
                  launch->name))
         return NULL;
     if (launch->cluster > PORTABLE_CLUSTER &&
@@ -114,7 +110,7 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
             cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             launch->name))
         return NULL;
-    if (!entry) entry = &device->kernel[device->kernels++];
+    if (i == device->kernels) ++device->kernels;
     *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
     return entry;
 }

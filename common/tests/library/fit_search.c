@@ -14,15 +14,13 @@ enum { SHAPES = 400, SMS = 132, TOLERATED = 6 /* percent */ };
 static int resident_of[FIT_CLUSTERS] = {SMS,     SMS / 2, SMS / 3 - 1, SMS / 4 - 1,
                                         SMS / 5, SMS / 6, SMS / 7 - 1, SMS / 8 - 2};
 static struct gemm_rates rates = {1, 1};
-static int per_sm = 1; /* CTAs of the kernel, if each has no more than half of the shared memory */
-enum { SHARED_BY_TWO = 113 * 1024 };
+static int per_sm = 1; /* CTAs of the kernel */
 int gemm_sm_count(void) { return SMS; }
 struct gemm_rates gemm_device_rates(void) {
     return rates;
 }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    const bool alone = launch->smem_bytes > SHARED_BY_TWO;
-    return resident_of[launch->cluster - 1] * (alone ? 1 : per_sm);
+    return resident_of[launch->cluster - 1] * per_sm;
 }
 
 /* From 2^low to 2^high, log-uniform; one of two is a multiple of 8. */
@@ -53,8 +51,7 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
         fit.sharing_side = form[0];
         fit.sharing_fitted = form[1];
         fit.splits_in_cluster = in_cluster;
-        search.alone = resident_of[size * in_cluster - 1];
-        search.resident = search.alone * per_sm;
+        search.resident = resident_of[size * in_cluster - 1] * per_sm;
         for (fit.width = 8; fit.width <= FIT_WIDEST(slabs); fit.width += 8) {
             const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
             if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])

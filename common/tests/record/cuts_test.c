@@ -12,17 +12,14 @@ static struct cuts_device device = {
     .sms = 132,
     .resident = {{264, 132, 84, 60, 50, 42, 36, 28}, {132, 66, 42, 30, 25, 21, 18, 14}}};
 
-/* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? Two of
- * its CTAs fit an SM, if each has no more than half of the shared memory. */
+/* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? */
 static bool one_slab;
-enum { SHARED_BY_TWO = 113 * 1024 };
 int gemm_sm_count(void) { return device.sms; }
 struct gemm_rates gemm_device_rates(void) {
     return (struct gemm_rates){1, 1};
 }
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    const bool alone = launch->smem_bytes > SHARED_BY_TWO;
-    return device.resident[alone || !one_slab][launch->cluster - 1];
+    return device.resident[!one_slab][launch->cluster - 1];
 }
 
 static struct fit answer_of(const struct gemm_problem *p, int slabs, bool splits) {

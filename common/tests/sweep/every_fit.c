@@ -45,7 +45,7 @@ static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t 
     const int width = forced.width * forced.sharing_side;
     const int sides[] = {1, rows - 7, rows, rows + 9}, fits[] = {width - 3, width, width + 5, 3};
     const int side = sides[draw(random, 4)], fitted = fits[draw(random, 4)];
-    const int around = fit_stages(kernel->tile_m / 64, forced.width, true) + 2;
+    const int around = fit_stages(kernel->tile_m / 64, forced.width) + 2;
     const int each = draw(random, 3) ? 1 + draw(random, 3) : around;
     /* Of few k-tiles some parts have none. */
     const int k_tiles = draw(random, 4) ? forced.splits * each : 1 + draw(random, forced.splits);

@@ -37,10 +37,9 @@ struct gemm_problem cuts_problem(int m, int n, int k) {
 /* CTAs of a cluster that compute the same part of k. */
 static int sharing(const struct fit *fit) { return fit->sharing_side * fit->sharing_fitted; }
 
-/* Clusters of this cut's form at once. `alone`: if each CTA has an SM for itself. */
-static int resident_of(const struct cuts_device *device, const struct cut *cut, bool alone) {
-    const int size = sharing(&cut->fit) * cut->fit.splits_in_cluster;
-    return device->resident[alone || cut->slabs > 1][size - 1];
+/* Clusters of this cut's form at once. */
+static int resident_of(const struct cuts_device *device, const struct cut *cut) {
+    return device->resident[cut->slabs > 1][sharing(&cut->fit) * cut->fit.splits_in_cluster - 1];
 }
 
 int cuts_form(const struct fit *fit) {
@@ -58,8 +57,7 @@ double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device
         return selection_cycles(cut->configuration, &device->tile[cut->configuration], device->sms,
                                 p);
     struct fit_search search = fit_search_of(p, cut->slabs, device->sms, gemm_device_rates());
-    search.resident = resident_of(device, cut, false);
-    search.alone = resident_of(device, cut, true);
+    search.resident = resident_of(device, cut);
     if (search.resident < 1) return INFINITY;
     fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / sharing(&cut->fit)));
     return search.best.cycles;
@@ -75,7 +73,7 @@ static bool acceptable(const struct gemm_problem *p, const struct cuts_device *d
         ceil_div(fitted, fit->width) < fit->sharing_side ||
         ceil_div(side, 64 * cut->slabs) < fit->sharing_fitted)
         return false;
-    if (resident_of(device, cut, false) < 1) return false;
+    if (resident_of(device, cut) < 1) return false;
     const int64_t tiles = fit_tiles(p, cut->slabs, fit);
     if (fit->splits == 1) return tiles <= INT32_MAX;
     if (fit->splits * FIT_LEAST_K_TILES > k_tiles + 1) return false;
@@ -161,7 +159,6 @@ static void add_answers(const struct gemm_problem *p, const struct cuts_device *
                                         .rates = gemm_device_rates(),
                                         .slabs = slabs};
         memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
-        memcpy(question.alone, device->resident[true], sizeof question.alone);
         const struct cut cut = {.slabs = slabs, .fit = fit_answer(p, &question)};
         if (isfinite(cut.fit.cycles)) add(cuts, count, &cut);
     }
