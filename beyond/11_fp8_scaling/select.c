@@ -27,7 +27,7 @@
     f(rows64,      2,  480, 3000)                                                                  \
     f(pairs64,     1,  640, 1500)                                                                  \
     f(pairs128,    1,  820, 3200)                                                                  \
-    f(small_whole, 0,  545,  430)                                                                  \
+    f(small_whole, 0,  450,  430)                                                                  \
     f(square,      0,  600, 2000)                                                                  \
     f(whole_turns, 0, 1072, 2760)
 // clang-format on

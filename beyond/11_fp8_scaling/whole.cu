@@ -14,6 +14,9 @@
 #ifndef BN
 #define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
 #endif
+#ifndef AHEAD
+#define AHEAD 4 /* steps along k that are issued before a k-tile's other work; the rest follows it */
+#endif
 #ifndef CLUSTER
 #define CLUSTER 2 /* CTAs, side by side, which share the rows of A */
 #endif
@@ -40,6 +43,7 @@
 
 enum {
     BK = SCALE_BLOCK, /* of the CTA's tile: one scale for each row of A at a time */
+    STEPS = BK / 32,  /* wgmmas of 64 rows of a k-tile */
     CONSUMERS = 2,    /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
     PARTS = BM / CONSUMERS / 64, /* times that a consumer multiplies 64 rows of a k-tile */
     THREADS = 128 * (1 + CONSUMERS),
@@ -59,10 +63,10 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by all consumer warps of the cluster */
 };
 
-/* Issues acc = a * b for 64 rows of a k-tile: 64 x BN x 32 at a time, four steps along k. `a` and
- * `b` describe the first rows. A warpgroup. */
-DEVICE void multiply(float acc[BN / 2], uint64_t a, uint64_t b) {
-    UNROLL for (int step = 0; step < BK / 32; ++step) {
+/* Issues acc = a * b for 64 rows of a k-tile: 64 x BN x 32 at a time, the steps along k from `step`
+ * up to `end` of four. `a` and `b` describe the first rows. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], uint64_t a, uint64_t b, int step, int end) {
+    UNROLL for (; step < end; ++step) {
         const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
         wgmma_m64nNk32_e4m3(BN, acc, a + along_k, b + along_k, step > 0);
     }
@@ -127,6 +131,21 @@ DEVICE void release_stage(struct smem *shared, int index) {
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[index].empty, lane);
 }
 
+/* Goes on to the next stage, whose first rows `a` and `b` describe then. Returns whether all its
+ * bytes have arrived, as far as this thread has tested it. A whole warp. */
+DEVICE bool next_stage(struct smem *shared, struct pipeline_state *state, uint64_t *a, uint64_t *b,
+                       uint64_t a_first, uint64_t b_first) {
+    /* This lane has read its scales, before the TMA overwrites them. fence.proxy.async */
+    fence_proxy_async();
+    /* So have all lanes, before one arrives. bar.warp.sync */
+    __syncwarp();
+    pipeline_advance(state, STAGES);
+    *a = a_first + (unsigned)(state->index * sizeof shared->a[0] >> 4);
+    *b = b_first + (unsigned)(state->index * sizeof shared->b[0] >> 4);
+    /* mbarrier.test_wait */
+    return consumer_test_wait(shared->ring, *state);
+}
+
 /* Stores 64 rows of sums, and clears the sums for the next tile. One warpgroup. */
 DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct tile tile,
                        int consumer, int part, float sum[BN / 2]) {
@@ -165,34 +184,31 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 const int read = state.index; /* the stage of this k-tile */
                 const bool follows = k_tile < args->tiles_k - 1 || !last; /* another k-tile */
                 bool full = true; /* the next stage, as far as this thread has tested it */
+                const uint64_t a_part = a + (part * 64 * BK * sizeof(e4m3_t) >> 4), b_part = b;
                 /* The promotion's reads of the accumulators come before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
-                multiply(acc, a + (part * 64 * BK * sizeof(e4m3_t) >> 4), b);
-                wgmma_commit_group();
+                multiply(acc, a_part, b_part, 0, AHEAD);
+                if (AHEAD == STEPS) wgmma_commit_group();
 
                 /* Under these multiplications: whatever is not the promotion. */
                 const float s = load_scale(scale_b);
                 const float scale[2] = {load_scale(&scale_a[part * 64]) * s,
                                         load_scale(&scale_a[part * 64 + 8]) * s};
+                if (AHEAD < STEPS) {
+                    if (part == PARTS - 1)
+                        full = next_stage(shared, &state, &a, &b, a_first, b_first);
+                    multiply(acc, a_part, b_part, AHEAD, STEPS);
+                    wgmma_commit_group();
+                }
                 /* Stores a part under the multiplications after its last ones. */
                 if (part == 0 && k_tile == 0 && !first)
                     store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
                 if (part == PARTS - 1 && k_tile == 0) tile = cluster_tile(args, number);
                 if (part > 0 && k_tile == args->tiles_k - 1)
                     store_part(shared, args, tile, consumer, part - 1, sum[part - 1]);
-                if (part == PARTS - 1) {
-                    /* This lane has read its scales, before the TMA overwrites them.
-                     * fence.proxy.async */
-                    fence_proxy_async();
-                    /* So have all lanes, before one arrives. bar.warp.sync */
-                    __syncwarp();
-                    pipeline_advance(&state, STAGES);
-                    a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
-                    b = b_first + (unsigned)(state.index * sizeof shared->b[0] >> 4);
-                    /* Have all bytes of the next k-tile arrived? mbarrier.test_wait */
-                    full = consumer_test_wait(shared->ring, state);
-                }
+                if (AHEAD == STEPS && part == PARTS - 1)
+                    full = next_stage(shared, &state, &a, &b, a_first, b_first);
 
                 /* The sums of 128 products are complete, and A and B have been read.
                  * wgmma.wait_group */

@@ -87,9 +87,6 @@ DEVICE void take_slab(struct smem *shared, struct pipeline_state *state, struct 
     if (slab == 0) consumer_wait(shared->ring, *state);
     load_weights(w, shared->memory.tiles.b[state->index], consumer * SLABS + slab);
     next_slab(state, slab);
-    /* This thread's reads of the weights come before the TMA's next write to their stage.
-     * fence.proxy.async */
-    fence_proxy_async();
 }
 
 /* Sends the multiplications of a slab, whose weights are in `f`, to the Tensor Core. One
@@ -110,9 +107,12 @@ DEVICE void issue_slab(struct smem *shared, struct pipeline_state *state, float 
 DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
                         float acc[BM / 2], struct fragments *f, int slab) {
     keep(f);
-    /* This warp has read the stage: all its lanes have, and then one arrives. bar.warp.sync,
-     * mbarrier.arrive */
     if (slab == SLABS - 1) {
+        /* This thread's reads of the weights come before the TMA's next write to their stage. Under
+         * more multiplications this takes longer. fence.proxy.async */
+        fence_proxy_async();
+        /* This warp has read the stage: all its lanes have, and then one arrives. bar.warp.sync,
+         * mbarrier.arrive */
         __syncwarp();
         if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
     }
