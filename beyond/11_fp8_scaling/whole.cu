@@ -189,18 +189,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                  * wgmma.fence */
                 wgmma_fence();
                 multiply(acc, a_part, b_part, 0, AHEAD);
-                if (AHEAD == STEPS) wgmma_commit_group();
-
                 /* Under these multiplications: whatever is not the promotion. */
                 const float s = load_scale(scale_b);
                 const float scale[2] = {load_scale(&scale_a[part * 64]) * s,
                                         load_scale(&scale_a[part * 64 + 8]) * s};
-                if (AHEAD < STEPS) {
-                    if (part == PARTS - 1)
-                        full = next_stage(shared, &state, &a, &b, a_first, b_first);
-                    multiply(acc, a_part, b_part, AHEAD, STEPS);
-                    wgmma_commit_group();
-                }
+                if (AHEAD < STEPS && part == PARTS - 1)
+                    full = next_stage(shared, &state, &a, &b, a_first, b_first);
+                multiply(acc, a_part, b_part, AHEAD, STEPS);
+                wgmma_commit_group();
                 /* Stores a part under the multiplications after its last ones. */
                 if (part == 0 && k_tile == 0 && !first)
                     store_part(shared, args, tile, consumer, PARTS - 1, sum[PARTS - 1]);
