@@ -15,7 +15,7 @@
 #define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
 #endif
 #ifndef AHEAD
-#define AHEAD 4 /* steps along k that are issued before a k-tile's other work; the rest follows it */
+#define AHEAD 4 /* steps along k that come before the other work of a k-tile; the rest come after */
 #endif
 #ifndef CLUSTER
 #define CLUSTER 2 /* CTAs, side by side, which share the rows of A */
