@@ -302,8 +302,8 @@ cut_shapes=$cut_shapes,72x5696x1920,1536x1536x1536,192x7168x2048,16x12288x4096,6
 cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,512x512x512
 # Next to no work, and few rows beside many: what direct.cu is for.
 cut_shapes=$cut_shapes,8x64x64,8x64x512,16x8x128,16x16x320,24x3072x768,8192x8x2048,16x10240x4096
-# Few rows and a long k: drawn shapes that 10's page names.
-cut_shapes=$cut_shapes,90x4848x17304,469x384x17280
+# Drawn shapes that 10's pages name.
+cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672
 
 section_cuts() {
     local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 60"
