@@ -73,7 +73,7 @@ uint64_t timing_copy(struct sim_thread *thread, const void *global) {
 
 /* The units of `bytes` bytes that a row touches, each once. Returns how many. */
 static int units_of(const struct row *row, uint64_t bytes, uint64_t unit[WARP_SIZE]) {
-    enum { TABLE = 128 };
+    enum { TABLE = 2 * WARP_SIZE };
     uint64_t table[TABLE] = {0};
     int count = 0;
     uint64_t last = 0;
