@@ -2,7 +2,7 @@
  * fit.h: how fitted.cu cuts a problem: the choice of a tile, of a cluster and of the parts of k.
  *
  * For each way to cut the problem a formula predicts the cycles, and the smallest prediction is
- * taken. The formula has physical constants only: the rates and latencies below.
+ * taken. Its constants have physical names, and most of their values are fitted (below).
  */
 #ifndef FIT_H
 #define FIT_H
@@ -68,7 +68,7 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
 /*
  * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
  * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs. The others are measured together: the times of 11,800 cuts of 258 shapes
+ * hardware needs. The others are fitted together to the times of 11,800 cuts of 258 shapes
  * (docs/results/h200-cuts.txt). Of a shape's cuts, the one with the smallest prediction takes
  * 3.3 % longer than the fastest, in the mean.
  */
@@ -81,7 +81,7 @@ enum {
     FIT_L2_UNALIGNED = 29,   /* the same, if a row of a box lies in two lines */
     FIT_LINE_BYTES = 128,    /* of the L2 */
     FIT_MEMORY_BYTES = 1871, /* from DRAM to all SMs */
-    FIT_TRIP = 2960,         /* from a load's issue to its bytes, from DRAM, and the first issue */
+    FIT_TRIP = 2960,         /* a tile's fixed time, and a stage's from one load to the next */
     FIT_BARRIERS = 1700,     /* the barrier of a cluster, and its launch */
     FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
     FIT_COUNT = 2656,        /* sums are stored, counted, and found to be there */

@@ -29,8 +29,8 @@
  *
  * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
  * pointers and extents. hopper_gemm_plan_create() and _destroy() may not. Neither may the first
- * hopper_gemm() after the start of the program or a reset: it loads kernels and queries the runtime
- * about each. hopper_gemm_workspace() does most of that without a launch.
+ * hopper_gemm() for a shape after the start of the program or a reset: it may load a kernel. Call
+ * it once before the capture, or make a plan.
  *
  * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
  * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
@@ -77,9 +77,10 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
  * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
- * and below 2^39. So rows need padding if n is not a multiple of 8. The padding between a row's end
- * and its leading dimension is neither used nor written. Rows that begin at multiples of 128 bytes
- * are read faster.
+ * and below 2^39. So rows of A and B need padding if k is not a multiple of 8, and rows of D need
+ * it if n is not. The padding may hold anything, and is not written. That of A and B may be read,
+ * up to the next multiple of 8 elements, also in the last row: it must be allocated there. Rows
+ * that begin at multiples of 128 bytes are read faster.
  *
  * All three are of `type` (enum hopper_gemm_type) and in device memory, at multiples of 16 bytes.
  * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of
@@ -98,11 +99,12 @@ struct hopper_gemm_plan;
 
 /* Makes a plan for matrices of this type and shape on the current device. `workspace_limit`: bytes
  * of workspace that the runs may use; with 0 the plan needs none, with SIZE_MAX it is the fastest.
+ * Making a plan, or destroying it, may wait for work on the device: some plans have counters there.
  * Returns an enum hopper_gemm_status; `*plan` is NULL unless that is HOPPER_GEMM_OK. */
 int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
                             int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit);
 
-/* Bytes of workspace that a run needs, at most the limit; 0: none. */
+/* Bytes of workspace that a run needs, at most the limit; 0: none, or `plan` is NULL. */
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
 
 /* When the runs of a plan begin. */
@@ -111,14 +113,14 @@ enum hopper_gemm_early {
     /* While the kernel before them in the stream still runs, if there is room. Before the run reads
      * or writes any of its memory, it waits until that kernel and all before it are complete. */
     HOPPER_GEMM_EARLY = 1,
-    /* The same, but the run may read B before that. So B must not be written by a kernel that may
-     * still be running when the kernel before this run begins. Weights that do not change are such
-     * a B. If the kernel before is no early run, all that precedes that kernel is complete. */
+    /* The same, but the run may read B before that. So B must not be written by the kernel before
+     * this run, nor by one that may still be running beside that kernel, which is possible if that
+     * kernel was itself launched early. Weights that do not change are such a B. */
     HOPPER_GEMM_EARLY_B = 2
 };
 
-/* Sets when the plan's runs begin, of an enum hopper_gemm_early; after hopper_gemm_plan_create() in
- * order. Some kernels have no early form: plans with them are as they were, and that is no error.
+/* Sets when the plan's runs begin: an enum hopper_gemm_early, HOPPER_GEMM_IN_ORDER in a new plan.
+ * Some kernels have no early form: plans with them are as they were, and that is no error.
  * In a graph it takes a runtime and driver of CUDA 12.3 or later. Not while another thread runs the
  * plan. Returns an enum hopper_gemm_status. */
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early);

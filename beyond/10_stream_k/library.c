@@ -37,8 +37,8 @@ static bool check_pointer(const char *name, const void *pointer) {
 }
 
 static bool check_ld(const char *name, int64_t ld, int columns) {
-    return (ld >= columns && ld % 8 == 0) ||
-           bad(name, ld, "must be a multiple of 8, and a row's elements at least");
+    return (ld >= columns && ld % 8 == 0 && ld < INT64_C(1) << 39) ||
+           bad(name, ld, "must be a multiple of 8, at least a row's length, and below 2^39");
 }
 
 static bool check_type(int type) {
@@ -142,7 +142,7 @@ int hopper_gemm_plan_create(struct hopper_gemm_plan **result, int type, int m, i
 }
 
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {
-    return plan->workspace_bytes;
+    return plan ? plan->workspace_bytes : 0;
 }
 
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {

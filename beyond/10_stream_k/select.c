@@ -20,9 +20,10 @@
  *   k-tile    a k-tile in the main loop, if the L2 is fast enough. The Tensor Core's share is
  *             tile_m * tile_n * 64 * 2 / 4096; the rest is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
- *   splits    CTAs of a cluster that share a tile. The split kernel, 1 included, is not
- *             persistent: it is for problems whose tiles are all resident at once. CTAs that are
- *             on the same SM share its Tensor Core and what the L2 delivers to it.
+ *   splits    0: kernel.cu, which is persistent. 1 or more: split_k.cu, with so many CTAs of a
+ *             cluster that share a tile. It is not persistent: it is for problems whose tiles are
+ *             all resident at once. Its CTAs on the same SM share the Tensor Core and what the L2
+ *             delivers to the SM.
  *
  * DIRECT in the place of the splits is for direct.cu, which has a formula of its own in direct.h.
  * Its k-tile is a step of a warp, and its overhead belongs to a wave of CTAs.
@@ -147,6 +148,13 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms);
 }
 
+/* May the kernel's sums, and its counters, be used? */
+static bool is_within(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                      size_t limit) {
+    return limit > 0 ? sums_bytes(kernel, problem) <= limit
+                     : library_workspace(kernel, problem) == 0;
+}
+
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                           size_t limit) {
     const struct gemm_kernel *best = NULL;
@@ -155,14 +163,14 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
         const double cycles = predicted_cycles(&configurations[i], kernel, problem);
-        if (cycles >= best_cycles || library_workspace(kernel, problem) > limit) continue;
+        if (cycles >= best_cycles || !is_within(kernel, problem, limit)) continue;
         best_cycles = cycles;
         best = kernel;
     }
     for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
         const struct gemm_kernel *kernel = fitted[i].parts[type];
         struct fit fit = fit_of(problem, kernel, limit > 0);
-        if (fit.splits > fit.splits_in_cluster && library_workspace(kernel, problem) > limit)
+        if (fit.splits > fit.splits_in_cluster && !is_within(kernel, problem, limit))
             fit = fit_of(problem, kernel, false);
         if (fit.cycles >= best_cycles) continue;
         best_cycles = fit.cycles;
@@ -207,7 +215,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
 }
 
 /* The chapter's own kernel for one type. Its tile is a placeholder: tile and kernel are those of
- * the configuration that select() returns. */
+ * the configuration that selected_kernel() returns. */
 #define CHAPTER_KERNEL(suffix, type)                                                               \
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
         return selected_kernel(type, problem, SIZE_MAX);                                           \
@@ -221,7 +229,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     extern const struct gemm_kernel kernel_10_stream_k_##suffix;                                   \
     const struct gemm_kernel kernel_10_stream_k_##suffix = {                                       \
         .name = "10_stream_k",                                                                     \
-        .technique = "one of several configurations of 08 and 09",                                 \
+        .technique = "the configuration that is predicted to be the fastest",                      \
         .tile_m = 128,                                                                             \
         .tile_n = 256,                                                                             \
         .tile_k = 64,                                                                              \

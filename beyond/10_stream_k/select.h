@@ -6,10 +6,10 @@
 
 #include "gemm.h"
 
-/* The configuration with the fewest predicted cycles on the current device, among those for which
- * library_workspace() is at most `limit`. NULL: no configuration fits the device, or there is none;
- * the reason is on stderr. Of the problem only the extents and leading dimensions count. Host
- * thread. */
+/* The configuration with the fewest predicted cycles on the current device, among those whose
+ * sums_bytes() are at most `limit`; if that is 0, among those that use no counters either. NULL: no
+ * configuration fits the device, or there is none; the reason is on stderr. Of the problem only the
+ * extents and leading dimensions count. Host thread. */
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                           size_t limit);
 

@@ -131,7 +131,18 @@ static void expect_plan_refusals(const struct call *bad, int count, uint16_t *me
     EXPECT(hopper_gemm_plan_run(good, NULL, memory, memory, memory, NULL) ==
                HOPPER_GEMM_BAD_ARGUMENT,
            "%s", "ran without its workspace");
+    /* The limit is for what the caller provides: what the fastest plan needs is enough for it. */
+    const size_t bytes = hopper_gemm_plan_workspace(good);
     hopper_gemm_plan_destroy(good);
+    for (size_t less = 0; less < 2; ++less) {
+        EXPECT(hopper_gemm_plan_create(&good, HOPPER_GEMM_BF16, 64, 64, 65536, 65536, 65536, 64,
+                                       bytes - less) == HOPPER_GEMM_OK &&
+                   (hopper_gemm_plan_workspace(good) == bytes) == (less == 0) &&
+                   hopper_gemm_plan_workspace(good) <= bytes - less,
+               "limit %zu: %zu bytes of workspace", bytes - less, hopper_gemm_plan_workspace(good));
+        hopper_gemm_plan_destroy(good);
+    }
+    EXPECT(hopper_gemm_plan_workspace(NULL) == 0, "%s", "a workspace for no plan");
 }
 
 static void expect_refusals(void) {
@@ -144,7 +155,7 @@ static void expect_refusals(void) {
     backend_fill(memory, 0, (EXTENT + 1) * LD);
     const struct call good = {HOPPER_GEMM_FP16, EXTENT, EXTENT, EXTENT, memory, memory,
                               memory,           LD,     LD,     LD,     NULL,   NULL};
-    enum { CALLS = 13 };
+    enum { CALLS = 14 };
     struct call bad[CALLS];
     for (int i = 0; i < CALLS; ++i)
         bad[i] = good;
@@ -161,6 +172,7 @@ static void expect_refusals(void) {
     bad[10].ldd = -LD;
     bad[11].type = -1;
     bad[12].workspace = memory + 8;
+    bad[13].lda = INT64_C(1) << 39;
     for (int i = 0; i < CALLS; ++i) {
         backend_fill(memory, NAN_16, (EXTENT + 1) * LD);
         const enum run_status status = run(&bad[i]);
