@@ -148,13 +148,6 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms);
 }
 
-/* May the kernel's sums, and its counters, be used? */
-static bool is_within(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
-                      size_t limit) {
-    return limit > 0 ? sums_bytes(kernel, problem) <= limit
-                     : library_workspace(kernel, problem) == 0;
-}
-
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                           size_t limit) {
     const struct gemm_kernel *best = NULL;
@@ -163,14 +156,14 @@ const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
         const double cycles = predicted_cycles(&configurations[i], kernel, problem);
-        if (cycles >= best_cycles || !is_within(kernel, problem, limit)) continue;
+        if (cycles >= best_cycles || !library_fits(kernel, problem, limit)) continue;
         best_cycles = cycles;
         best = kernel;
     }
     for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
         const struct gemm_kernel *kernel = fitted[i].parts[type];
         struct fit fit = fit_of(problem, kernel, limit > 0);
-        if (fit.splits > fit.splits_in_cluster && !is_within(kernel, problem, limit))
+        if (fit.splits > fit.splits_in_cluster && !library_fits(kernel, problem, limit))
             fit = fit_of(problem, kernel, false);
         if (fit.cycles >= best_cycles) continue;
         best_cycles = fit.cycles;

@@ -6,10 +6,9 @@
 
 #include "gemm.h"
 
-/* The configuration with the fewest predicted cycles on the current device, among those whose
- * sums_bytes() are at most `limit`; if that is 0, among those that use no counters either. NULL: no
- * configuration fits the device, or there is none; the reason is on stderr. Of the problem only the
- * extents and leading dimensions count. Host thread. */
+/* The configuration with the fewest predicted cycles on the current device, among those that
+ * library_fits() admits. NULL: no configuration fits the device, or there is none; the reason is on
+ * stderr. Of the problem only the extents and leading dimensions count. Host thread. */
 const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                           size_t limit);
 
@@ -27,6 +26,12 @@ static inline size_t sums_bytes(const struct gemm_kernel *kernel,
 static inline size_t library_workspace(const struct gemm_kernel *kernel,
                                        const struct gemm_problem *problem) {
     return sums_bytes(kernel, problem) + (kernel->counters ? GEMM_COUNTERS * sizeof(uint32_t) : 0);
+}
+/* Are the sums within `limit` bytes? With 0 the kernel may not use counters either. */
+static inline bool library_fits(const struct gemm_kernel *kernel,
+                                const struct gemm_problem *problem, size_t limit) {
+    return limit > 0 ? sums_bytes(kernel, problem) <= limit
+                     : library_workspace(kernel, problem) == 0;
 }
 
 #endif

@@ -4,7 +4,7 @@
  * The idea: with few rows every byte of B is used only a few times, so as many SMs as possible have
  * to read B at the same time, and nothing else matters. The product is computed transposed: the 64
  * rows of an instruction are columns of D, of which there are many, and its N, 8 to 128, are rows
- * of A. So the Tensor Core multiplies no empty rows, and a tile has few bytes of A. There may be
+ * of A. So the Tensor Core multiplies few empty rows, and a tile has few bytes of A. There may be
  * fewer tiles than SMs. Then a cluster shares the k loop of a tile, and its CTAs add up their sums
  * through distributed shared memory. What it costs: a scale of A belongs to a column of the
  * accumulators, so a promotion needs many scales where kernel.cu needs two.

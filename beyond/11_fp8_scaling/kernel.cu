@@ -23,7 +23,7 @@
 #define STAGES 4 /* depth of the ring */
 #endif
 #ifndef LOADERS
-#define LOADERS 1 /* threads that issue the four loads of a k-tile, in a warp each: 1, 2 or 4 */
+#define LOADERS 1 /* threads, each in its own warp, for the four loads of a k-tile: 1, 2 or 4 */
 #endif
 #ifndef ORDERED
 #define ORDERED 0 /* 1: named barriers make the warpgroups issue in strict turns */

@@ -5,18 +5,20 @@
  * last ones. If both warpgroups do so at the same time, the Tensor Core has nothing to do
  * meanwhile. Here a warpgroup has two sets of accumulators and issues two k-tiles at a time. It
  * waits for the first, promotes it and releases its stage while the Tensor Core multiplies the
- * second. What it costs: registers, so one CTA has the SM to itself, and with 128 rows a thread
- * loads its scales in two halves.
+ * second. What it costs: registers, so one CTA has the SM to itself, and a thread loads its scales
+ * in two halves.
  */
+#include <assert.h>
+
 #include "gemm.h"
 #ifndef BM
-#define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */
+#define BM 64 /* rows of the CTA's tile: 16 to 128 in steps of 16 */
 #endif
 #ifndef STAGES
-#define STAGES 6 /* depth of the ring */
+#define STAGES 8 /* depth of the ring */
 #endif
 #ifndef CTAS_PER_SM
-#define CTAS_PER_SM 2
+#define CTAS_PER_SM 1
 #endif
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
@@ -46,6 +48,7 @@ enum {
     STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t) + (BM + SCALES_B) * sizeof(float),
     PITCH = COLUMN_SUM_PITCH(BN), /* floats, of a row of sums */
 };
+static_assert(BM % 16 == 0, "a thread loads its scales in two halves");
 
 /* The TMA writes to multiples of 128 bytes. */
 #define SCALES(count) (((count) + 31) / 32 * 32)

@@ -24,7 +24,7 @@
 #define STAGES 3 /* depth of the ring */
 #endif
 #ifndef TURNS
-#define TURNS 1 /* 1: one CTA loads all rows of A, in turns. 0: each loads a share of the rows */
+#define TURNS 1 /* 1: two CTAs take turns, and one loads all rows of A. 0: each loads a share */
 #endif
 #define STAGED_PARTS (BM / 128) /* of part_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */

@@ -22,7 +22,7 @@
 #define TEAMS 1 /* of consumers, which take turns at the k-tiles */
 #endif
 #ifndef SLABS
-#define SLABS 1 /* of 64 channels, for each of them */
+#define SLABS 1 /* of 64 channels, that each consumer computes */
 #endif
 #ifndef STAGES
 #define STAGES 10 /* depth of the ring */

@@ -29,11 +29,11 @@ static bool check_extent(const char *name, int extent) {
 }
 
 static bool check_ld(const char *name, int64_t ld, int columns, int multiple) {
-    return (ld >= columns && ld % multiple == 0) ||
+    return (ld >= columns && ld % multiple == 0 && ld < INT64_C(1) << 39) ||
            bad(name, ld,
-               multiple == 16  ? "must be a multiple of 16, and a row's elements at least"
-               : multiple == 8 ? "must be a multiple of 8, and a row's elements at least"
-                               : "must be a row's elements at least");
+               multiple == 16  ? "must be a multiple of 16, at least a row's length, and below 2^39"
+               : multiple == 8 ? "must be a multiple of 8, at least a row's length, and below 2^39"
+                               : "must be at least a row's length, and below 2^39");
 }
 
 static bool check_pointer(const char *name, const void *pointer, unsigned multiple) {
@@ -44,9 +44,17 @@ static bool check_pointer(const char *name, const void *pointer, unsigned multip
                               : "must not be NULL");
 }
 
+/* For the TMA the blocks are a matrix of lines, of which a tensor map counts 2^31 - 1 at most. */
+static bool check_blocks(int n, int k) {
+    const size_t gigabytes = w4_bytes(n, k) >> 30;
+    return gigabytes < 256 ||
+           bad("blocks, in GB", (long long)gigabytes, "must be below 256: n or k is too large");
+}
+
 static bool check_shape(const struct gemm_problem *p) {
     return check_extent("m", p->m) && check_extent("n", p->n) && check_extent("k", p->k) &&
-           check_ld("lda", p->lda, p->k, 16) && check_ld("ldd", p->ldd, p->n, 8);
+           check_ld("lda", p->lda, p->k, 16) && check_ld("ldd", p->ldd, p->n, 8) &&
+           check_blocks(p->n, p->k);
 }
 
 static bool check_pointers(const struct gemm_problem *p) {
@@ -109,6 +117,11 @@ int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const flo
             if (abs(weights[channel * ld + i]) > W4_GREATEST)
                 return bad("weights, an element", weights[channel * ld + i],
                            "must be from -7 to 7: scale a group with -8 anew"),
+                       W4A8_GEMM_BAD_ARGUMENT;
+    for (int channel = 0; channel < n; ++channel)
+        for (int group = 0; group < groups; ++group)
+            if (!isfinite(bf16_to_float(float_to_bf16(scales[channel * scale_ld + group]))))
+                return bad("scales, column", channel, "holds an infinity or a NaN as a bf16"),
                        W4A8_GEMM_BAD_ARGUMENT;
     memset(blocks, 0, w4_bytes(n, k));
     for (int channel = 0; channel < n; ++channel)

@@ -5,7 +5,7 @@
  * speed. So B is made of 4-bit weights, half the bytes of FP8. The Tensor Core has no such type: a
  * warpgroup loads a k-tile's weights, converts them to e4m3 and writes them to shared memory, as
  * the TMA would have, for wgmma to read. The product is computed transposed: wgmma's rows are B's,
- * the channels of D, because there are never fewer than 64 of them, and its columns are rows of A.
+ * the channels of D, because there are usually many of them, and its columns are rows of A.
  * What it costs: for each weight, four bits are read from shared memory, eight are written back and
  * eight are read again; and two more barriers of the warpgroup.
  */

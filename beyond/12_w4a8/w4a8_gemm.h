@@ -41,13 +41,15 @@ size_t w4a8_gemm_weight_bytes(int n, int k);
 /* ---- preparing weights; on the host, needs no device ---- */
 
 /* Quantizes real weights. `weights`: [n][ld] floats, ld >= k: a column of B is contiguous. The
- * scale of a group is its greatest magnitude over 7, rounded to bf16, and a weight the whole number
- * nearest to its quotient by the scale. `blocks`: w4a8_gemm_weight_bytes() bytes, overwritten.
- * Infinities and NaNs are refused. Returns an enum w4a8_gemm_status. */
+ * scale of a group is its greatest magnitude over 7, rounded to bf16, or 1 if that is 0, and a
+ * weight the whole number nearest to its quotient by the scale. `blocks`: w4a8_gemm_weight_bytes()
+ * bytes, overwritten. Infinities and NaNs are refused. Returns an enum w4a8_gemm_status. */
 int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blocks);
 
 /* Rearranges weights that are quantized already. `weights`: [n][ld] whole numbers from -7 to 7;
- * others are refused. `scales`: [n][scale_ld], scale_ld >= ceil(k / 128), rounded to bf16. */
+ * others are refused, and ld >= k. `scales`: [n][scale_ld], scale_ld >= ceil(k / 128), rounded to
+ * bf16; those that are then infinite or NaN are refused. `blocks`: as above. Returns an enum
+ * w4a8_gemm_status. */
 int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const float *scales,
                       int64_t scale_ld, void *blocks);
 
@@ -56,11 +58,13 @@ int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const flo
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
  * waiting.
  *
- * m, n, k: any from 1 to 2000000000. lda >= k is a multiple of 16 elements, ldd >= n a multiple of
- * 8. The padding between a row's end and its leading dimension is neither used nor written. `a`,
- * `blocks` and `d` are in device memory, at multiples of 16 bytes; at multiples of 128 they are
- * read faster. `scale_a`: m floats in device memory. With the same arguments on the same kind of
- * device the result is the same to the bit.
+ * m, n, k: any from 1 to 2000000000 whose blocks have less than 256 GB (of 2^30 bytes). lda >= k is
+ * a multiple of 16 elements, ldd >= n a multiple of 8, and both are below 2^39. The padding between
+ * a row's end and its leading dimension is neither used nor written. `a`, `blocks` and `d` are in
+ * device memory, at multiples of 16 bytes; at multiples of 128 they are read faster. `d` overlaps
+ * neither `a` nor `blocks`, and neither of them of a call that may overlap on the device.
+ * `scale_a`: m floats in device memory. With the same arguments on the same kind of device the
+ * result is the same to the bit.
  *
  * Returns an enum w4a8_gemm_status. */
 int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, const float *scale_a,

@@ -3,9 +3,10 @@
  *
  * One instruction adds all its products (16 of 16-bit elements, 32 of 8-bit ones) and the
  * accumulator in one step. A product has the exponent that its operands' exponents add up to, and a
- * significand from 1 to below 4. All terms are aligned to the greatest exponent among those that
- * are not zero, and each is cut toward zero to `fraction` bits below it. The sum of what is left is
- * exact. The result is that sum, cut toward zero to `kept` bits after its leading one.
+ * significand below 4, and from 1 if both are normal. All terms are aligned to the greatest
+ * exponent among those that are not zero, and each is cut toward zero to `fraction` bits below it.
+ * The sum of what is left is exact. The result is that sum, cut toward zero to `kept` bits after
+ * its leading one.
  *
  * No document says so; a recorded GPU does, in every bit (docs/numerics.md).
  */

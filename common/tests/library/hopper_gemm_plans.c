@@ -21,7 +21,7 @@ static const struct gemm_kernel *chosen;
 const struct gemm_kernel *chosen_kernel(enum gemm_type type, const struct gemm_problem *problem,
                                         size_t limit) {
     (void)type;
-    return sums_bytes(chosen, problem) > limit ? NULL : chosen;
+    return library_fits(chosen, problem, limit) ? chosen : NULL;
 }
 
 static const struct shape {
@@ -174,7 +174,9 @@ static void check_configuration(enum gemm_type type, const struct shape *shape) 
     if (!plan || !other) exit(expect_result());
     const size_t bytes = hopper_gemm_plan_workspace(plan);
     const size_t without_plan = library_workspace(chosen, &plan->problem);
-    if (without_plan) plan_of(shape, type, without_plan - 1, HOPPER_GEMM_FAILED);
+    /* The limit is for the workspace alone; with 0 there may not be counters either. */
+    if (without_plan) plan_of(shape, type, bytes > 0 ? bytes - 1 : 0, HOPPER_GEMM_FAILED);
+    if (bytes) hopper_gemm_plan_destroy(plan_of(shape, type, bytes, HOPPER_GEMM_OK));
     EXPECT(bytes <= without_plan && (plan->counters != NULL) == chosen->counters,
            "%s: %zu bytes with a plan, %zu without", chosen->variant, bytes, without_plan);
 

@@ -4,6 +4,7 @@
  */
 #include "w4a8_gemm.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,11 @@ static void expect_weight_refusals(void) {
                beyond[i]);
     }
     real[2] = 3, whole[3] = 0;
+    const float too_large[] = {NAN, INFINITY, FLT_MAX}; /* the last one is infinite as a bf16 */
+    for (int i = 0; i < 3; ++i)
+        EXPECT(w4a8_gemm_arrange(1, 4, whole, 4, &too_large[i], 1, blocks) ==
+                   W4A8_GEMM_BAD_ARGUMENT,
+               "a scale of %g", too_large[i]);
     EXPECT(w4a8_gemm_quantize(0, 4, real, 4, blocks) == W4A8_GEMM_BAD_ARGUMENT &&
                w4a8_gemm_quantize(1, 4, real, 3, blocks) == W4A8_GEMM_BAD_ARGUMENT &&
                w4a8_gemm_quantize(1, 4, NULL, 4, blocks) == W4A8_GEMM_BAD_ARGUMENT &&
@@ -233,7 +239,7 @@ static void expect_refusals(void) {
     sim_configure(2, SCHEDULE_TIME, 1);
     struct backend_info info;
     if (backend_open(&options, &info)) exit(3);
-    enum { EXTENT = 16, LD = 32, CALLS = 13 };
+    enum { EXTENT = 16, LD = 32, CALLS = 16 };
     uint8_t *memory = backend_alloc(8448, "memory", true);
     backend_fill(memory, 0, 8448 / 2);
     const struct call good = {
@@ -254,6 +260,10 @@ static void expect_refusals(void) {
     bad[10].d = memory + 2;
     bad[11].scale_a = NULL;
     bad[12].scale_a = (float *)(void *)(memory + 2);
+    bad[13].lda = INT64_C(1) << 39;
+    bad[14].ldd = INT64_C(1) << 40;
+    bad[15].n = 2000000000, bad[15].ldd = 2000000000; /* more lines than a tensor map counts */
+    bad[15].k = 300, bad[15].lda = 304;
     for (int i = 0; i < CALLS; ++i) {
         struct w4a8_gemm_plan *plan = (struct w4a8_gemm_plan *)memory;
         const struct call *const c = &bad[i];

@@ -6,10 +6,23 @@
 enum { MOST_TERMS = 33 };
 
 const char *const departure_names[DEPARTURES] = {
-    "none",          "one bit less",       "one bit more",        "a shorter result",
-    "cut downward",  "terms rounded",      "result rounded",      "two halves",
-    "even and odd",  "accumulator last",   "products normalized", "zeros count",
-    "a signed zero", "subnormals flushed", "least exponent -134", "least exponent -132",
+    "none",
+    "one bit less",
+    "one bit more",
+    "a shorter result",
+    "a longer result",
+    "cut downward",
+    "terms rounded",
+    "result rounded",
+    "two halves",
+    "even and odd",
+    "accumulator last",
+    "products normalized",
+    "zeros count",
+    "a signed zero",
+    "subnormals flushed",
+    "least exponent -134",
+    "least exponent -132",
 };
 
 static int greatest(const struct tensor_term *terms, int count, enum departure departure) {
@@ -88,6 +101,9 @@ uint32_t departed_sum(const struct tensor_term *terms, int count, struct tensor_
         break;
     case KEPT_LESS:
         --precision.kept;
+        break;
+    case KEPT_MORE:
+        ++precision.kept;
         break;
     case HALVES:
         return sum_twice(terms, count, precision, (count - 1) / 2);

@@ -11,6 +11,7 @@ enum departure {
     FRACTION_LESS,       /* one bit less below the greatest exponent */
     FRACTION_MORE,       /* one more */
     KEPT_LESS,           /* one bit less in the result */
+    KEPT_MORE,           /* one more, if an fp32 has room for it */
     CUT_DOWN,            /* terms are cut toward minus infinity */
     CUT_NEAREST,         /* terms are rounded */
     RESULT_NEAREST,      /* the result is rounded */

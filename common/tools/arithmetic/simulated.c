@@ -129,6 +129,8 @@ static void check_type(int which) {
 
 /* ---- departures ---- */
 
+enum { FP32_BITS = 23 /* after the leading one */ };
+
 static void multiply_departed(int which, const struct dot_case *cases, enum departure departure) {
     const enum tensor_type a = operands[which].a, b = operands[which].b;
     const int k = tensor_k(a);
@@ -166,6 +168,7 @@ static void reject_departures(int which) {
     struct dot_case *const cases = designed_cases(type, &count);
     for (int d = 0; d < DEPARTURES; ++d) {
         if (d >= LEAST_LESS && operands[which].a != TENSOR_BF16) continue;
+        if (d == KEPT_MORE && tensor_precision(operands[which].a).kept == FP32_BITS) continue;
         const long telling = first_telling(which, cases, (enum departure)d);
         printf("%-10s %-20s ", type->name, departure_names[d]);
         if (telling < 0)

@@ -303,7 +303,8 @@ cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,
 # Next to no work, and few rows beside many: what direct.cu is for.
 cut_shapes=$cut_shapes,8x64x64,8x64x512,16x8x128,16x16x320,24x3072x768,8192x8x2048,16x10240x4096
 # Drawn shapes that 10's pages name.
-cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672
+cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672,33x960x192
+cut_shapes=$cut_shapes,178x64x7296,5551x616x32720
 
 section_cuts() {
     local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 60"
