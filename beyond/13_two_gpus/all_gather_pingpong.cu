@@ -72,7 +72,7 @@ struct work {
 };
 
 /* This device's work number `number`: the tiles of its own rows, then those of the next device's
- * rows, and so on. So no two devices fetch from the same one at the same time. */
+ * rows, and so on. So devices that are in step fetch from different ones. */
 DEVICE struct work work_at(const struct gemm_device_args *args, int number) {
     const int columns = args->gemm.tiles_n; /* of this device */
     struct work work;

@@ -25,13 +25,13 @@
 #define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
-#define STAGES 3 /* depth of the ring; 2, 3, or 4 with PART_BOXES 2 */
+#define STAGES 3 /* depth of the ring; 2, 3, or 4 if a box has 16 KB */
 #endif
 #ifndef PARTS_FP32
 #define PARTS_FP32 0 /* 1: parts travel as fp32, 0: as elements of D */
 #endif
 #ifndef PART_BOXES
-#define PART_BOXES (PARTS_FP32 ? 2 : 1) /* pieces in which a warpgroup's part is staged */
+#define PART_BOXES (PARTS_FP32 ? 2 : 1) /* a warpgroup's part is staged by boxes */
 #endif
 
 enum {
@@ -43,7 +43,7 @@ enum {
      * same thread of the owner's warpgroup finds them, and no edge of D matters. */
     CHUNK_SUMS = PARTS_FP32 ? 4 : 8,         /* accumulators in 16 bytes */
     PART_CHUNKS = BN / 2 / CHUNK_SUMS,       /* 16 bytes of every thread each */
-    BOX_CHUNKS = PART_CHUNKS / PART_BOXES,   /* that are staged at once */
+    BOX_CHUNKS = PART_CHUNKS / PART_BOXES,   /* of a box */
     PART_BYTES = PART_CHUNKS * 128 * 16,
     /* A mover moves pieces of 32 chunks, one for each lane. */
     PIECES = BOX_CHUNKS * 128 / 32, /* of a box */
@@ -89,7 +89,7 @@ struct work {
 };
 
 /* This device's work number `number`: all tiles of the next device, of the one after that, and so
- * on; its own come last. So no two devices send to the same one at the same time. */
+ * on; its own come last. So devices that are in step send to different ones. */
 DEVICE struct work work_at(const struct gemm_device_args *args, int number) {
     struct work work;
     int distance = 1, first_row, rows;
@@ -240,9 +240,10 @@ DEVICE void stage_part(union staging *staging, int half, const float acc[BN / 2]
             hand_staging(half);
             take_staging(half);
         }
-        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
-            st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128],
-                           chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]));
+        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i) {
+            const struct b128 chunk = chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]);
+            st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128], chunk);
+        }
     }
 }
 

@@ -25,13 +25,13 @@
 #define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
-#define STAGES 3 /* depth of the ring; 2, 3, or 4 with PART_BOXES 2 */
+#define STAGES 3 /* depth of the ring; 2, 3, or 4 if a box has 16 KB */
 #endif
 #ifndef PARTS_FP32
 #define PARTS_FP32 0 /* 1: parts travel as fp32, 0: as elements of D */
 #endif
 #ifndef PART_BOXES
-#define PART_BOXES (PARTS_FP32 ? 2 : 1) /* pieces in which a warpgroup's part is staged */
+#define PART_BOXES (PARTS_FP32 ? 2 : 1) /* a warpgroup's part is staged by boxes */
 #endif
 
 enum {
@@ -81,7 +81,7 @@ struct work {
 };
 
 /* This device's work number `number`: all tiles of the next device, of the one after that, and so
- * on; its own come last. So no two devices send to the same one at the same time. */
+ * on; its own come last. So devices that are in step send to different ones. */
 DEVICE struct work work_at(const struct gemm_device_args *args, int number) {
     struct work work;
     int distance = 1, first_row, rows;
@@ -235,9 +235,10 @@ DEVICE void send_part(union staging *staging, const struct gemm_device_args *arg
         if (elected) bulk_wait_group_read(0);
         /* The other threads must not overwrite the staging memory before that wait. bar.sync */
         named_barrier_sync(1 + half, 128);
-        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
-            st_shared_b128(&staging->part[i][threadIdx.x % 128],
-                           chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]));
+        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i) {
+            const struct b128 chunk = chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]);
+            st_shared_b128(&staging->part[i][threadIdx.x % 128], chunk);
+        }
         /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
         fence_proxy_async();
         /* The same holds for every thread before the store is issued. bar.sync */

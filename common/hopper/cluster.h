@@ -42,7 +42,7 @@ DEVICE void cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire;" ::
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. The arrival
  * has CTA scope, so across CTAs it orders only the asynchronous reads that this thread has waited
  * for. An empty barrier needs no more. `.release.cluster` waits for every outstanding access and
- * costs far more. */
+ * costs far more. Any thread. PTX ISA: mapa, mbarrier.arrive. */
 DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.shared::cluster.b64 _, [remote]; }"
@@ -52,7 +52,8 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
 
 /* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st, ldmatrix)
  * before what the owner does after its wait. Needed where the owner overwrites data that this
- * thread has read with ordinary loads; expensive in a main loop. */
+ * thread has read with ordinary loads; expensive in a main loop. Any thread. PTX ISA: mapa,
+ * mbarrier.arrive. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }"

@@ -4,8 +4,9 @@
  * One thread issues the copy. The unit computes all addresses and applies the swizzle. A load fills
  * what lies outside the matrix with zeros; a store leaves it out. A load completes on an mbarrier,
  * whose tx-count it lowers by the bytes of the whole box, out-of-bounds elements included. A store
- * completes through the issuing thread's bulk groups. Both belong to the async proxy: ordinary
- * accesses to the same shared memory need fence_proxy_async().
+ * completes through the issuing thread's bulk groups. Both belong to the async proxy. After
+ * ordinary accesses to the same shared memory, fence_proxy_async() and a barrier come before the
+ * copy. After the copy, the wait for its completion is enough.
  *
  * PTX ISA: "Data Movement and Conversion Instructions: Tensor copy" (cp.async.bulk.tensor), "Async
  * proxy".
@@ -81,10 +82,11 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
     asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
 
 /* Orders this thread's accesses to shared memory through the generic proxy (ld, st, ldmatrix,
- * stmatrix) before accesses through the async proxy (TMA, wgmma) that a barrier or program
- * order places after the fence. It covers both cases: data written, then read by the TMA; and data
- * read, then overwritten by the TMA. Each thread that accessed the memory calls it, before the
- * barrier. Does not wait for other threads. PTX ISA: fence.proxy.async. */
+ * stmatrix, and cp.async that this thread has waited for) before accesses through the async proxy
+ * (TMA, wgmma) that a barrier or program order places after the fence. It covers both cases: data
+ * written, then read by the TMA; and data read, then overwritten by the TMA. Each thread that
+ * accessed the memory calls it, before the barrier. Does not wait for other threads. PTX ISA:
+ * fence.proxy.async. */
 DEVICE void fence_proxy_async(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* The same for global memory: for data stored by st in this launch before the TMA loads it, or

@@ -1,9 +1,10 @@
 /*
  * wgmma.h: the warpgroup's asynchronous Tensor Core instruction.
  *
- * Four warps issue it together. Later, the Tensor Core reads the operands from the shared memory
- * that descriptors name and writes the accumulators to registers. No thread may access either
- * until a wait covers the group in which the instruction was committed.
+ * Four warps issue it together. Later, the Tensor Core reads the operands, from the shared memory
+ * that descriptors name or A from registers, and writes the accumulators. Until a wait covers the
+ * group in which the instruction was committed, no thread may write the operands or touch the
+ * accumulators.
  *
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Instructions" (wgmma.mma_async, wgmma.fence,
  * commit_group, wait_group), "Matrix Descriptor", "Strides", "Register Fragments".

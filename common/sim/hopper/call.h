@@ -68,7 +68,8 @@ static inline void sim_verb_ends(void) {
     sim_self->object = NULL;
 }
 
-/* A wrapper's call, with the line it stands on. */
+/* A wrapper's call, with the line it stands on. An argument that calls a wrapper in another
+ * function would replace the line: such an argument needs a variable. */
 #define SIM(call) (sim_at(__FILE__, __LINE__), call)
 
 /* An operand that the instruction has only as an immediate: the build stops unless it is a
