@@ -202,6 +202,9 @@ struct gemm_kernel {
     /* Returns the chapter's variant that launch() runs for a problem of this m, n and k; its tile
      * and function then replace those above. NULL: launch() always runs this kernel. */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
+    /* Writes the variants that may run such a problem, at most so many, in the order of predicted
+     * times: select()'s is the first. Returns how many. NULL: there is no such order. */
+    int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
     /* Of e4m3: it takes the first scale of A and the first of B for all of them, so problems must
      * have no others. */
     bool tensor_scales;

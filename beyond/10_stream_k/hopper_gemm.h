@@ -104,6 +104,17 @@ struct hopper_gemm_plan;
 int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
                             int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit);
 
+/* Makes several plans for the same problem, each of another kernel: those with the shortest
+ * predicted times, the shortest first, which is the plan of hopper_gemm_plan_create(). The
+ * prediction is not always right. A program that runs a shape many times can time the plans on its
+ * own matrices, keep the fastest and destroy the others. The results of two plans may differ in the
+ * last bit. `most`: how many at most; `plans` has room for as many. Writes to `*count` how many
+ * there are, at least one if it returns HOPPER_GEMM_OK, otherwise 0. */
+enum { HOPPER_GEMM_MOST_PLANS = 32 };
+int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *count, int type, int m,
+                             int n, int k, int64_t lda, int64_t ldb, int64_t ldd,
+                             size_t workspace_limit);
+
 /* Bytes of workspace that a run needs, at most the limit; 0: none, or `plan` is NULL. */
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
 

@@ -115,30 +115,56 @@ static bool store_launches(struct hopper_gemm_plan *plan) {
     return stored;
 }
 
-int hopper_gemm_plan_create(struct hopper_gemm_plan **result, int type, int m, int n, int k,
-                            int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit) {
-    const struct gemm_problem problem = {
-        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
-    if (!result) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
-    *result = NULL;
-    if (!check_shape(type, &problem)) return HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_kernel *kernel = selected_kernel(element(type), &problem, workspace_limit);
-    if (!kernel) return HOPPER_GEMM_FAILED;
+/* NULL after a message. */
+static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
+                                          const struct gemm_problem *problem) {
     struct hopper_gemm_plan *plan = aligned_alloc(_Alignof(struct hopper_gemm_plan), sizeof *plan);
     if (!plan) {
         fprintf(stderr, "hopper_gemm: there is no memory for a plan\n");
-        return HOPPER_GEMM_FAILED;
+        return NULL;
     }
     memset(plan, 0, sizeof *plan);
-    plan->problem = problem;
+    plan->problem = *problem;
     plan->kernel = plan->selected = kernel;
-    plan->workspace_bytes = sums_bytes(kernel, &problem);
+    plan->workspace_bytes = sums_bytes(kernel, problem);
     if ((kernel->counters && !(plan->counters = gemm_counters_make())) || !store_launches(plan)) {
         hopper_gemm_plan_destroy(plan);
-        return HOPPER_GEMM_FAILED;
+        return NULL;
     }
-    *result = plan;
-    return HOPPER_GEMM_OK;
+    return plan;
+}
+
+int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *count, int type, int m,
+                             int n, int k, int64_t lda, int64_t ldb, int64_t ldd,
+                             size_t workspace_limit) {
+    const struct gemm_problem problem = {
+        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+    const struct gemm_kernel *kernels[HOPPER_GEMM_MOST_PLANS];
+    if (!plans || !count)
+        return bad(plans ? "count" : "plans", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
+    *count = 0;
+    if (most < 1 || most > HOPPER_GEMM_MOST_PLANS)
+        return bad("most", most, "must be from 1 to HOPPER_GEMM_MOST_PLANS"),
+               HOPPER_GEMM_BAD_ARGUMENT;
+    for (int i = 0; i < most; ++i)
+        plans[i] = NULL;
+    if (!check_shape(type, &problem)) return HOPPER_GEMM_BAD_ARGUMENT;
+    const int found = ranked_kernels(element(type), &problem, workspace_limit, kernels, most);
+    while (*count < found && (plans[*count] = make_plan(kernels[*count], &problem)))
+        ++*count;
+    if (found > 0 && *count == found) return HOPPER_GEMM_OK;
+    while (*count > 0) {
+        hopper_gemm_plan_destroy(plans[--*count]);
+        plans[*count] = NULL;
+    }
+    return HOPPER_GEMM_FAILED;
+}
+
+int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
+                            int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit) {
+    int count;
+    if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
+    return hopper_gemm_plans_create(plan, 1, &count, type, m, n, k, lda, ldb, ldd, workspace_limit);
 }
 
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {

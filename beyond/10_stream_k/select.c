@@ -96,6 +96,12 @@ struct fitted {
      {&kernel_10_stream_k_##name##_fp16_whole, &kernel_10_stream_k_##name##_bf16_whole}},
 static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
 
+enum {
+    CONFIGURATION_COUNT = sizeof configurations / sizeof *configurations,
+    FITTED_COUNT = sizeof fitted / sizeof *fitted,
+    RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
+};
+
 static double most(double a, double b) { return a > b ? a : b; }
 
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
@@ -148,29 +154,54 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms);
 }
 
-const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
-                                          size_t limit) {
-    const struct gemm_kernel *best = NULL;
-    double best_cycles = INFINITY;
-    if (gemm_sm_count() < 1) return NULL; /* no device; already reported */
-    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; ++i) {
+/* Kernels in the order of their predictions: `count` of them, of which there is room for `most`. */
+struct ranking {
+    const struct gemm_kernel **kernels;
+    double cycles[RANKED];
+    int count, most;
+};
+
+/* Behind those that are predicted to be as fast. An infinite prediction has no place. */
+static void rank(struct ranking *ranking, const struct gemm_kernel *kernel, double cycles) {
+    int place = ranking->count;
+    while (place > 0 && cycles < ranking->cycles[place - 1])
+        --place;
+    if (place == ranking->most || isinf(cycles)) return;
+    if (ranking->count < ranking->most) ++ranking->count;
+    for (int i = ranking->count - 1; i > place; --i) {
+        ranking->cycles[i] = ranking->cycles[i - 1];
+        ranking->kernels[i] = ranking->kernels[i - 1];
+    }
+    ranking->cycles[place] = cycles;
+    ranking->kernels[place] = kernel;
+}
+
+/* The best cut of a fitted kernel; and, if that has sums in the workspace, and more than one kernel
+ * is wanted, the best one without. */
+static void rank_fitted(struct ranking *ranking, const struct fitted *f, enum gemm_type type,
+                        const struct gemm_problem *problem, size_t limit) {
+    const struct gemm_kernel *parts = f->parts[type], *whole = f->whole[type];
+    const struct fit fit = fit_of(problem, parts, limit > 0);
+    const bool in_layers = fit.splits > fit.splits_in_cluster;
+    const bool fits = !in_layers || library_fits(parts, problem, limit);
+    if (fits) rank(ranking, in_layers ? parts : whole, fit.cycles);
+    if (!fits || (in_layers && ranking->most > 1))
+        rank(ranking, whole, fit_of(problem, parts, false).cycles);
+}
+
+int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
+                   const struct gemm_kernel **kernels, int most) {
+    struct ranking ranking = {.kernels = kernels, .most = most < RANKED ? most : RANKED};
+    if (gemm_sm_count() < 1) return 0; /* no device; already reported */
+    for (size_t i = 0; i < CONFIGURATION_COUNT; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
         const double cycles = predicted_cycles(&configurations[i], kernel, problem);
-        if (cycles >= best_cycles || !library_fits(kernel, problem, limit)) continue;
-        best_cycles = cycles;
-        best = kernel;
+        if (library_fits(kernel, problem, limit)) rank(&ranking, kernel, cycles);
     }
-    for (size_t i = 0; i < sizeof fitted / sizeof *fitted; ++i) {
-        const struct gemm_kernel *kernel = fitted[i].parts[type];
-        struct fit fit = fit_of(problem, kernel, limit > 0);
-        if (fit.splits > fit.splits_in_cluster && !library_fits(kernel, problem, limit))
-            fit = fit_of(problem, kernel, false);
-        if (fit.cycles >= best_cycles) continue;
-        best_cycles = fit.cycles;
-        best = fit.splits > fit.splits_in_cluster ? kernel : fitted[i].whole[type];
-    }
-    if (!best) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
-    return best;
+    for (size_t i = 0; i < FITTED_COUNT; ++i)
+        rank_fitted(&ranking, &fitted[i], type, problem, limit);
+    if (!ranking.count) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
+    return ranking.count;
 }
 
 /* ---- early launches ---- */
@@ -213,6 +244,10 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
         return selected_kernel(type, problem, SIZE_MAX);                                           \
     }                                                                                              \
+    static int ranked_##suffix(const struct gemm_problem *problem,                                 \
+                               const struct gemm_kernel **kernels, int most) {                     \
+        return ranked_kernels(type, problem, SIZE_MAX, kernels, most);                             \
+    }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
         return launch_selected(type, problem, stream);                                             \
     }                                                                                              \
@@ -231,6 +266,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         .launch = launch_##suffix,                                                                 \
         .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
+        .ranked = ranked_##suffix,                                                                 \
     };
 CHAPTER_KERNEL(fp16, GEMM_FP16)
 CHAPTER_KERNEL(bf16, GEMM_BF16)

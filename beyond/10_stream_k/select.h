@@ -6,11 +6,19 @@
 
 #include "gemm.h"
 
-/* The configuration with the fewest predicted cycles on the current device, among those that
- * library_fits() admits. NULL: no configuration fits the device, or there is none; the reason is on
- * stderr. Of the problem only the extents and leading dimensions count. Host thread. */
-const struct gemm_kernel *selected_kernel(enum gemm_type type, const struct gemm_problem *problem,
-                                          size_t limit);
+/* Writes the configurations with the fewest predicted cycles on the current device, the fewest
+ * first, among those that library_fits() admits: `most` of them, or all that can compute the
+ * problem. Returns how many. 0: no configuration fits the device, or there is none; the reason is
+ * on stderr. Of the problem only the extents and leading dimensions count. Host thread. */
+int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
+                   const struct gemm_kernel **kernels, int most);
+
+/* The first of them; NULL if there is none. */
+static inline const struct gemm_kernel *
+selected_kernel(enum gemm_type type, const struct gemm_problem *problem, size_t limit) {
+    const struct gemm_kernel *kernel = NULL;
+    return ranked_kernels(type, problem, limit, &kernel, 1) ? kernel : NULL;
+}
 
 /* The form of a kernel for launches that begin early: the same cut, the same workspace. The kernel
  * itself if it has none, or if `early` is GEMM_IN_ORDER. Host thread. */

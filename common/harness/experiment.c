@@ -15,14 +15,18 @@ const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t si
     return text;
 }
 
+struct gemm_problem problem_of_size(struct problem_size size) {
+    return (struct gemm_problem){.m = size.m,
+                                 .n = size.n,
+                                 .k = size.k,
+                                 .lda = leading_dimension(size.k),
+                                 .ldb = leading_dimension(size.k),
+                                 .ldd = leading_dimension(size.n)};
+}
+
 const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
                                           struct problem_size size) {
-    const struct gemm_problem problem = {.m = size.m,
-                                         .n = size.n,
-                                         .k = size.k,
-                                         .lda = leading_dimension(size.k),
-                                         .ldb = leading_dimension(size.k),
-                                         .ldd = leading_dimension(size.n)};
+    const struct gemm_problem problem = problem_of_size(size);
     return kernel->select ? kernel->select(&problem) : kernel;
 }
 

@@ -108,6 +108,9 @@ struct trace_record *experiment_trace_buffer(void **memory);
  */
 bool experiment_record(struct experiment *experiment, const struct gemm_kernel *traced);
 
+/* A problem of this size without matrices, as inputs are laid out. */
+struct gemm_problem problem_of_size(struct problem_size size);
+
 /* What computes a problem of this size: the kernel itself, or the variant that its select() picks.
  * The device is open. NULL if nothing fits it. */
 const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "select.h"
 #include "sim/core/simulation.h"
 #include "tests/library/whole_numbers.h"
 #include "tests/support/expect.h"
@@ -51,6 +52,42 @@ static int count_wrong(const struct call *c, const int *a_values, const int *b_v
     const int wrong = product_errors(c->d, element, c->m, c->n, c->k, c->ldd, a_values, b_values);
     backend_fill(c->d, NAN_16, (size_t)(c->m * c->ldd));
     return wrong;
+}
+
+/* Every plan that there is for a call, which has room for the workspace of each: of another kernel,
+ * the first that of a single plan, and right. */
+static void expect_all_plans(struct call call, size_t bytes, const int *a_values,
+                             const int *b_values, enum gemm_type element) {
+    struct hopper_gemm_plan *plans[HOPPER_GEMM_MOST_PLANS], *single = NULL;
+    int count = -1;
+    EXPECT(hopper_gemm_plans_create(plans, HOPPER_GEMM_MOST_PLANS, &count, call.type, call.m,
+                                    call.n, call.k, call.lda, call.ldb, call.ldd,
+                                    bytes) == HOPPER_GEMM_OK &&
+               hopper_gemm_plan_create(&single, call.type, call.m, call.n, call.k, call.lda,
+                                       call.ldb, call.ldd, bytes) == HOPPER_GEMM_OK,
+           "%d x %d x %d: %d plans", call.m, call.n, call.k, count);
+    if (count < 2 || !single) exit(expect_result());
+    const struct gemm_problem problem = {
+        .m = call.m, .n = call.n, .k = call.k, .lda = call.lda, .ldb = call.ldb, .ldd = call.ldd};
+    const struct gemm_kernel *kernels[HOPPER_GEMM_MOST_PLANS];
+    EXPECT(ranked_kernels(element, &problem, bytes, kernels, HOPPER_GEMM_MOST_PLANS) == count &&
+               selected_kernel(element, &problem, bytes) == kernels[0],
+           "%d x %d x %d: %d kernels in another order", call.m, call.n, call.k, count);
+    EXPECT(hopper_gemm_plan_workspace(single) == hopper_gemm_plan_workspace(plans[0]),
+           "%d x %d x %d: the first of %d plans is another one", call.m, call.n, call.k, count);
+    hopper_gemm_plan_destroy(single);
+    for (int i = 0; i < count; ++i) {
+        for (int before = 0; before < i; ++before)
+            EXPECT(kernels[before] != kernels[i], "plans %d and %d have one kernel", before, i);
+        EXPECT(hopper_gemm_plan_workspace(plans[i]) <= bytes, "plan %d of %d: %zu bytes", i, count,
+               hopper_gemm_plan_workspace(plans[i]));
+        call.plan = plans[i];
+        const enum run_status status = run(&call);
+        const int wrong = count_wrong(&call, a_values, b_values, element);
+        EXPECT(status == RUN_OK && wrong == 0, "%d x %d x %d, %s: status %d, %d elements wrong",
+               call.m, call.n, call.k, kernels[i]->variant, status, wrong);
+        hopper_gemm_plan_destroy(plans[i]);
+    }
 }
 
 /* A product of whole numbers: exact sums, rounded once. `wants_workspace`: whether the library asks
@@ -97,6 +134,8 @@ static void expect_product(int type, int m, int n, int k, int sms, bool wants_wo
         hopper_gemm_plan_destroy(plan);
         plan = NULL;
     }
+    call.workspace = workspace;
+    expect_all_plans(call, bytes, a_values, b_values, element);
     free(a_values);
     free(b_values);
     backend_close();
@@ -143,6 +182,24 @@ static void expect_plan_refusals(const struct call *bad, int count, uint16_t *me
         hopper_gemm_plan_destroy(good);
     }
     EXPECT(hopper_gemm_plan_workspace(NULL) == 0, "%s", "a workspace for no plan");
+    /* Several. */
+    struct hopper_gemm_plan *plans[2] = {good, good};
+    int plan_count = 5;
+    for (int most = -1; most <= HOPPER_GEMM_MOST_PLANS + 1; ++most)
+        if (most < 1 || most > HOPPER_GEMM_MOST_PLANS)
+            EXPECT(hopper_gemm_plans_create(plans, most, &plan_count, HOPPER_GEMM_BF16, 8, 8, 8, 8,
+                                            8, 8, 0) == HOPPER_GEMM_BAD_ARGUMENT &&
+                       plan_count == 0,
+                   "%d plans: %d", most, plan_count);
+    EXPECT(hopper_gemm_plans_create(plans, 2, NULL, HOPPER_GEMM_BF16, 8, 8, 8, 8, 8, 8, 0) ==
+                   HOPPER_GEMM_BAD_ARGUMENT &&
+               hopper_gemm_plans_create(NULL, 2, &plan_count, HOPPER_GEMM_BF16, 8, 8, 8, 8, 8, 8,
+                                        0) == HOPPER_GEMM_BAD_ARGUMENT,
+           "%s", "several plans into nothing");
+    EXPECT(hopper_gemm_plans_create(plans, 2, &plan_count, HOPPER_GEMM_BF16, 8, 8, 8, 4, 8, 8, 0) ==
+                   HOPPER_GEMM_BAD_ARGUMENT &&
+               plan_count == 0 && !plans[0] && !plans[1],
+           "%s", "several plans with a short row");
 }
 
 static void expect_refusals(void) {

@@ -7,9 +7,9 @@
  * library.c is compiled here once more with a selection of the test's, of kernels that have early
  * forms.
  */
-#define selected_kernel chosen_kernel
+#define ranked_kernels chosen_kernels
 #include "../../../beyond/10_stream_k/library.c"
-#undef selected_kernel
+#undef ranked_kernels
 
 #include "backend.h"
 #include "sim/core/hazards.h"
@@ -21,10 +21,11 @@
 extern const struct gemm_kernel kernel_10_stream_k_fitted1_bf16, kernel_10_stream_k_fitted2_bf16;
 static const struct gemm_kernel *chosen;
 
-const struct gemm_kernel *chosen_kernel(enum gemm_type type, const struct gemm_problem *problem,
-                                        size_t limit) {
-    (void)type, (void)problem, (void)limit;
-    return chosen;
+int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
+                   const struct gemm_kernel **kernels, int most) {
+    (void)type, (void)problem, (void)limit, (void)most;
+    kernels[0] = chosen;
+    return 1;
 }
 
 /* Runs of two plans take turns: m x n x k and m x k x n. With one row and a long k the first is cut

@@ -6,9 +6,9 @@
  *
  * library.c is compiled here once more with a selection of the test's.
  */
-#define selected_kernel chosen_kernel
+#define ranked_kernels chosen_kernels
 #include "../../../beyond/10_stream_k/library.c"
-#undef selected_kernel
+#undef ranked_kernels
 
 #include "backend.h"
 #include "harness/registry.h"
@@ -18,10 +18,11 @@
 
 static const struct gemm_kernel *chosen;
 
-const struct gemm_kernel *chosen_kernel(enum gemm_type type, const struct gemm_problem *problem,
-                                        size_t limit) {
-    (void)type;
-    return library_fits(chosen, problem, limit) ? chosen : NULL;
+int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
+                   const struct gemm_kernel **kernels, int most) {
+    (void)type, (void)most;
+    kernels[0] = chosen;
+    return library_fits(chosen, problem, limit);
 }
 
 static const struct shape {

@@ -45,6 +45,17 @@ expect 'the kernel and the one that records' 'null,"+trace",' \
 expect 'exit code without a recorder' 1 $?
 expect 'why' 1 "$(grep -c 'truncating was not compiled with the recorder' log)"
 
+# The fastest of several, which is not the one with the best prediction. Its name tells no variant,
+# and there is one at most.
+"$compare" --kernels 1,1:tuned --shapes 32,40 --iters 1 --baselines none >rows 2>log
+expect 'exit code' 0 $?
+expect 'the fastest' 2 "$(grep -c '"variant": "tuned".*"selected": "truncating"' rows)"
+expect 'verified' 4 "$(grep -c '"verified": true' rows)"
+for twice in 1:tuned,1:tuned 1:tuned+trace 2:tuned; do
+    "$compare" --kernels $twice --shapes 32 --iters 1 >rows 2>log
+    expect "exit code of $twice" 2 $?
+done
+
 # Baselines by name and by group. Only the asked ones are in the rotation, and each says what came of
 # its verification and how it divides the work.
 fields() { # of the first row's baselines: name, verified

@@ -6,16 +6,18 @@
  * The programs of the chapters run one kernel, the tour all; variants are compared with this one. A
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
  * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
- * recording. --baselines takes names and groups of baselines: "libraries,deepgemm". --drawn SEED
- * adds the shapes that drawn_shapes.h draws. --gpus N is for kernels that are for several GPUs.
- * Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the variant's
- * name.
+ * recording. number:tuned, of a chapter that selects a variant for each shape, is the fastest of
+ * the variants with the best predictions; one chapter may have it. --baselines takes names and
+ * groups of baselines: "libraries,deepgemm". --drawn SEED adds the shapes that drawn_shapes.h
+ * draws. --gpus N is for kernels that are for several GPUs. Prints one JSON line for each kernel and
+ * shape, as --json does; there "+trace" ends the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "gpu/baselines.h"
 #include "harness/baseline_list.h"
 #include "harness/experiment.h"
 #include "harness/message.h"
@@ -26,13 +28,14 @@
 #include "timeline/timeline.h"
 #include "tools/record/drawn_shapes.h"
 
-enum { KERNELS = 64, SHAPES = 256 };
+enum { KERNELS = 64, SHAPES = 256, TUNED = 8 /* variants of which :tuned is the fastest */ };
 
 struct comparison {
     int entry[KERNELS];   /* in the registry */
     bool traced[KERNELS]; /* with the recorder in it */
     struct problem_size shape[SHAPES];
     int kernels, shapes;
+    int tuned;          /* which of the kernels is the fastest of several; -1: none */
     uint32_t baselines; /* a mask */
     enum input_kind input;
     enum gemm_type type;
@@ -48,7 +51,9 @@ struct line_up {
     struct gemm_kernel copy[KERNELS];
     const struct gemm_kernel *kernel[KERNELS];
     const char *selected[KERNELS];
-    char name[KERNELS][64]; /* of variants with the recorder */
+    char name[KERNELS][64];                            /* of variants with the recorder */
+    const struct gemm_kernel *ranked[KERNELS + TUNED]; /* these kernels; then :tuned's */
+    int all;
 };
 
 /* The same kernel with the recorder in it. NULL after a message. */
@@ -63,8 +68,18 @@ static const struct gemm_kernel *traced_kernel(const struct gemm_kernel *kernel,
     return NULL;
 }
 
+/* Adds a kernel under the name that it was asked for by. */
+static void enter(struct line_up *out, int i, const struct gemm_kernel *kernel,
+                  const char *variant) {
+    out->copy[i] = *kernel;
+    out->copy[i].variant = variant;
+    out->kernel[i] = out->ranked[i] = &out->copy[i];
+}
+
 static bool line_up(const struct comparison *c, struct problem_size size, struct line_up *out) {
+    out->all = c->kernels;
     for (int i = 0; i < c->kernels; ++i) {
+        const bool tuned = i == c->tuned;
         const struct gemm_kernel *asked = kernel_of_type(&kernel_registry[c->entry[i]], c->type);
         const struct gemm_kernel *kernel = kernel_for_size(asked, size);
         if (!kernel) return false;
@@ -72,11 +87,27 @@ static bool line_up(const struct comparison *c, struct problem_size size, struct
         if (c->traced[i] && !(kernel = traced_kernel(kernel, c->type))) return false;
         snprintf(out->name[i], sizeof out->name[i], "%s+trace",
                  asked->variant ? asked->variant : "");
-        out->copy[i] = *kernel;
-        out->copy[i].variant = c->traced[i] ? out->name[i] : asked->variant;
-        out->kernel[i] = &out->copy[i];
+        enter(out, i, kernel, c->traced[i] ? out->name[i] : tuned ? "tuned" : asked->variant);
+        if (tuned) {
+            const struct gemm_problem problem = problem_of_size(size);
+            out->all = c->kernels + asked->ranked(&problem, out->ranked + c->kernels, TUNED);
+        }
     }
     return true;
+}
+
+/* Lets :tuned run the fastest of its variants on the first set of operands. */
+static void tune(const struct comparison *c, const struct experiment *e, struct line_up *kernels) {
+    struct contender candidates[TUNED];
+    const int count = kernels->all - c->kernels;
+    if (c->tuned < 0) return;
+    for (int i = 0; i < count; ++i)
+        candidates[i] = contender_of_kernel(kernels->ranked[c->kernels + i]);
+    const struct gemm_problem problem = experiment_problem(e, kernels->kernel[c->tuned], 0, 0);
+    const int winner = fastest_candidate(candidates, count, &problem);
+    if (winner < 0) return; /* none of them runs, as the verification will tell */
+    enter(kernels, c->tuned, candidates[winner].kernel, "tuned");
+    kernels->selected[c->tuned] = candidates[winner].kernel->variant;
 }
 
 /* Gives every problem the recorder's buffer, if any kernel records; the others ignore it. Each
@@ -101,9 +132,10 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
     void *recorder = NULL;
     if (!line_up(c, size, &kernels)) return EXIT_WRONG;
     enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
-                                          kernels.kernel, c->kernels, true);
+                                          kernels.ranked, kernels.all, true);
     if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, c->baselines);
     if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
+    if (code == EXIT_VERIFIED) tune(c, &e, &kernels);
     if (code == EXIT_VERIFIED) {
         for (int i = 0; i < c->kernels; ++i) {
             experiment_verify(&e, kernels.kernel[i], &results[i]);
@@ -152,13 +184,16 @@ static bool add_kernels(struct comparison *c, const char *item) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
         if (!every && chapter_of_kernel(kernel) != (int)chapter) continue;
-        const bool wanted = !variant
+        const bool tuned = variant && !strcmp(variant + 1, "tuned");
+        const bool wanted = tuned ? kernel->ranked && !traced && c->tuned < 0
+                            : !variant
                                 ? !kernel->variant
                                 : !strcmp(variant + 1, "all") ||
                                       (kernel->variant && !strcmp(variant + 1, kernel->variant));
         if (!wanted) continue;
         if (c->kernels == KERNELS) return false;
         c->traced[c->kernels] = traced;
+        if (tuned) c->tuned = c->kernels;
         c->entry[c->kernels++] = i;
     }
     return c->kernels > before;
@@ -262,8 +297,10 @@ static int gpus_needed(const struct comparison *c) {
 }
 
 int main(int argc, char **argv) {
-    struct comparison c = {
-        .input = INPUT_NORMAL, .type = GEMM_BF16, .timing = {.modes = TIMING_BURST, .seed = 1}};
+    struct comparison c = {.tuned = -1,
+                           .input = INPUT_NORMAL,
+                           .type = GEMM_BF16,
+                           .timing = {.modes = TIMING_BURST, .seed = 1}};
     const char *csv_path = NULL, *baselines = "libraries";
     message_open(argv[0]);
     if (!streams_begin()) return EXIT_USAGE;
