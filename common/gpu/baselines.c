@@ -18,6 +18,7 @@
 #define CUTLASS_NEEDS "-DHOPPER_CUTLASS=DIR"
 #define cutlass_cooperative_contender NULL
 #define cutlass_pingpong_contender NULL
+#define cutlass_blockwise_contender NULL
 #define cutlass_mixed_contender NULL
 #define cutlass_mixed_best_contender NULL
 #endif
@@ -46,6 +47,7 @@ static const struct {
     {{"deepgemm", "rivals", DEEPGEMM_NEEDS}, BF16 | E4M3, deepgemm_contender},
     {{"cutlass-cooperative", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_cooperative_contender},
     {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
+    {{"cutlass-blockwise", "rivals", CUTLASS_NEEDS}, E4M3, cutlass_blockwise_contender},
     {{"cutlass-mixed", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_contender},
     {{"cutlass-mixed-best", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_best_contender},
     {{"cublas-reduce-scatter", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_reduce_scatter_contender},

@@ -30,6 +30,8 @@ make_contender read_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;
+/* Of e4m3 with scales for blocks. */
+make_contender cutlass_blockwise_contender;
 /* Of w4a8: with the tile of CUTLASS's example 55; with the fastest of several. */
 make_contender cutlass_mixed_contender, cutlass_mixed_best_contender;
 

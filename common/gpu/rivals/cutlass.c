@@ -35,7 +35,7 @@ static struct contender contender_of(const struct cutlass_kernel *kernel, const 
                                             .tile_k = kernel->tile_k,
                                             .stages = kernel->stages,
                                             .cluster_m = kernel->cluster_m,
-                                            .cluster_n = 1,
+                                            .cluster_n = kernel->cluster_n,
                                             .splits = 1,
                                             .reduction = "none"}};
 }
@@ -55,7 +55,7 @@ static bool choose(enum cutlass_kind kind, int tile_m, const char *name,
     if (winner < 0) {
         fprintf(stderr,
                 "CUTLASS: %s: no kernel for %d x %d x %d; n must be a multiple of 8, k of %d\n",
-                name, p->m, p->n, p->k, kind == CUTLASS_MIXED ? 16 : 8);
+                name, p->m, p->n, p->k, kind < CUTLASS_BLOCKWISE ? 8 : 16);
         return false;
     }
     *out = candidates[winner];
@@ -72,6 +72,12 @@ bool cutlass_pingpong_contender(const struct gemm_problem *problems, int count,
                                 struct contender *out) {
     (void)count;
     return choose(CUTLASS_PINGPONG, ANY_TILE, "cutlass-pingpong", problems, out);
+}
+
+bool cutlass_blockwise_contender(const struct gemm_problem *problems, int count,
+                                 struct contender *out) {
+    (void)count;
+    return choose(CUTLASS_BLOCKWISE, ANY_TILE, "cutlass-blockwise", problems, out);
 }
 
 bool cutlass_mixed_contender(const struct gemm_problem *problems, int count,

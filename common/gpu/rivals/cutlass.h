@@ -13,12 +13,13 @@
 extern "C" {
 #endif
 
-enum cutlass_kind { CUTLASS_COOPERATIVE, CUTLASS_PINGPONG, CUTLASS_MIXED };
+enum cutlass_kind { CUTLASS_COOPERATIVE, CUTLASS_PINGPONG, CUTLASS_BLOCKWISE, CUTLASS_MIXED };
 
 struct cutlass_kernel {
     enum cutlass_kind kind;
     enum gemm_type type;                            /* of the operands */
-    int tile_m, tile_n, tile_k, stages, cluster_m;  /* of row-major D */
+    int tile_m, tile_n, tile_k, stages; /* of row-major D */
+    int cluster_m, cluster_n;
     bool (*computes)(const struct gemm_problem *p); /* can it compute the problem? */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *p,
                                 void *stream);

@@ -67,7 +67,7 @@ template <class Element> struct assembled {
 
     static constexpr cutlass_kernel record(gemm_type type) {
         return {RIVAL_KIND, type, RIVAL_TILE_M, RIVAL_TILE_N, TILE_K,
-                main_loop::DispatchPolicy::Stages, CLUSTER_M, computes, enqueue};
+                main_loop::DispatchPolicy::Stages, CLUSTER_M, 1, computes, enqueue};
     }
 };
 

@@ -76,4 +76,4 @@ static gemm_status enqueue(const contender *self, const gemm_problem *p, void *s
 
 extern "C" const cutlass_kernel RIVAL_KERNEL = {
     CUTLASS_MIXED, GEMM_W4A8, RIVAL_TILE_M, CHANNELS, TILE_K,
-    main_loop::DispatchPolicy::Stages, 1, computes, enqueue};
+    main_loop::DispatchPolicy::Stages, 1, 1, computes, enqueue};
