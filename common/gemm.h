@@ -115,6 +115,7 @@ struct gemm_problem {
 /* How a kernel cuts a problem whose tile it chooses at launch. */
 struct gemm_fit {
     int width;                        /* columns of a CTA's product: the fitted operand's rows */
+    int rows;                         /* of the side operand in a tile: the product may have more */
     int sharing_side, sharing_fitted; /* CTAs of a cluster that share rows of an operand */
     int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
     int layers;                       /* sums of a tile in the workspace, one for each cluster */

@@ -63,6 +63,14 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
            fit->sharing_fitted;
 }
 
+/* Rows of the side operand in a tile: as many in each, up to the multiple of 8 that the swizzle
+ * needs. For a row of a box that lies beyond the operand the TMA takes longer than for another. */
+static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct fit *fit) {
+    const int side = fit->transposed ? p->n : p->m;
+    const int tiles = ceil_div(side, 64 * slabs * fit->sharing_fitted) * fit->sharing_fitted;
+    return ceil_div(ceil_div(side, tiles), 8) * 8;
+}
+
 /* ---- the prediction ---- */
 
 /*

@@ -11,8 +11,9 @@
  * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
  * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
  *
- * The *side* operand gives the rows of a tile, 64 for each consumer; the *fitted* operand gives the
- * columns. If the side operand is A, the product is D. If it is B, the product is D transposed.
+ * The *side* operand gives the rows of a tile, up to 64 for each consumer; the *fitted* operand
+ * gives the columns. If the side operand is A, the product is D. If it is B, the product is D
+ * transposed. All tiles have equally many side rows, so that hardly any lie beyond the operand.
  */
 #include "fit.h" /* first: it chooses constants that the others have defaults for */
 
@@ -83,9 +84,10 @@ enum {
 #endif
 
 struct smem {
-    /* In the main loop the ring: of each stage the side operand, [ROWS][BK], then the fitted one,
-     * [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After it, the staged rows
-     * of D; if a cluster adds up the tile, the sums of this CTA's part, then those rows. */
+    /* In the main loop the ring: of each stage the side operand, [ROWS][BK], of which fit.rows rows
+     * are loaded, then the fitted one, [width][BK], in the 128 B swizzle, both at multiples of 1024
+     * bytes. After it, the staged rows of D; if a cluster adds up the tile, the sums of this CTA's
+     * part, then those rows. */
     element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
@@ -144,7 +146,7 @@ DEVICE struct work work_of(const struct gemm_args *args, int width) {
     for (int line = 0; line < args->fit.sharing_fitted; ++line)
         work.with_fitted |= 1 << (first_of_part + line * in_line + work.place);
     const struct tile tile = cluster_tile(args, cluster - layer * clusters);
-    work.side = (tile.m * args->fit.sharing_fitted + work.line) * ROWS;
+    work.side = (tile.m * args->fit.sharing_fitted + work.line) * args->fit.rows;
     work.fitted = (tile.n * in_line + work.place) * width;
     return work;
 }
@@ -171,7 +173,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
                      int loads) {
     const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
     const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
-    const uint32_t bytes = (ROWS + width) * BK * sizeof(element_t);
+    const uint32_t bytes = (args->fit.rows + width) * BK * sizeof(element_t);
     const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
     const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
     NO_UNROLL for (; item < end && item < work.k_tiles; ++item) {
@@ -382,6 +384,7 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
     const int chunks = (transposed ? 64 : width) / 8;
     const int first_row = transposed ? work.fitted + from : side;
     const int first_column = transposed ? side : work.fitted + from;
+    const int side_end = work.side + args->fit.rows; /* the next tile's first row */
     const int first = threadIdx.x % 128;
     /* A division for each step would take longer than the copy, if `width` is no constant. */
     int r = first / chunks, c = first % chunks;
@@ -390,6 +393,7 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
         if (c >= chunks) c -= chunks, ++r;
         const int row = first_row + r, column = first_column + c * 8;
         if (row >= args->m || column >= args->n) continue;
+        if ((transposed ? column : row) >= side_end) continue;
         const struct b128 chunk = ld_shared_b128(&staging[(r * pitch + c) * 8]);
         element_t *d = &args->d[row * args->ldd + column];
         if (column + 8 <= args->n) st_global_b128(d, chunk);
@@ -546,6 +550,24 @@ DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struc
 
 /* ---- the GEMM ---- */
 
+/* Clears the rows of this consumer's slab that no load writes, in every stage: wgmma reads them,
+ * though what it makes of them is never stored. One warpgroup. */
+DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args, int slab, int width) {
+    const struct b128 zeros = {{0}};
+    const int loaded = args->fit.rows - slab * 64; /* of the slab; below 0: none */
+    if (loaded >= 64) return;
+    const int first = loaded > 0 ? loaded : 0;
+    NO_UNROLL for (int stage = 0; stage < args->fit.stages; ++stage) {
+        element_t *rows = side_of(shared, stage, width) + slab * 64 * BK;
+        NO_UNROLL for (int i = first * BK / 8 + threadIdx.x % 128; i < 64 * BK / 8; i += 128)
+            st_shared_b128(&rows[i * 8], zeros);
+    }
+    /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
+    fence_proxy_async();
+    /* The same holds for the warpgroup's other threads. bar.sync */
+    named_barrier_sync(2 + slab, 128);
+}
+
 /* Multiplies this CTA's k-tiles into 64 rows of the tile. Stores the tile, if this is its last part
  * to be complete; of a tile that its cluster adds up, the CTA's share. `width` is a constant. One
  * warpgroup. */
@@ -554,6 +576,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
+    clear_rows(shared, args, slab, width);
     NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
         issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
@@ -641,6 +664,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
     args.splits = fit.splits;
     args.fit.width = fit.width;
+    args.fit.rows = fit_rows(p, SLABS, &fit);
     args.fit.sharing_side = fit.sharing_side;
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(args.tiles_k, fit.splits);
@@ -649,9 +673,9 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.layers = fit.splits / fit.splits_in_cluster;
     args.fit.transposed = fit.transposed;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
-                        fit.transposed ? fit.width : ROWS, BK, SWIZZLE_128B) ||
+                        fit.transposed ? fit.width : args.fit.rows, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,
-                        fit.transposed ? ROWS : fit.width, BK, SWIZZLE_128B))
+                        fit.transposed ? args.fit.rows : fit.width, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);

@@ -17,7 +17,7 @@ enum cutlass_kind { CUTLASS_COOPERATIVE, CUTLASS_PINGPONG, CUTLASS_BLOCKWISE, CU
 
 struct cutlass_kernel {
     enum cutlass_kind kind;
-    enum gemm_type type;                            /* of the operands */
+    enum gemm_type type;                /* of the operands */
     int tile_m, tile_n, tile_k, stages; /* of row-major D */
     int cluster_m, cluster_n;
     bool (*computes)(const struct gemm_problem *p); /* can it compute the problem? */

@@ -28,8 +28,9 @@ using row_major = cutlass::layout::RowMajor;
 using column_major = cutlass::layout::ColumnMajor;
 
 // A's scales lie along m, those of B along k, as gemm_scales has them.
-using scales = cutlass::detail::Sm90BlockwiseScaleConfig<1, SCALE_BLOCK, SCALE_BLOCK,
-                                                         cute::GMMA::Major::MN, cute::GMMA::Major::K>;
+using cute::GMMA::Major;
+using scales = cutlass::detail::Sm90BlockwiseScaleConfig<1, SCALE_BLOCK, SCALE_BLOCK, Major::MN,
+                                                         Major::K>;
 
 using main_loop_schedule =
     cute::conditional_t<RIVAL_PINGPONG, cutlass::gemm::KernelTmaWarpSpecializedPingpongFP8Blockwise,
