@@ -216,48 +216,30 @@ DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *arg
     producer(shared, args, work, width, state, ahead, work.k_tiles, alone, LOADS_BOTH);
 }
 
-/* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. Rows of
- * a tile are 128 bytes; eight make the swizzle's 1024-byte pattern, hence the stride. `width` is a
- * constant, so one case is left of the switch. One warpgroup. */
-DEVICE void multiply(int width, float *acc, const element_t *side, const element_t *fitted,
-                     bool accumulate) {
-    const uint64_t side_tile = wgmma_descriptor(shared_address(side), 0, 1024, SWIZZLE_128B);
-    const uint64_t fitted_tile = wgmma_descriptor(shared_address(fitted), 0, 1024, SWIZZLE_128B);
+/* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. `side`
+ * and `fitted` are the operands' descriptors. `width` is a constant, so one case is left of the
+ * switch. One warpgroup. */
+DEVICE void multiply(int width, float *acc, uint64_t side, uint64_t fitted, bool accumulate) {
     UNROLL for (int step = 0; step < BK / 16; ++step) {
         const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
         switch (width) {
 #define MULTIPLY(n)                                                                                \
     case n:                                                                                        \
-        wgmma_m64nNk16(n, acc, side_tile + along_k, fitted_tile + along_k, accumulate || step > 0);\
+        wgmma_m64nNk16(n, acc, side + along_k, fitted + along_k, accumulate || step > 0);          \
         break;
             WIDTHS(MULTIPLY)
         }
     }
 }
 
-/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, const struct gemm_args *args,
-                         struct pipeline_state *state, int slab, int width, float *acc,
-                         bool accumulate) {
-    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
-    consumer_wait(shared->ring, *state);
-    /* Ordinary accesses to the accumulators come before the multiplications. wgmma.fence */
-    wgmma_fence();
-    multiply(width, acc, side_of(shared, state->index, width) + slab * 64 * BK,
-             fitted_of(shared, state->index, width), accumulate);
-    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
-    wgmma_commit_group();
-    pipeline_advance(state, args->fit.stages);
-}
-
 /* Releases the stage of a k-tile, which this warp has read, to the producers that load it: lane r
  * arrives at CTA r's barrier. If nothing will be loaded into the stage again, no producer waits
  * there. So when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
-                          struct pipeline_state *state, int k_tile) {
+                          struct pipeline_state *state, int k_tile, bool alone) {
     const int lane = threadIdx.x % 32;
     if (k_tile + args->fit.stages >= work.k_tiles) return; /* and this holds from here on */
-    if (cluster_size(args) == 1) {
+    if (alone) {
         if (lane == 0) consumer_release(shared->ring, *state);
     } else if ((work.with_side | work.with_fitted) >> lane & 1) {
         mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);
@@ -577,11 +559,30 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
     clear_rows(shared, args, slab, width);
+    /* Stage 0's operands. Rows of a tile are 128 bytes; eight make the swizzle's 1024-byte pattern,
+     * hence the stride. */
+    const uint64_t side = wgmma_descriptor(
+        shared_address(side_of(shared, 0, width) + slab * 64 * BK), 0, 1024, SWIZZLE_128B);
+    const uint64_t fitted =
+        wgmma_descriptor(shared_address(fitted_of(shared, 0, width)), 0, 1024, SWIZZLE_128B);
+    const uint32_t stage_bytes = (ROWS + width) * BK * sizeof(element_t);
+    uint32_t stage = 0; /* from stage 0 to that of `state`, in a descriptor's units */
+    const bool alone = cluster_size(args) == 1;
+    bool full = consumer_test_wait(shared->ring, state);
     NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
-        issue_k_tile(shared, args, &state, slab, width, acc, k_tile > 0);
+        /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+        if (!full) consumer_wait(shared->ring, state);
+        /* Ordinary accesses to the accumulators come before the multiplications. wgmma.fence */
+        wgmma_fence();
+        multiply(width, acc, side + stage, fitted + stage, k_tile > 0);
+        /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
+        wgmma_commit_group();
+        pipeline_advance(&state, args->fit.stages);
+        stage = state.index == 0 ? 0 : stage + (stage_bytes >> 4);
+        full = consumer_test_wait(shared->ring, state);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);
-        if (k_tile > 0) release_stage(shared, args, work, &release, k_tile - 1);
+        if (k_tile > 0) release_stage(shared, args, work, &release, k_tile - 1, alone);
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
