@@ -93,7 +93,7 @@ static void check_figure(const char *root, const struct page *page, int line, co
 }
 
 static bool make_drawn(struct text *out, const char *root, const struct page *page, int line) {
-    char results[64], figure[64], lowest[16], file[80];
+    char results[64], figure[64], lowest[16], file[80], variant[32];
     if (!marker_value(page->line[line], "results", results, sizeof results) ||
         !marker_value(page->line[line], "figure", figure, sizeof figure) ||
         !marker_value(page->line[line], "lowest", lowest, sizeof lowest)) {
@@ -101,8 +101,9 @@ static bool make_drawn(struct text *out, const char *root, const struct page *pa
         return false;
     }
     snprintf(file, sizeof file, "%s.jsonl", results);
+    if (!marker_value(page->line[line], "variant", variant, sizeof variant)) *variant = 0;
     static struct drawn_record record;
-    if (!drawn_read(&record, root, page, line, file)) {
+    if (!drawn_read(&record, root, page, line, file, variant)) {
         text_add(out, "\n*Not yet recorded: there is no `docs/results/%s`.*\n\n", file);
     } else if (record.rows) {
         check_figure(root, page, line, figure, &record);

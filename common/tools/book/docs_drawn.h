@@ -5,7 +5,8 @@
  *   ...
  *   <!-- end -->
  *
- * What stands between the markers is made from docs/results/<results>.jsonl, and so is
+ * With variant=NAME it is about this variant, and otherwise about the chapter's own kernel. What
+ * stands between the markers is made from docs/results/<results>.jsonl, and so is
  * docs/figures/<figure>.svg: the ratios to cuBLASLt's best, their means, and the shapes with the
  * lowest ratios. The shapes whose n and k are multiples of 8 are told apart from the others.
  */

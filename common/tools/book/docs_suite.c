@@ -64,9 +64,10 @@ static bool add_row(struct suite *suite, const struct json *value, const char *t
     return true;
 }
 
-/* Reads docs/results/<file>; false if there is none. Either way suite_free() follows. */
+/* Reads a variant's rows in docs/results/<file>, or with "" those of the chapter's own kernel;
+ * false if there is none. Either way suite_free() follows. */
 static bool suite_read(struct suite *suite, const char *root, const struct page *page,
-                       const char *file, const char *timing) {
+                       const char *file, const char *timing, const char *variant) {
     *suite = (struct suite){.run = {.kind = JSON_NULL}};
     struct text path = {0};
     text_add(&path, "%s/docs/results/%s", root, file);
@@ -79,7 +80,7 @@ static bool suite_read(struct suite *suite, const char *root, const struct page 
             suite->run = value;
             continue;
         }
-        if (!add_row(suite, &value, timing))
+        if (!strcmp(json_text(&value, "variant"), variant) && !add_row(suite, &value, timing))
             complain(page, 0, "%s: a row has no %s of 10, cublas or cublaslt-best", file, timing);
         json_free(&value);
     }
@@ -127,7 +128,7 @@ static bool make_suite(struct text *out, const char *root, const struct page *pa
     }
     snprintf(file, sizeof file, "%s.jsonl", prefix);
     struct suite suite;
-    if (suite_read(&suite, root, page, file, timing))
+    if (suite_read(&suite, root, page, file, timing, ""))
         add_suite(out, page, &suite, file, timing);
     else
         text_add(out, "\n*Not yet recorded: there is no `docs/results/%s`.*\n\n", file);
@@ -158,15 +159,18 @@ static bool make_means(struct text *out, const char *root, const struct page *pa
         next = strtok(NULL, ",");
         char *timing = strchr(word, ':'), file[300];
         if (!timing) {
-            complain(page, line, "'%s' is not NAME:TIMING", word);
+            complain(page, line, "'%s' is not NAME:TIMING or NAME:TIMING:VARIANT", word);
             return false;
         }
         *timing++ = 0;
+        char *variant = strchr(timing, ':');
+        if (variant) *variant++ = 0;
         snprintf(file, sizeof file, "%s.jsonl", word);
         struct suite suite;
-        suite_read(&suite, root, page, file, timing);
+        suite_read(&suite, root, page, file, timing, variant ? variant : "");
         if (suite.all.shapes) {
-            text_add(out, "| %s, %s |", suite.dtype, timing);
+            text_add(out, "| %s, %s%s%s |", suite.dtype, timing, variant ? ", " : "",
+                     variant ? variant : "");
             add_mean_cells(out, &suite.all);
             add_mean_cells(out, &suite.usual);
             text_add(out, " %.2f, %s |\n", suite.lowest, suite.lowest_shape.data);

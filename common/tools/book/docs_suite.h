@@ -6,11 +6,13 @@
  *   <!-- end -->
  *
  * What stands between the markers is made from docs/results/<results>.jsonl, the only run in it:
- * its kernel beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
+ * the chapter's own kernel beside cuBLAS and cuBLASLt's best, and the geometric means of the
+ * ratios.
  *
  *   <!-- suite-means: results=h200-suite:burst,h200-suite-sustained:sustained -->
  *
  * has a row for each such run: the means and the shape with the lowest ratio to cuBLAS alone.
+ * h200-suite:burst:tuned is the same for the variant `tuned`.
  */
 #ifndef TOOLS_BOOK_DOCS_SUITE_H
 #define TOOLS_BOOK_DOCS_SUITE_H

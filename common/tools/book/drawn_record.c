@@ -48,7 +48,7 @@ static void add_run(struct drawn_record *record, struct json run) {
 }
 
 bool drawn_read(struct drawn_record *record, const char *root, const struct page *page, int line,
-                const char *file) {
+                const char *file, const char *variant) {
     *record = (struct drawn_record){.run = {.kind = JSON_NULL}};
     struct text path = {0};
     text_add(&path, "%s/docs/results/%s", root, file);
@@ -61,9 +61,11 @@ bool drawn_read(struct drawn_record *record, const char *root, const struct page
             add_run(record, value);
             continue;
         }
-        const struct drawn_row row = row_of(&value);
-        wrong = mistake(record, &row);
-        if (!wrong) record->row[record->rows++] = row;
+        if (!strcmp(json_text(&value, "variant"), variant)) {
+            const struct drawn_row row = row_of(&value);
+            wrong = mistake(record, &row);
+            if (!wrong) record->row[record->rows++] = row;
+        }
         snprintf(record->dtype, sizeof record->dtype, "%s", json_text(&value, "dtype"));
         json_free(&value);
     }

@@ -34,11 +34,11 @@ struct drawn_group {
     const struct drawn_row *lowest; /* NULL: there are no rows */
 };
 
-/* Reads docs/results/<file>, one run of one kernel. Its rows must be the seed's first shapes, in
- * their order; otherwise it complains about the marker in line `line`. False if there is no such
- * file. drawn_free() follows either way. */
+/* Reads the rows of a variant ("": the chapter's own kernel) in docs/results/<file>, one run. They
+ * must be the seed's first shapes, in their order; otherwise it complains about the marker in line
+ * `line`. False if there is no such file. drawn_free() follows either way. */
 bool drawn_read(struct drawn_record *record, const char *root, const struct page *page, int line,
-                const char *file);
+                const char *file, const char *variant);
 void drawn_free(struct drawn_record *record);
 
 /* The aligned rows if `aligned`, and the others if `unaligned`. */

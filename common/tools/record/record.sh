@@ -17,7 +17,8 @@
 #   suite             95 s   10 on 28 shapes in bf16, burst
 #   suite_fp16        95 s   the same in fp16
 #   suite_sustained  110 s   a third of them under sustained load
-#   drawn            420 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
+#   weak              30 s   10 on eight shapes at which an older selection was slow
+#   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
 #   cuts              65 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
 #                            constants, and the other configurations
@@ -283,7 +284,15 @@ third=$third,8192x8192x512
 
 section_suite() {
     begin h200-suite.jsonl
-    rows h200-suite.jsonl "$gpu/compare" --kernels 10 --shapes "$suite" --iters 2
+    rows h200-suite.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes "$suite" --iters 2
+}
+
+# A shape of each class at which the selection of a former commit was slow.
+weak=128x128x32768,768,1536,192x7168x2048,8x5120x5120,96x6144x4096,5000,384x384x8192
+
+section_weak() {
+    begin h200-weak.jsonl
+    rows h200-weak.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes $weak --iters 3
 }
 
 section_drawn() {
@@ -292,7 +301,7 @@ section_drawn() {
         return
     fi
     begin h200-drawn.jsonl
-    rows h200-drawn.jsonl "$gpu/compare" --kernels 10 --drawn "${SEED:-SEED}" --iters 1
+    rows h200-drawn.jsonl "$gpu/compare" --kernels 10,10:tuned --drawn "${SEED:-SEED}" --iters 1
 }
 
 # Shapes of 10's page, and others that the selection before fitted.cu was slow at; then drawn ones.
@@ -307,7 +316,7 @@ cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672,33
 cut_shapes=$cut_shapes,178x64x7296,5551x616x32720
 
 section_cuts() {
-    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 60"
+    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 75"
     echo "+ $command"
     [ -n "$dry" ] && return
     begin h200-cuts.txt
@@ -319,13 +328,14 @@ section_cuts() {
 
 section_suite_fp16() {
     begin h200-suite-fp16.jsonl
-    rows h200-suite-fp16.jsonl "$gpu/compare" --kernels 10 --shapes "$suite" --iters 2 --dtype fp16
+    rows h200-suite-fp16.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes "$suite" \
+        --iters 2 --dtype fp16
 }
 
 section_suite_sustained() {
     begin h200-suite-sustained.jsonl
-    rows h200-suite-sustained.jsonl "$gpu/compare" --kernels 10 --shapes "$third" --iters 2 \
-        --timing sustained
+    rows h200-suite-sustained.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes "$third" \
+        --iters 2 --timing sustained
 }
 
 # Training of DeepSeek-V3, a cube, and a layer at decoding.
