@@ -54,7 +54,7 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 /* ---- the prediction ---- */
 
 /* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Fitted together with
- * fit.h's constants to docs/results/h200-cuts.txt. */
+ * fit.h's constants to docs/results/h200-cuts-earlier.txt. */
 enum {
     DIRECT_START = 395,        /* addresses, beyond what a launch of fitted.cu takes */
     DIRECT_TRIP = 951,         /* from a load to its bytes, from DRAM */

@@ -76,9 +76,9 @@ static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct
 /*
  * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
  * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs. The others are fitted together to the times of 11,800 cuts of 258 shapes
- * (docs/results/h200-cuts.txt). Of a shape's cuts, the one with the smallest prediction takes
- * 3.3 % longer than the fastest, in the mean.
+ * hardware needs. The others are fitted together to the times of 11,800 cuts of 258 shapes, by an
+ * earlier form of fitted.cu (docs/results/h200-cuts-earlier.txt). Of a shape's cuts, the one with
+ * the smallest prediction takes 3.3 % longer than the fastest, in the mean.
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */

@@ -28,7 +28,7 @@
  * DIRECT in the place of the splits is for direct.cu, which has a formula of its own in direct.h.
  * Its k-tile is a step of a warp, and its overhead belongs to a wave of CTAs.
  *
- * Fitted to runs on an H200, docs/results/h200-cuts.txt, together with the constants below. The
+ * Fitted to runs on an H200, docs/results/h200-cuts-earlier.txt, with the constants below. The
  * kernel of fitted.cu has a formula of its own, in fit.h.
  */
 // clang-format off

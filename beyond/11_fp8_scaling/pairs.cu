@@ -17,9 +17,6 @@
 #ifndef STAGES
 #define STAGES 8 /* depth of the ring */
 #endif
-#ifndef CTAS_PER_SM
-#define CTAS_PER_SM 1
-#endif
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
@@ -30,14 +27,10 @@
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
+#define CTAS_PER_SM 1
 /* Registers: at launch as many for all, then the producer's for the consumers. */
-#if CTAS_PER_SM == 2
-#define PRODUCER_REGISTERS 32 /* 32 + 2 * 104 <= 3 * 80 */
-#define CONSUMER_REGISTERS 104
-#else
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168 */
 #define CONSUMER_REGISTERS 232
-#endif
 
 enum {
     BN = SCALE_BLOCK, BK = SCALE_BLOCK, /* the CTA's tile: one scale of B at a time */

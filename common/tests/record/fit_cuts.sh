@@ -42,6 +42,10 @@ tail -n 3 out >worst
 expect 'the worst' '1024 x 1024 x 1024: 20.0 %' "$(sed -n 1p worst)"
 expect 'chosen' yes "$(sed -n 2p worst | grep -q 'chosen .* 12.00 us, .*: 2 slabs, width 64,' && echo yes)"
 expect 'fastest' yes "$(sed -n 3p worst | grep -q 'fastest .* 10.00 us, .*: 1 slabs, width 8,' && echo yes)"
+# Several kernels, and of each the cut with the smallest prediction: not the second one's fastest.
+{ cat two.txt && echo '1024 1024 1024 2 8 1 1 1 0 9.0 1800'; } >tuned.txt
+expect 'the fastest of several' 'the fastest of the 8 kernels with the smallest predictions: 5.6 %; 11 % at the 95th percentile, 11 % at most' \
+    "$("$fit_cuts" tuned.txt | sed -n 3p)"
 # Rows of a shape need not follow one another.
 { sed -n '1,3p;5p' two.txt && sed -n '4p;6p' two.txt; } >mixed.txt
 "$fit_cuts" mixed.txt >mixed

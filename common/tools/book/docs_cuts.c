@@ -26,18 +26,20 @@ static double number_of_configuration(const struct cuts_record *record, const ch
 }
 
 static double number_of(const struct cuts_record *record, const char *what) {
-    static const char prefix[] = "selection ";
-    const bool selection = !strncmp(what, prefix, sizeof prefix - 1);
-    const char *which = selection ? what + sizeof prefix - 1 : what;
+    static const char *const prefix[] = {
+        [CUTS_FITTED] = "", [CUTS_SELECTION] = "selection ", [CUTS_TUNED] = "tuned "};
+    enum cuts_scope scope = CUTS_TUNED;
+    while (strncmp(what, prefix[scope], strlen(prefix[scope])) != 0)
+        --scope;
+    const char *which = what + strlen(prefix[scope]);
     double limit = 0;
     const bool above = sscanf(which, "above %lf", &limit) == 1;
-    const struct cuts_summary all =
-        cuts_summarize(record, limit, selection ? CUTS_SELECTION : CUTS_FITTED);
+    const struct cuts_summary all = cuts_summarize(record, limit, scope);
     if (above) return all.above;
     if (!strcmp(which, "mean")) return all.mean;
     if (!strcmp(which, "most")) return all.most;
     if (!strcmp(which, "95th")) return all.of_95;
-    if (selection) return NAN;
+    if (scope != CUTS_FITTED) return NAN;
     if (!strcmp(what, "cuts")) return all.rows;
     if (!strcmp(what, "configurations")) return record->rows - all.rows;
     if (!strcmp(what, "shapes")) return all.shapes;

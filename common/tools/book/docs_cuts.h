@@ -20,10 +20,11 @@
 /* A number of docs/results/<file>. Of the cuts alone: "cuts" and "shapes" count; "mean" and "most"
  * are by how many percent longer the chosen cuts take than the fastest; "above 10" counts the
  * shapes where it is more than 10 %. With "selection" before one of the last three, or before
- * "95th", a percentile, of cuts and configurations together. "configurations" counts the times of
- * these; "fastest NAME" the shapes at which configuration NAME is the fastest; "without NAME" is by
- * how many percent the best possible choices take longer without it. If there is no such number,
- * NaN, and the reason in `error`. */
+ * "95th", a percentile, of cuts and configurations together; with "tuned", of the fastest of
+ * several kernels (CUTS_TUNED). "configurations" counts the times of these; "fastest NAME" the
+ * shapes at which configuration NAME is the fastest; "without NAME" is by how many percent the best
+ * possible choices take longer without it. If there is no such number, NaN, and the reason in
+ * `error`. */
 double cuts_number(const char *root, const char *file, const char *what, char *error, size_t size);
 
 /* Makes every such table of the page anew; complains about those that were stale unless

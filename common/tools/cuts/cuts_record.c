@@ -170,6 +170,38 @@ void cuts_record_free(struct cuts_record *record) {
 
 /* ---- choices ---- */
 
+/* Kernels have numbers: fitted.cu's with sums in the workspace and without, and configurations. */
+enum { KERNELS = 2 * 4 + SELECTION_MOST };
+static int kernel_of(const struct cut *cut) {
+    if (cut->slabs == 0) return 2 * 4 + cut->configuration;
+    return 2 * (cut->slabs - 1) + (cut->fit.splits > cut->fit.splits_in_cluster);
+}
+
+/* Of the shape with these rows. */
+static int tuned_row(const struct cuts_record *record, int first, int end) {
+    const struct cut_row *row = record->row;
+    double least[KERNELS];
+    int best[KERNELS], tuned = -1;
+    for (int kernel = 0; kernel < KERNELS; ++kernel)
+        least[kernel] = INFINITY;
+    for (int i = first; i < end; ++i) {
+        const double cycles = cut_cycles(&row[i].problem, &record->device, &row[i].cut);
+        const int kernel = kernel_of(&row[i].cut);
+        if (cycles >= least[kernel]) continue;
+        least[kernel] = cycles;
+        best[kernel] = i;
+    }
+    for (int rank = 0; rank < CUTS_RANKED; ++rank) {
+        int next = 0;
+        for (int kernel = 1; kernel < KERNELS; ++kernel)
+            if (least[kernel] < least[next]) next = kernel;
+        if (isinf(least[next])) break;
+        least[next] = INFINITY;
+        if (tuned < 0 || row[best[next]].us < row[tuned].us) tuned = best[next];
+    }
+    return tuned;
+}
+
 struct cuts_choice cuts_choice(const struct cuts_record *record, int first, enum cuts_scope scope) {
     const struct cut_row *row = record->row;
     struct cuts_choice choice = {first, first, -1, -1};
@@ -184,6 +216,7 @@ struct cuts_choice cuts_choice(const struct cuts_record *record, int first, enum
         }
         if (choice.fastest < 0 || row[i].us < row[choice.fastest].us) choice.fastest = i;
     }
+    if (scope == CUTS_TUNED) choice.chosen = tuned_row(record, first, choice.end);
     return choice;
 }
 

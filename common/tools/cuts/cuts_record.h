@@ -29,10 +29,16 @@ struct cuts_record {
 bool cuts_record_read(struct cuts_record *record, const char *path, char *error, size_t size);
 void cuts_record_free(struct cuts_record *record);
 
-/* Which rows of a record count: those of fitted.cu, or these and the configurations. */
-enum cuts_scope { CUTS_FITTED, CUTS_SELECTION };
+/* Which rows of a record count, and which of them is chosen. */
+enum cuts_scope {
+    CUTS_FITTED,    /* those of fitted.cu; the smallest prediction */
+    CUTS_SELECTION, /* these and the configurations; the smallest prediction */
+    CUTS_TUNED      /* the same; the fastest of CUTS_RANKED kernels, of each of which the row with
+                     * the smallest prediction counts: those whose smallest are the smallest */
+};
+enum { CUTS_RANKED = 8 };
 
-/* Of one shape: its rows, and of these the one with the smallest prediction and the fastest. */
+/* Of one shape: its rows, and of these the chosen one and the fastest. */
 struct cuts_choice {
     int first, end, chosen, fastest; /* the last two are -1 if no row counts */
 };

@@ -8,7 +8,8 @@
  *
  * For each shape of the record, the timed cut with the smallest prediction is compared with the
  * fastest. The same is done for cuts and configurations together. Of each configuration: at how
- * many shapes it is the fastest, and what the best choices lose without it.
+ * many shapes it is the fastest, and what the best choices lose without it. And what the fastest
+ * of several kernels loses, those with the smallest predictions.
  *
  * --worst N names the N shapes with the largest differences. --fit SEED searches for
  * better constants, at random from those of fit.h on, and prints them. Before that it fits every
@@ -59,6 +60,10 @@ static void print_selection(const struct cuts_record *record) {
            "mean over %d shapes; %.0f %% at the 95th percentile, %.0f %% at most\n",
            all.rows - cuts_summarize(record, LIMIT, CUTS_FITTED).rows, all.mean, all.shapes,
            all.of_95, all.most);
+    const struct cuts_summary tuned = cuts_summarize(record, LIMIT, CUTS_TUNED);
+    printf("the fastest of the %d kernels with the smallest predictions: %.1f %%; %.0f %% at the "
+           "95th percentile, %.0f %% at most\n",
+           CUTS_RANKED, tuned.mean, tuned.of_95, tuned.most);
     for (int i = 0; i < cuts_configurations(); ++i) {
         const struct cuts_worth worth = cuts_worth(record, i);
         printf("  %-14s timed for %3d shapes, the fastest at %3d; without it the best choice takes "

@@ -28,7 +28,11 @@
 #include "timeline/timeline.h"
 #include "tools/record/drawn_shapes.h"
 
-enum { KERNELS = 64, SHAPES = 256, TUNED = 8 /* variants of which :tuned is the fastest */ };
+enum {
+    KERNELS = 64,
+    SHAPES = 256,
+    TUNED = 8 /* variants of which :tuned is the fastest; fit_cuts computes what for */
+};
 
 struct comparison {
     int entry[KERNELS];   /* in the registry */
