@@ -533,7 +533,8 @@ DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struc
 /* ---- the GEMM ---- */
 
 /* Clears the rows of this consumer's slab that no load writes, in every stage: wgmma reads them,
- * though what it makes of them is never stored. One warpgroup. */
+ * and must not read what nothing has written. Their sums may reach the workspace, but no element of
+ * D depends on them. One warpgroup. */
 DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args, int slab, int width) {
     const struct b128 zeros = {{0}};
     const int loaded = args->fit.rows - slab * 64; /* of the slab; below 0: none */
@@ -566,7 +567,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     const uint64_t fitted =
         wgmma_descriptor(shared_address(fitted_of(shared, 0, width)), 0, 1024, SWIZZLE_128B);
     const uint32_t stage_bytes = (ROWS + width) * BK * sizeof(element_t);
-    uint32_t stage = 0; /* from stage 0 to that of `state`, in a descriptor's units */
+    uint32_t stage = 0; /* from stage 0 to that of `state`, in a descriptor's units of 16 bytes */
     const bool alone = cluster_size(args) == 1;
     bool full = consumer_test_wait(shared->ring, state);
     NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
@@ -579,6 +580,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         wgmma_commit_group();
         pipeline_advance(&state, args->fit.stages);
         stage = state.index == 0 ? 0 : stage + (stage_bytes >> 4);
+        /* Has the next k-tile arrived? After the last one the answer is not used.
+         * mbarrier.test_wait */
         full = consumer_test_wait(shared->ring, state);
         /* Group k_tile - 1 is complete: this warp has read its stage. wgmma.wait_group */
         wgmma_wait_group(1);

@@ -28,7 +28,7 @@
  * not overlap on the device (built for the simulator: one thread).
  *
  * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
- * pointers and extents. hopper_gemm_plan_create() and _destroy() may not. Neither may the first
+ * pointers and extents. Making a plan, or destroying it, may not. Neither may the first
  * hopper_gemm() for a shape after the start of the program or a reset: it may load a kernel. Call
  * it once before the capture, or make a plan.
  *
@@ -64,9 +64,9 @@ enum hopper_gemm_status {
     HOPPER_GEMM_FAILED = 2 /* no device, not a Hopper, no memory, or the launch failed: stderr */
 };
 
-/* Bytes of workspace with which hopper_gemm() is fastest for such a problem on the current device:
- * 0 for most, a few megabytes where k is long and D is small. If type, m, n or k are wrong, or
- * there is no device, a message on stderr and 0. */
+/* Bytes of workspace with which hopper_gemm() is predicted to be the fastest for such a problem on
+ * the current device: 0 for most, a few megabytes where k is long and D is small. If type, m, n or
+ * k are wrong, or there is no device, a message on stderr and 0. */
 size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb);
 
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
@@ -98,18 +98,28 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 struct hopper_gemm_plan;
 
 /* Makes a plan for matrices of this type and shape on the current device. `workspace_limit`: bytes
- * of workspace that the runs may use; with 0 the plan needs none, with SIZE_MAX it is the fastest.
- * Making a plan, or destroying it, may wait for work on the device: some plans have counters there.
+ * of workspace that the runs may use; with 0 the plan needs none, with SIZE_MAX it is the one that
+ * is predicted to be the fastest. Making a plan, or destroying it, may wait for work on the device:
+ * some plans have counters there.
  * Returns an enum hopper_gemm_status; `*plan` is NULL unless that is HOPPER_GEMM_OK. */
 int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
                             int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit);
 
-/* Makes several plans for the same problem, each of another kernel: those with the shortest
- * predicted times, the shortest first, which is the plan of hopper_gemm_plan_create(). The
- * prediction is not always right. A program that runs a shape many times can time the plans on its
- * own matrices, keep the fastest and destroy the others. The results of two plans may differ in the
- * last bit. `most`: how many at most; `plans` has room for as many. Writes to `*count` how many
- * there are, at least one if it returns HOPPER_GEMM_OK, otherwise 0. */
+/* Makes several plans for the same problem: those with the shortest predicted times, the shortest
+ * first. The first one is the plan of hopper_gemm_plan_create(). Each has another kernel, or cuts k
+ * in another way. The prediction is not always right. A program that runs a shape many times can
+ * time the plans on its own matrices, keep the fastest and destroy the others.
+ *
+ * The plans are independent: each is destroyed by itself, may have 4 KB of counters of its own, and
+ * runs in order at first. Predictions are for runs in order; time the plans as they will run. Two
+ * plans may add in different orders, so their results may be rounded differently.
+ *
+ * `most`: from 1 to HOPPER_GEMM_MOST_PLANS; `plans` has room for so many. `workspace_limit` is for
+ * each plan: runs that do not overlap may share one workspace of the largest
+ * hopper_gemm_plan_workspace(). Writes to `*count` how many there are, at least one if it returns
+ * HOPPER_GEMM_OK. The other elements of `plans` become NULL. If one plan cannot be made, all are
+ * destroyed: then `*count` is 0. If `most` is out of range, or `plans` or `count` is NULL, `plans`
+ * is not written. Returns an enum hopper_gemm_status. */
 enum { HOPPER_GEMM_MOST_PLANS = 32 };
 int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *count, int type, int m,
                              int n, int k, int64_t lda, int64_t ldb, int64_t ldd,

@@ -140,9 +140,9 @@ int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *cou
     const struct gemm_problem problem = {
         .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
     const struct gemm_kernel *kernels[HOPPER_GEMM_MOST_PLANS];
+    if (count) *count = 0;
     if (!plans || !count)
         return bad(plans ? "count" : "plans", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
-    *count = 0;
     if (most < 1 || most > HOPPER_GEMM_MOST_PLANS)
         return bad("most", most, "must be from 1 to HOPPER_GEMM_MOST_PLANS"),
                HOPPER_GEMM_BAD_ARGUMENT;

@@ -28,8 +28,8 @@
  * DIRECT in the place of the splits is for direct.cu, which has a formula of its own in direct.h.
  * Its k-tile is a step of a warp, and its overhead belongs to a wave of CTAs.
  *
- * Fitted to runs on an H200, docs/results/h200-cuts-earlier.txt, with the constants below. The
- * kernel of fitted.cu has a formula of its own, in fit.h.
+ * Fitted, together with the constants below, to runs on an H200,
+ * docs/results/h200-cuts-earlier.txt. The kernel of fitted.cu has a formula of its own, in fit.h.
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
@@ -161,7 +161,8 @@ struct ranking {
     int count, most;
 };
 
-/* Behind those that are predicted to be as fast. An infinite prediction has no place. */
+/* Puts a kernel behind those with the same or a shorter prediction; nowhere if its own is
+ * infinite. */
 static void rank(struct ranking *ranking, const struct gemm_kernel *kernel, double cycles) {
     int place = ranking->count;
     while (place > 0 && cycles < ranking->cycles[place - 1])

@@ -7,9 +7,11 @@
 #include "gemm.h"
 
 /* Writes the configurations with the fewest predicted cycles on the current device, the fewest
- * first, among those that library_fits() admits: `most` of them, or all that can compute the
- * problem. Returns how many. 0: no configuration fits the device, or there is none; the reason is
- * on stderr. Of the problem only the extents and leading dimensions count. Host thread. */
+ * first, among those that library_fits() admits: `most` of them, or all for which there is a
+ * prediction. A kernel of fitted.cu has its best cut; if that has sums in the workspace, the best
+ * cut without is another entry. Returns how many. 0: no configuration fits the device, or there is
+ * none; the reason is on stderr. Of the problem only the extents and leading dimensions count. Host
+ * thread. */
 int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
                    const struct gemm_kernel **kernels, int most);
 

@@ -54,11 +54,19 @@ static enum gemm_status launch_early(const struct gemm_problem *p, void *stream)
     return launch_when(p, stream, GEMM_EARLY);
 }
 
+static enum gemm_status launch_not(const struct gemm_problem *p, void *stream) {
+    (void)p, (void)stream;
+    return GEMM_UNSUPPORTED;
+}
+
+/* Two, of which the second may be one that cannot be launched. */
+static struct gemm_kernel second;
 int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
                    const struct gemm_kernel **kernels, int most) {
-    (void)type, (void)problem, (void)limit, (void)most;
+    (void)type, (void)problem, (void)limit;
     kernels[0] = &kernel;
-    return 1;
+    if (most > 1) kernels[1] = &second;
+    return most > 1 ? 2 : 1;
 }
 
 const struct gemm_kernel *early_form(const struct gemm_kernel *of, enum gemm_early early) {
@@ -249,6 +257,28 @@ static void expect_counters(void) {
     hopper_gemm_plan_destroy(plan[1]);
 }
 
+/* Several plans: all of them, or none. */
+static void expect_several(void) {
+    enum { MOST = 3 };
+    for (int good = 0; good < 2; ++good) {
+        struct hopper_gemm_plan *plans[MOST];
+        memset(plans, 1, sizeof plans);
+        int count = -1;
+        second = kernel;
+        if (!good) second.launch = launch_not;
+        const int status =
+            hopper_gemm_plans_create(plans, MOST, &count, HOPPER_GEMM_BF16, M, N, K, K, K, N, 0);
+        EXPECT(status == (good ? HOPPER_GEMM_OK : HOPPER_GEMM_FAILED) && count == 2 * good,
+               "several plans: status %d, %d plans", status, count);
+        for (int i = 0; i < MOST; ++i)
+            EXPECT((plans[i] != NULL) == (i < count), "several plans: plan %d of %d", i, count);
+        for (int i = 0; i < count; ++i) {
+            EXPECT(run(plans[i], 1, 0) == HOPPER_GEMM_OK, "plan %d of several: refused", i);
+            hopper_gemm_plan_destroy(plans[i]);
+        }
+    }
+}
+
 int main(void) {
     struct hopper_gemm_plan *plan = new_plan();
     expect_few_calls(plan);
@@ -257,6 +287,7 @@ int main(void) {
     expect_devices();
     expect_early();
     expect_counters();
+    expect_several();
     expect_threads_apart(plan);
     expect_threads(plan);
     hopper_gemm_plan_destroy(plan);

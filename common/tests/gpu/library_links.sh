@@ -16,8 +16,9 @@ globals=$(nm --defined-only --extern-only "$archive" | sed -n 's/^[0-9a-f]* [A-Z
 others=$(echo "$globals" | grep -v '^hopper_gemm')
 [ -z "$others" ] || fail "names that others may have, too:
 $others"
-for name in hopper_gemm hopper_gemm_workspace hopper_gemm_plan_create hopper_gemm_plan_run \
-    hopper_gemm_plan_workspace hopper_gemm_plan_destroy; do
+for name in hopper_gemm hopper_gemm_workspace hopper_gemm_plan_create hopper_gemm_plans_create \
+    hopper_gemm_plan_set_early hopper_gemm_plan_run hopper_gemm_plan_workspace \
+    hopper_gemm_plan_destroy; do
     echo "$globals" | grep -qx $name || fail "the archive has no $name"
 done
 needed=$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p') || fail "no readelf"

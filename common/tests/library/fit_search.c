@@ -87,11 +87,12 @@ static void expect_answers(const struct gemm_problem *p, double *worst) {
                     tiles * fit.splits_in_cluster <= GEMM_COUNTERS),
                "%d x %d x %d: %d parts, %d of a cluster, of %lld tiles", p->m, p->n, p->k,
                fit.splits, fit.splits_in_cluster, (long long)tiles);
-        /* Tiles of so many side rows cover the operand, in whole swizzle patterns of 8 rows, and
-         * each CTA of a cluster that shares fitted rows has the same number of tiles. */
+        /* Tiles of so many side rows cover the operand, in whole swizzle patterns of 8 rows; tiles
+         * of 8 rows less would not. */
         const int side = fit.transposed ? p->n : p->m, rows = fit_rows(p, slabs, &fit);
         const int64_t across = ceil_div(side, 64 * slabs * fit.sharing_fitted) * fit.sharing_fitted;
-        EXPECT(rows % 8 == 0 && rows >= 8 && rows <= 64 * slabs && across * rows >= side,
+        EXPECT(rows % 8 == 0 && rows >= 8 && rows <= 64 * slabs && across * rows >= side &&
+                   across * (rows - 8) < side,
                "%d x %d x %d: %lld tiles of %d rows for %d", p->m, p->n, p->k, (long long)across,
                rows, side);
         const struct fit whole = fit_of(p, &kernel, false);

@@ -170,10 +170,11 @@ void cuts_record_free(struct cuts_record *record) {
 
 /* ---- choices ---- */
 
-/* Kernels have numbers: fitted.cu's with sums in the workspace and without, and configurations. */
-enum { KERNELS = 2 * 4 + SELECTION_MOST };
+/* Kernels have numbers: fitted.cu's without sums in the workspace and with them, one behind the
+ * other, and configurations. */
+enum { FITTED = 2 * CUTS_KERNELS, KERNELS = FITTED + SELECTION_MOST };
 static int kernel_of(const struct cut *cut) {
-    if (cut->slabs == 0) return 2 * 4 + cut->configuration;
+    if (cut->slabs == 0) return FITTED + cut->configuration;
     return 2 * (cut->slabs - 1) + (cut->fit.splits > cut->fit.splits_in_cluster);
 }
 
@@ -191,6 +192,10 @@ static int tuned_row(const struct cuts_record *record, int first, int end) {
         least[kernel] = cycles;
         best[kernel] = i;
     }
+    /* As in select.c: a kernel whose best cut has no sums in the workspace is ranked in this form
+     * alone. */
+    for (int kernel = 0; kernel < FITTED; kernel += 2)
+        if (least[kernel] <= least[kernel + 1]) least[kernel + 1] = INFINITY;
     for (int rank = 0; rank < CUTS_RANKED; ++rank) {
         int next = 0;
         for (int kernel = 1; kernel < KERNELS; ++kernel)

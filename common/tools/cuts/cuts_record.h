@@ -36,7 +36,7 @@ enum cuts_scope {
     CUTS_TUNED      /* the same; the fastest of CUTS_RANKED kernels, of each of which the row with
                      * the smallest prediction counts: those whose smallest are the smallest */
 };
-enum { CUTS_RANKED = 8 };
+enum { CUTS_RANKED = 8 /* as many as compare's :tuned times */ };
 
 /* Of one shape: its rows, and of these the chosen one and the fastest. */
 struct cuts_choice {

@@ -31,7 +31,7 @@
 enum {
     KERNELS = 64,
     SHAPES = 256,
-    TUNED = 8 /* variants of which :tuned is the fastest; fit_cuts computes what for */
+    TUNED = 8 /* variants that :tuned times; as many as CUTS_RANKED */
 };
 
 struct comparison {

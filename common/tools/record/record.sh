@@ -20,8 +20,8 @@
 #   weak              30 s   10 on eight shapes at which an older selection was slow
 #   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
-#   cuts              65 s   ways to compute with 10: cuts for its fitted.cu, the basis of fit.h's
-#                            constants, and the other configurations
+#   cuts              75 s   ways to compute with 10: cuts for its fitted.cu, and the other
+#                            configurations; fit.h's constants can be fitted to it
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
