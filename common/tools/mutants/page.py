@@ -92,9 +92,11 @@ A simulator that reports every kernel would pass the table above. So
 a chapter's, with the reason why each is correct: other depths of the ring, other threads that
 produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
 `bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
-further edit breaks {twins} of them, and these it must report.
+further edit breaks {twins} of them, and these it must report. The test takes every second of the
+right ones, the target all:
 
     ctest --test-dir build -R right_variants -V
+    cmake --build build --target right_variants
     MUTANTS='staging in the ring' cmake --build build --target right_variants
 """
 
