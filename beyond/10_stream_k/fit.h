@@ -55,10 +55,16 @@ static inline int fit_stages(int slabs, int width) {
  * each. Of the last shares some may have fewer or none. Host, or any thread. */
 #define fit_share(width, ctas) ((((width) / 8 + 1) / 2 + (ctas)-1) / (ctas))
 
+/* Clusters along the side operand. */
+static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
+                                    const struct fit *fit) {
+    return ceil_div(fit->transposed ? p->n : p->m, 64 * slabs * fit->sharing_fitted);
+}
+
 /* Tiles, those beyond D included. */
 static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const struct fit *fit) {
-    const int side = fit->transposed ? p->n : p->m, fitted = fit->transposed ? p->m : p->n;
-    return (int64_t)ceil_div(side, 64 * slabs * fit->sharing_fitted) *
+    const int fitted = fit->transposed ? p->m : p->n;
+    return (int64_t)fit_clusters_side(p, slabs, fit) *
            ceil_div(fitted, fit->width * fit->sharing_side) * fit->sharing_side *
            fit->sharing_fitted;
 }
@@ -67,7 +73,7 @@ static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const s
  * needs. For a row of a box that lies beyond the operand the TMA takes longer than for another. */
 static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct fit *fit) {
     const int side = fit->transposed ? p->n : p->m;
-    const int tiles = ceil_div(side, 64 * slabs * fit->sharing_fitted) * fit->sharing_fitted;
+    const int tiles = fit_clusters_side(p, slabs, fit) * fit->sharing_fitted;
     return ceil_div(ceil_div(side, tiles), 8) * 8;
 }
 
@@ -214,7 +220,7 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     const int slabs = search->slabs;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
     const int line = fit.sharing_side;
-    const int tiles_side = ceil_div(side, 64 * slabs * fit.sharing_fitted); /* of clusters */
+    const int tiles_side = fit_clusters_side(p, slabs, &fit); /* of clusters */
     const int widest = ceil_div(fitted, FIT_WIDEST(slabs) * line);
     const int64_t least = (int64_t)tiles_side * widest;
     /* Fewer tiles than CTAs that would share: some had no work. */

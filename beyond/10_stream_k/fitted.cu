@@ -662,9 +662,9 @@ static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 
 
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
-    const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
+    const int fitted = fit.transposed ? p->m : p->n;
     struct gemm_args args = gemm_args_of(p, 1, 1, BK);
-    args.tiles_m = ceil_div(side, ROWS * fit.sharing_fitted); /* a cluster's tiles are one */
+    args.tiles_m = fit_clusters_side(p, SLABS, &fit); /* a cluster's tiles are one */
     args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
     args.splits = fit.splits;
     args.fit.width = fit.width;

@@ -1,14 +1,13 @@
 /*
  * cutlass_blockwise.cu: CUTLASS's kernel for e4m3 with a scale for every block, assembled as in its
  * example 67 (67_hopper_fp8_warp_specialized_gemm_with_groupwise_scaling): scales 1 x 128 of A and
- * 128 x 128 of B, clusters of 1 x 2, the stages that fit. Compiled for each kind and tile of the
- * list in CMakeLists.txt; the example's own is cooperative, 256 x 128:
+ * 128 x 128 of B, cooperative, clusters of 1 x 2, the stages that fit. Compiled for each tile of
+ * the list in CMakeLists.txt; the example's own is 256 x 128:
  *
  *   RIVAL_KERNEL       the name of its record
- *   RIVAL_PINGPONG     0: cooperative
  *   RIVAL_TILE_M, RIVAL_TILE_N
  *
- * Two things differ from the example: D is bf16 and row-major, and there is no C and no activation.
+ * docs/measuring.md says what differs from the example.
  */
 #include <cutlass/cutlass.h>
 
@@ -32,37 +31,26 @@ using cute::GMMA::Major;
 using scales = cutlass::detail::Sm90BlockwiseScaleConfig<1, SCALE_BLOCK, SCALE_BLOCK, Major::MN,
                                                          Major::K>;
 
-using main_loop_schedule =
-    cute::conditional_t<RIVAL_PINGPONG, cutlass::gemm::KernelTmaWarpSpecializedPingpongFP8Blockwise,
-                        cutlass::gemm::KernelTmaWarpSpecializedCooperativeFP8Blockwise>;
-using epilogue_schedule =
-    cute::conditional_t<RIVAL_PINGPONG, cutlass::epilogue::TmaWarpSpecialized,
-                        cutlass::epilogue::TmaWarpSpecializedCooperative>;
-
 // There is no C: void.
 using epilogue = cutlass::epilogue::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, tile, cluster,
     cutlass::epilogue::collective::EpilogueTileAuto, float, float, void, row_major, ALIGNMENT_D,
-    output, row_major, ALIGNMENT_D, epilogue_schedule>::CollectiveOp;
+    output, row_major, ALIGNMENT_D,
+    cutlass::epilogue::TmaWarpSpecializedCooperative>::CollectiveOp;
 using main_loop = cutlass::gemm::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, element,
     cute::tuple<row_major, scales::LayoutSFA>, ALIGNMENT, element,
     cute::tuple<column_major, scales::LayoutSFB>, ALIGNMENT, float, tile, cluster,
     cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(
         sizeof(typename epilogue::SharedStorage))>,
-    main_loop_schedule>::CollectiveOp;
+    cutlass::gemm::KernelTmaWarpSpecializedCooperativeFP8Blockwise>::CollectiveOp;
 using kernel =
     cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, main_loop, epilogue>;
 using gemm = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
 
 static gemm::Arguments arguments_of(const gemm_problem *p) {
-    gemm::Arguments arguments = arguments_for_gpu<gemm>();
+    gemm::Arguments arguments = arguments_of_product<gemm>(p);
     const auto shape = cute::make_shape(p->m, p->n, p->k, 1);
-    arguments.problem_shape = {p->m, p->n, p->k, 1};
-    arguments.mainloop.ptr_A = reinterpret_cast<const element *>(p->a);
-    arguments.mainloop.dA = {p->lda, {}, 0};
-    arguments.mainloop.ptr_B = reinterpret_cast<const element *>(p->b);
-    arguments.mainloop.dB = {p->ldb, {}, 0};
     arguments.mainloop.ptr_SFA = p->scales.a;
     arguments.mainloop.ptr_SFB = p->scales.b;
     // CUTLASS's own layouts, but with the pitches of the scales.
@@ -72,10 +60,6 @@ static gemm::Arguments arguments_of(const gemm_problem *p) {
     arguments.mainloop.layout_SFB = cute::make_layout(
         scales::tile_atom_to_shape_SFB(shape).shape(),
         scales::StrideSFB{{cute::_0{}, p->scales.pitch_b}, {cute::_0{}, cute::_1{}}, 0});
-    arguments.epilogue.thread.alpha = 1.0f;
-    arguments.epilogue.thread.beta = 0.0f;
-    arguments.epilogue.ptr_D = reinterpret_cast<output *>(p->d);
-    arguments.epilogue.dD = {p->ldd, {}, 0};
     return arguments;
 }
 

@@ -45,24 +45,12 @@ template <class Element> struct assembled {
         cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, main_loop, epilogue>;
     using gemm = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
 
-    static typename gemm::Arguments arguments_of(const gemm_problem *p) {
-        typename gemm::Arguments arguments = arguments_for_gpu<gemm>();
-        arguments.problem_shape = {p->m, p->n, p->k, 1};
-        arguments.mainloop.ptr_A = reinterpret_cast<const Element *>(p->a);
-        arguments.mainloop.dA = {p->lda, {}, 0};
-        arguments.mainloop.ptr_B = reinterpret_cast<const Element *>(p->b);
-        arguments.mainloop.dB = {p->ldb, {}, 0};
-        arguments.epilogue.thread.alpha = 1.0f;
-        arguments.epilogue.thread.beta = 0.0f;
-        arguments.epilogue.ptr_D = reinterpret_cast<Element *>(p->d);
-        arguments.epilogue.dD = {p->ldd, {}, 0};
-        return arguments;
+    static bool computes(const gemm_problem *p) {
+        return can_compute<gemm>(arguments_of_product<gemm>(p));
     }
 
-    static bool computes(const gemm_problem *p) { return can_compute<gemm>(arguments_of(p)); }
-
     static gemm_status enqueue(const contender *self, const gemm_problem *p, void *stream) {
-        return enqueue_gemm<gemm>(self, arguments_of(p), stream);
+        return enqueue_gemm<gemm>(self, arguments_of_product<gemm>(p), stream);
     }
 
     static constexpr cutlass_kernel record(gemm_type type) {

@@ -28,6 +28,21 @@ template <class Gemm> static typename Gemm::Arguments arguments_for_gpu() {
     return arguments;
 }
 
+/* The arguments of row-major A times B transposed, which share a type, without scales. */
+template <class Gemm> static typename Gemm::Arguments arguments_of_product(const gemm_problem *p) {
+    typename Gemm::Arguments arguments = arguments_for_gpu<Gemm>();
+    arguments.problem_shape = {p->m, p->n, p->k, 1};
+    arguments.mainloop.ptr_A = reinterpret_cast<const typename Gemm::ElementA *>(p->a);
+    arguments.mainloop.dA = {p->lda, {}, 0};
+    arguments.mainloop.ptr_B = reinterpret_cast<const typename Gemm::ElementB *>(p->b);
+    arguments.mainloop.dB = {p->ldb, {}, 0};
+    arguments.epilogue.thread.alpha = 1.0f;
+    arguments.epilogue.thread.beta = 0.0f;
+    arguments.epilogue.ptr_D = reinterpret_cast<typename Gemm::ElementD *>(p->d);
+    arguments.epilogue.dD = {p->ldd, {}, 0};
+    return arguments;
+}
+
 /* Without a workspace: these kernels need none. */
 template <class Gemm> static bool can_compute(const typename Gemm::Arguments &arguments) {
     return Gemm::can_implement(arguments) == cutlass::Status::kSuccess &&

@@ -27,8 +27,8 @@ for section in $sections; do
     "$tools/record.sh" --dry --build build "$section"
 done >commands 2>&1
 grep -oE '[0-9a-z_]:[a-z][a-z0-9_]*' commands | sed 's/.*://' | sort -u | while read -r variant; do
-    [ "$variant" = all ] || [ "$variant" = tuned ] || grep -qE "(^| )$variant:[a-z0-9_]+\.cu" "$tools/../../../CMakeLists.txt" ||
-        echo "$variant"
+    case $variant in all | tuned) continue ;; esac
+    grep -qE "(^| )$variant:[a-z0-9_]+\.cu" "$tools/../../../CMakeLists.txt" || echo "$variant"
 done >undeclared
 expect 'variants that are declared nowhere' '' "$(cat undeclared)"
 expect 'variants named' yes "$(grep -q ':persistent' commands && echo yes)"

@@ -50,14 +50,14 @@ struct comparison {
 
 /* ---- one shape ---- */
 
-/* Kernels for this size, under the names they were asked for by. */
+/* Kernels for this size, under the names they were asked for by; behind them, under their own,
+ * those of which :tuned is the fastest. */
 struct line_up {
     struct gemm_kernel copy[KERNELS];
-    const struct gemm_kernel *kernel[KERNELS];
+    const struct gemm_kernel *kernel[KERNELS + TUNED];
+    int all; /* of both */
     const char *selected[KERNELS];
-    char name[KERNELS][64];                            /* of variants with the recorder */
-    const struct gemm_kernel *ranked[KERNELS + TUNED]; /* these kernels; then :tuned's */
-    int all;
+    char name[KERNELS][64]; /* of variants with the recorder */
 };
 
 /* The same kernel with the recorder in it. NULL after a message. */
@@ -77,7 +77,7 @@ static void enter(struct line_up *out, int i, const struct gemm_kernel *kernel,
                   const char *variant) {
     out->copy[i] = *kernel;
     out->copy[i].variant = variant;
-    out->kernel[i] = out->ranked[i] = &out->copy[i];
+    out->kernel[i] = &out->copy[i];
 }
 
 static bool line_up(const struct comparison *c, struct problem_size size, struct line_up *out) {
@@ -94,7 +94,7 @@ static bool line_up(const struct comparison *c, struct problem_size size, struct
         enter(out, i, kernel, c->traced[i] ? out->name[i] : tuned ? "tuned" : asked->variant);
         if (tuned) {
             const struct gemm_problem problem = problem_of_size(size);
-            out->all = c->kernels + asked->ranked(&problem, out->ranked + c->kernels, TUNED);
+            out->all = c->kernels + asked->ranked(&problem, out->kernel + c->kernels, TUNED);
         }
     }
     return true;
@@ -106,7 +106,7 @@ static void tune(const struct comparison *c, const struct experiment *e, struct 
     const int count = kernels->all - c->kernels;
     if (c->tuned < 0) return;
     for (int i = 0; i < count; ++i)
-        candidates[i] = contender_of_kernel(kernels->ranked[c->kernels + i]);
+        candidates[i] = contender_of_kernel(kernels->kernel[c->kernels + i]);
     const struct gemm_problem problem = experiment_problem(e, kernels->kernel[c->tuned], 0, 0);
     const int winner = fastest_candidate(candidates, count, &problem);
     if (winner < 0) return; /* none of them runs, as the verification will tell */
@@ -136,7 +136,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
     void *recorder = NULL;
     if (!line_up(c, size, &kernels)) return EXIT_WRONG;
     enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
-                                          kernels.ranked, kernels.all, true);
+                                          kernels.kernel, kernels.all, true);
     if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, c->baselines);
     if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
     if (code == EXIT_VERIFIED) tune(c, &e, &kernels);
