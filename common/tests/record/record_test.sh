@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 40 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 41 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -148,9 +148,12 @@ END
 chmod +x compute-sanitizer
 PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sanitizer >log 2>&1
 expect 'exit code of reports' 1 $?
-expect 'failures' 'record.sh: 4 commands failed' "$(tail -n 1 log)"
-expect 'lines kept' 23 "$(grep -c same results/sanitizer.txt)"
+expect 'failures' 'record.sh: 6 commands failed' "$(tail -n 1 log)"
+expect 'lines kept' 31 "$(grep -c same results/sanitizer.txt)"
 expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
+for dtype in e4m3 w4a8; do
+    expect "runs in $dtype" 4 "$(grep -c "command.*--dtype $dtype" results/sanitizer.txt)"
+done
 expect 'runs of split-K' 4 "$(grep -c 'command.*split2_128x64' results/sanitizer.txt)"
 rm -rf results
 

@@ -17,6 +17,9 @@
 #   suite             95 s   10 on 28 shapes in bf16, burst
 #   suite_fp16        95 s   the same in fp16
 #   suite_sustained  110 s   a third of them under sustained load
+#   rivals            90 s   10 beside all that computes the same: the libraries with and without sums
+#                            rounded to 16 bits, and, in a build with their checkouts, CUTLASS and
+#                            DeepGEMM
 #   weak              30 s   10 on eight shapes at which an older selection was slow
 #   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
@@ -37,11 +40,11 @@
 #   order             30 s   the same kernel first and last in the rotation
 #   big               15 s   more than 2^31 elements in A, and in D, through the ladder
 #   sweep             60 s   2000 random shapes through all chapters and a third of the variants in turn
-#   repeat            35 s   1000 runs of one problem, bit for bit
-#   delays            30 s   random shapes and repeated runs with random delays in every kernel
+#   repeat            50 s   1000 runs of one problem, bit for bit
+#   delays            35 s   random shapes and repeated runs with random delays in every kernel
 #   library           30 s   10 as a library: streams, graphs, threads, every visible device, a reset;
 #                            what a call costs the host, beside cuBLAS
-#   sanitizer         40 s   memcheck, racecheck, synccheck, initcheck
+#   sanitizer         60 s   memcheck, racecheck, synccheck, initcheck
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
@@ -295,6 +298,12 @@ section_weak() {
     rows h200-weak.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes $weak --iters 3
 }
 
+section_rivals() {
+    begin h200-rivals.jsonl
+    rows h200-rivals.jsonl "$gpu/compare" --kernels 10 --shapes $weak,$third --iters 2 \
+        --baselines libraries,reduced,rivals
+}
+
 section_drawn() {
     if [ -z "${SEED:-}" ] && [ -z "$dry" ]; then
         note 2 "drawn: SEED has to be set"
@@ -534,6 +543,7 @@ section_sweep() {
 # What adds to D in no fixed order, and says so.
 may_differ='--may-differ 10_stream_k:split_reduce'
 
+# In e4m3 and w4a8 a scale is for 128 of k; here the last one is for 8.
 section_repeat() {
     local repeat="$gpu/sweep --variant all --repeat 1000"
     begin repeat.txt
@@ -541,6 +551,8 @@ section_repeat() {
 $repeat --size 1024x1152x640 --dtype fp16 $may_differ
 $repeat --size 1024x1152x640 --dtype bf16 $may_differ
 $repeat --chapter 10_stream_k --size 136x264x8200 --dtype bf16 $may_differ
+$repeat --size 1024x1152x648 --dtype e4m3
+$repeat --size 1024x1152x648 --dtype w4a8
 END
 }
 
@@ -550,6 +562,8 @@ section_delays() {
 $gpu/sweep_delays --variant all --random 100 --seed 2
 $gpu/sweep_delays --variant all --random 100 --seed 3
 $gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype bf16 $may_differ
+$gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype e4m3
+$gpu/sweep_delays --variant all --repeat 100 --size 520x776x648 --dtype w4a8
 END
 }
 
@@ -569,6 +583,8 @@ sanitizer_commands() {
         tool="compute-sanitizer --tool $tool --error-exitcode 9"
         echo "$tool $sweep --variant all --triples 3 --dtype bf16 --seed 5"
         echo "$tool $sweep --variant all --triples 1 --long-k --dtype fp16 --seed 5"
+        echo "$tool $sweep --variant all --triples 3 --dtype e4m3 --seed 5"
+        echo "$tool $sweep --variant all --triples 3 --dtype w4a8 --seed 5"
         for stage in 10_stream_k:split_reduce 10_stream_k:split2_128x64; do
             echo "$tool $sweep --chapter ${stage%:*} --variant ${stage#*:} --triples 4 --long-k" \
                 "--dtype bf16 --seed 6"
