@@ -249,8 +249,8 @@ static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit
                                        bool splits) {
     const struct gemm_problem *p = search->problem;
     const int slabs = search->slabs, in_cluster = fit.splits_in_cluster;
-    const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
-    const int tiles_side = ceil_div(side, 64 * slabs), widest = ceil_div(fitted, FIT_WIDEST(slabs));
+    const int fitted = fit.transposed ? p->m : p->n, widest = ceil_div(fitted, FIT_WIDEST(slabs));
+    const int tiles_side = fit_clusters_side(p, slabs, &fit);
     const int64_t least = (int64_t)tiles_side * widest;
     if (least > room) return;
     fit.splits = in_cluster;
