@@ -190,7 +190,7 @@ bool deepgemm_contender(const struct gemm_problem *problems, int count, struct c
                 gpu_state.sm_count);
         return false;
     }
-    if (problems->n % 8) { /* its own assertion in e4m3; in bf16 n = 8191 has a wrong column */
+    if (problems->n % 8) { /* its own assertion in e4m3; in bf16 results are wrong */
         fprintf(stderr, "DeepGEMM: n = %d is no multiple of 8\n", problems->n);
         return false;
     }
