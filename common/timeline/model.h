@@ -97,6 +97,7 @@ struct timeline {
     bool slices_of_k;      /* each GPU has one, of tiles_k in all */
     int m, n, k, tiles_k;
     double clock_mhz; /* 0: not known */
+    bool e4m3;             /* what is multiplied; else a 16-bit type */
     double cycles;    /* of the run; on a GPU, until the last CTA ends; < 0: not known */
     int64_t end;      /* the last thing that is drawn */
     int truncated;    /* roles whose later marks did not fit */
