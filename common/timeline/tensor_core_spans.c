@@ -31,6 +31,7 @@ static void collect(const struct marks *marks, int role, struct multiplications 
     const int first = out->count;
     int waiting = first; /* the oldest whose completion has not been seen */
     int tile = -1;
+    bool promotes = false;
     for (int i = 0; i < marks->count; ++i) {
         const struct mark mark = marks->at[i];
         while (!asynchronous && waiting < out->count && timeline_ends_mma(mark.event))
@@ -56,8 +57,11 @@ static void collect(const struct marks *marks, int role, struct multiplications 
                 out->at[waiting++].done = mark.time;
             break;
         }
-        case TRACE_EPILOGUE_BEGIN: /* it uses the accumulators */
-            while (waiting < out->count)
+        case TRACE_PROMOTE_BEGIN:
+            promotes = true;
+            break;
+        case TRACE_EPILOGUE_BEGIN: /* it uses the accumulators, or what they were promoted to */
+            while (!promotes && waiting < out->count)
                 out->at[waiting++].done = mark.time;
             break;
         default:

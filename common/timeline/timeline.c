@@ -215,6 +215,7 @@ const char *timeline_span_name(int kind) {
         [SPAN_STORE] = "store",
         [SPAN_OTHER] = "multiply for another CTA of the SM",
         [SPAN_LINK] = "crosses the link",
+        [SPAN_PROMOTION] = "promotion",
     };
     return names[kind];
 }
