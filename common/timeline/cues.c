@@ -44,9 +44,10 @@ static bool asks_late(const struct marks *cues) {
     return false;
 }
 
-/* The tile of the next TRACE_CUE_TILE from *at on, which is passed; -1: there is none. */
-static int next_tile(const struct marks *cues, int *at) {
-    while (*at < cues->count && cues->at[*at].event != TRACE_CUE_TILE)
+/* The next tile but `tile` that it asks for, from *at on, which is passed; -1: there is none. */
+static int next_tile(const struct marks *cues, int *at, int tile) {
+    while (*at < cues->count &&
+           (cues->at[*at].event != TRACE_CUE_TILE || cues->at[*at].argument == tile))
         ++*at;
     return *at < cues->count ? cues->at[(*at)++].argument : -1;
 }
@@ -74,7 +75,7 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
         }
         if (late ? multiplies && commits % of_tile == 0 : cue.event == TRACE_CUE_TILE) {
             before = tile;
-            tile = late ? next_tile(cues, &asked) : cue.argument;
+            tile = late ? next_tile(cues, &asked, tile) : cue.argument;
             loads = commits = done = 0;
             timeline_add_mark(marks, late ? ready : cue.time, TRACE_TILE, tile);
         }

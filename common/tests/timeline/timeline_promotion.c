@@ -147,9 +147,9 @@ int main(void) {
         {"11_fp8_scaling", "rows16", 1, 1, false, false},
     };
     static const struct story w4a8[] = {
-        {"12_w4a8", "rows16", 1, 1, false, false},
-        {"12_w4a8", "pairs64", 1, 1, false, false},
-        {"12_w4a8", "slabs64", 2, 1, false, false},
+        {"12_w4a8", "rows16", 1, 1, false, false},  {"12_w4a8", "pairs64", 1, 1, false, false},
+        {"12_w4a8", "slabs64", 2, 1, false, false}, {"12_w4a8", "three", 1, 1, true, false},
+        {"12_w4a8", "wide", 2, 1, true, false}, /* looks a tile up for each part that it stores */
     };
     sim_configure(SMS, SCHEDULE_TIME, 1);
     test_type(GEMM_E4M3, e4m3, sizeof e4m3 / sizeof *e4m3);
