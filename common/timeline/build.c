@@ -21,9 +21,10 @@ struct track *timeline_new_track(struct timeline *timeline, const struct cta_rec
     struct track *track = &timeline->track[timeline->tracks++];
     *track =
         (struct track){.cta = cta->cta, .sm = cta->sm, .kind = (uint8_t)kind, .role = (int8_t)role};
-    const char *suffix = kind == TRACK_FRAGMENTS ? " fragments"
-                         : kind == TRACK_MMA     ? " multiply"
-                                                 : "";
+    const char *suffix = kind == TRACK_FRAGMENTS   ? " fragments"
+                         : kind == TRACK_MMA       ? " multiply"
+                         : kind == TRACK_PROMOTION ? " promotion"
+                                                   : "";
     if (kind == TRACK_TENSOR_CORE)
         strcpy(track->name, "Tensor Core");
     else if (kind == TRACK_LINK)
@@ -135,6 +136,27 @@ static void build_fragments(struct timeline *timeline, const struct cta_record *
     if (track) timeline_finish_track(timeline, track);
 }
 
+/* A promotion takes its threads' time as the role's other spans do. Its lane is its own, so that it
+ * is seen beside the multiplications. */
+static void build_promotions(struct timeline *timeline, const struct cta_record *cta, int role) {
+    const struct marks *marks = &cta->role[role];
+    struct track *track = NULL;
+    int tile = -1;
+    for (int i = 0; i < marks->count; ++i) {
+        if (marks->at[i].event == TRACE_TILE) tile = marks->at[i].argument;
+        if (marks->at[i].event != TRACE_PROMOTE_BEGIN) continue;
+        if (!track) track = timeline_new_track(timeline, cta, TRACK_PROMOTION, role);
+        const int64_t end = i + 1 < marks->count ? marks->at[i + 1].time : marks->close;
+        timeline_add_span(track, (struct span){.begin = marks->at[i].time,
+                                               .end = end,
+                                               .kind = SPAN_PROMOTION,
+                                               .role = (int8_t)role,
+                                               .k_tile = marks->at[i].argument,
+                                               .tile = tile});
+    }
+    if (track) timeline_finish_track(timeline, track);
+}
+
 /* What the CTA has on the link, whichever of its threads gave it. */
 static void build_link(struct timeline *timeline, const struct cta_record *cta) {
     const struct intervals *busy = &cta->busy[UNIT_LINK];
@@ -173,6 +195,7 @@ static void build_cta(struct timeline *timeline, struct cta_record *cta) {
                                                    .tile = work.at[i].tile});
         }
         if (track) timeline_finish_track(timeline, track);
+        build_promotions(timeline, cta, role);
     }
     struct track *track = timeline_new_track(timeline, cta, TRACK_TENSOR_CORE, -1);
     timeline_tensor_core(cta, &work, track, timeline_add_span);

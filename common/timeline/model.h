@@ -55,8 +55,9 @@ enum span_kind {
     SPAN_FMA,       /* arithmetic on the CUDA cores */
     SPAN_EPILOGUE,
     SPAN_STORE,
-    SPAN_OTHER, /* the Tensor Core works for another CTA of the SM */
-    SPAN_LINK,  /* bytes of the CTA cross the link between two GPUs */
+    SPAN_OTHER,     /* the Tensor Core works for another CTA of the SM */
+    SPAN_LINK,      /* bytes of the CTA cross the link between two GPUs */
+    SPAN_PROMOTION, /* sums of the Tensor Core are added to those in fp32 */
     SPAN_KINDS
 };
 
@@ -67,6 +68,7 @@ enum track_kind {
     TRACK_MMA,         /* multiplications of a role */
     TRACK_TENSOR_CORE, /* the SM's Tensor Core: for this CTA, and for others (SPAN_OTHER) */
     TRACK_LINK,        /* what the CTA has on the link between GPUs */
+    TRACK_PROMOTION,   /* promotions of a role */
 };
 
 struct span {
@@ -95,6 +97,7 @@ struct timeline {
     int tile_m, tile_n, tile_k, stages, cluster;
     int gpus, sms_per_gpu; /* 0: one */
     bool slices_of_k;      /* each GPU has one, of tiles_k in all */
+    bool e4m3;             /* what is multiplied; else a 16-bit type */
     int m, n, k, tiles_k;
     double clock_mhz; /* 0: not known */
     double cycles;    /* of the run; on a GPU, until the last CTA ends; < 0: not known */

@@ -97,6 +97,7 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
 #define tma_load_multicast(shared, map, row, column, barrier, cta_mask)                            \
     (recorder_cue(TRACE_CUE_MULTICAST, 0),                                                         \
      tma_load_multicast(shared, map, row, column, barrier, cta_mask))
+#define bulk_commit_group() (bulk_commit_group(), recorder_cue(TRACE_CUE_STORE, 0))
 #undef bulk_wait_group
 #define bulk_wait_group(pending)                                                                   \
     do {                                                                                           \
@@ -112,5 +113,16 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
         asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");               \
         recorder_cue(TRACE_CUE_DRAIN, pending);                                                    \
     } while (0)
+/* The compiler computes all of the sums before the cue that says so. */
+DEVICE void recorder_promoted(float *sum, int count) {
+    wgmma_use_registers(sum, count);
+    recorder_cue(TRACE_CUE_PROMOTED, 0);
+}
+#define wgmma_promote(sum, acc, scale, count)                                                      \
+    (recorder_cue(TRACE_CUE_PROMOTE, 0), wgmma_promote(sum, acc, scale, count),                    \
+     recorder_promoted(sum, count))
+#define wgmma_promote_columns(sum, acc, scale, count)                                              \
+    (recorder_cue(TRACE_CUE_PROMOTE, 0), wgmma_promote_columns(sum, acc, scale, count),            \
+     recorder_promoted(sum, count))
 
 #endif

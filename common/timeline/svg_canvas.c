@@ -50,7 +50,7 @@ static const char *const classes[SPAN_KINDS] = {
     [SPAN_ISSUE] = "issue", [SPAN_MMA] = "mma",
     [SPAN_FMA] = "fma",     [SPAN_EPILOGUE] = "epilogue",
     [SPAN_STORE] = "store", [SPAN_OTHER] = "other",
-    [SPAN_LINK] = "link",
+    [SPAN_LINK] = "link",   [SPAN_PROMOTION] = "fma", /* which it consists of */
 };
 
 /* Narrower than this (units of the figure), spans of one kind are drawn as one. */

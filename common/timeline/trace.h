@@ -58,6 +58,8 @@ enum trace_event {
     TRACE_MMA_DONE, /* a wait has shown that the k-tile's wgmmas are complete; none with mma.sync */
     TRACE_FMA_BEGIN, /* begins arithmetic on the CUDA cores */
     TRACE_FMA_END,
+    TRACE_PROMOTE_BEGIN, /* begins to add the Tensor Core's sums of a k-tile to those in fp32 */
+    TRACE_PROMOTE_END,
     TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
     TRACE_STORE,          /* the first stores to D are issued */
     TRACE_EPILOGUE_END,
@@ -67,8 +69,11 @@ enum trace_event {
     TRACE_CUE_PASS,      /* has waited for it */
     TRACE_CUE_ANNOUNCE,  /* has announced a k-tile's bytes, and will issue its loads */
     TRACE_CUE_MULTICAST, /* issues one of them for all CTAs of the cluster */
-    TRACE_CUE_COMMIT,    /* has issued a k-tile's wgmmas */
+    TRACE_CUE_COMMIT,    /* has issued a group of wgmmas: those of a k-tile, or of a part of it */
     TRACE_CUE_DRAIN,     /* has waited until `argument` groups of wgmmas were left */
+    TRACE_CUE_PROMOTE,   /* begins to promote the sums of a group of wgmmas, or some of them */
+    TRACE_CUE_PROMOTED,  /* has promoted them */
+    TRACE_CUE_STORE,     /* has issued the store of an epilogue tile */
     TRACE_CUE_STORED,    /* has nothing left to do but to wait for its stores */
     TRACE_CUE_SEND,      /* stores 16 bytes, as do the other lanes: a piece for another GPU */
     TRACE_CUE_EXIT,

@@ -28,6 +28,9 @@ enum sim_event_kind {
     SIM_EVENT_CUE_MULTICAST, /* tma_load_multicast() */
     SIM_EVENT_CUE_COMMIT,    /* wgmma_commit_group() */
     SIM_EVENT_CUE_DRAIN,     /* wgmma_wait_group(argument) has returned */
+    SIM_EVENT_CUE_PROMOTE,   /* begins wgmma_promote() or wgmma_promote_columns() */
+    SIM_EVENT_CUE_PROMOTED,  /* ends it */
+    SIM_EVENT_CUE_STORE,     /* bulk_commit_group() */
     SIM_EVENT_CUE_STORED,    /* bulk_wait_group() */
     SIM_EVENT_CUE_EXIT,      /* ends */
 };

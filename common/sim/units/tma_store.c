@@ -259,7 +259,10 @@ void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const
     store_box(map, row, column, shared, true, "TMA reduce-add");
 }
 
-void sim_bulk_commit_group(void) { ++bulk_of(sim_thread())->committed; }
+void sim_bulk_commit_group(void) {
+    ++bulk_of(sim_thread())->committed;
+    sim_cue(SIM_EVENT_CUE_STORE, 0);
+}
 
 static void describe_store(const struct sim_thread *thread, const void *object, char *text,
                            size_t size) {

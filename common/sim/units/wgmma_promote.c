@@ -4,6 +4,7 @@
 
 #include "hopper/wgmma.h"
 #include "sim/core/collective.h"
+#include "sim/core/events.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/units/accumulators.h"
 
@@ -31,7 +32,9 @@ static void promote_checked(const char *name, struct promotion *o) {
         memcpy(&bits, &o->acc[i], sizeof bits);
         sim_check_register(bits);
     }
+    sim_cue(SIM_EVENT_CUE_PROMOTE, 0);
     sim_warp_collective(name, o, promote);
+    sim_cue(SIM_EVENT_CUE_PROMOTED, 0);
 }
 
 void sim_wgmma_promote(float *sum, const float *acc, const float scale[2], int count) {

@@ -3,11 +3,11 @@
 const KINDS = [
   "load in flight", "multicast load in flight", "data held", "wait for a free stage",
   "wait for data", "fragment loads", "issue wgmma", "multiply", "CUDA-core arithmetic", "epilogue",
-  "store", "multiply for another CTA of the SM", "crosses the link"
+  "store", "multiply for another CTA of the SM", "crosses the link", "promotion"
 ];
 const KIND_COLORS = [
   "load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
-  "store", "other", "link"
+  "store", "other", "link", "fma"
 ];
 const [SPAN_HELD, SPAN_ACQUIRE, SPAN_MMA] = [2, 3, 7];
 const [TRACK_SLOT, TRACK_TENSOR_CORE] = [0, 4];

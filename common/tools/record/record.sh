@@ -486,7 +486,7 @@ END
 
 # Both GPUs and what crosses the link, on one axis: a figure, and the trace that it is drawn from.
 section_two_gpus_trace() {
-    local variant run draw=common/tools/book/figures_several.sh
+    local variant run draw=common/tools/book/figures_beyond.sh
     for variant in "" all_gather; do
         run="$draw $gpu/13_two_gpus measured docs/figures --m 2048 --n 8192 --k 8192"
         run="$run ${variant:+--variant $variant} --trace $build/two-gpus-$variant.json"
