@@ -33,6 +33,12 @@
 #ifndef AHEAD
 #define AHEAD 1 /* 0: weights are converted after the multiplications; fewer registers */
 #endif
+#ifndef FIRST_LOADS
+#define FIRST_LOADS 2 /* k-tiles whose loads are under way before the consumers may begin */
+#endif
+#ifndef PAIRS
+#define PAIRS 1 /* of slabs, in pairs.cu, between two times that nothing is under way */
+#endif
 /* Registers: at launch as many for all, then the producer's for the consumers. The producer's
  * warpgroup helps to store the tile; with teams, that takes more of them. */
 #define PRODUCER_REGISTERS (TEAMS > 1 ? 40 : 32)

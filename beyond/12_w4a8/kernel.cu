@@ -174,15 +174,17 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, STAGES, MEMBERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* The first round needs no wait, and a short main loop waits for its first bytes. */
-        producer(shared, &args, place, &state, 0, STAGES);
+        /* A short main loop waits for its first bytes. */
+        producer(shared, &args, place, &state, 0, FIRST_LOADS);
     }
-    /* The barriers are initialized before others use them. bar.sync */
-    __syncthreads();
+    /* The barriers are initialized before a consumer waits at one. The producer goes on at once.
+     * bar.arrive, bar.sync */
     if (warpgroup == 0) {
+        named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
     } else {
+        named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
     }

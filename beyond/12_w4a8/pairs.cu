@@ -120,46 +120,76 @@ DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float
     wgmma_promote(sum, acc, f->scale, BM / 2);
 }
 
-/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With
- * SLABS 2 the two are of one k-tile, with SLABS 1 of two. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int slabs = k_tiles_of_cta(args) * SLABS;
-    enum { LAST = SLABS - 1 };
-    float first[BM / 2], second[BM / 2], sum[SLABS][BM / 2];
-    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) sum[i / (BM / 2)][i % (BM / 2)] = 0;
+enum { LAST = SLABS - 1 };
+
+/* What a consumer has under way: the weights taken last, and of the first and the second slab of a
+ * pair the fragments and accumulators; the sums, and the next stages to take, multiply, release. */
+struct work {
     struct weights w;
-    struct fragments f, g; /* of the first and of the second slab */
-    struct pipeline_state take = {0, 0}, issue = {0, 0}, done = {0, 0};
-    take_slab(shared, &take, &w, consumer, 0);
-    convert(&f, &w);
-    if (slabs > 1) take_slab(shared, &take, &w, consumer, LAST);
-    NO_UNROLL for (int i = 2; i <= slabs; i += 2) {
-        issue_slab(shared, &issue, first, &f, 0);
-        convert(&g, &w);
-        keep(&g); /* all of it comes before the next multiplications */
-        issue_slab(shared, &issue, second, &g, LAST);
-        if (i < slabs) take_slab(shared, &take, &w, consumer, 0);
+    struct fragments f, g;
+    float first[BM / 2], second[BM / 2], sum[SLABS][BM / 2];
+    struct pipeline_state take, issue, done;
+};
+
+/* Multiplies the next `pairs` pairs of slabs, a constant, of `left` slabs that are left. The first
+ * slab is converted and the second one's weights are taken, and so they are afterwards. One
+ * warpgroup. */
+DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer, int pairs,
+                           int left) {
+    issue_slab(shared, &work->issue, work->first, &work->f, 0);
+    convert(&work->g, &work->w);
+    keep(&work->g); /* all of it comes before the next multiplications */
+    UNROLL for (int pair = 1; pair <= pairs; ++pair) {
+        const bool again = pair < pairs; /* another one comes here */
+        issue_slab(shared, &work->issue, work->second, &work->g, LAST);
+        if (again || 2 * pair < left) take_slab(shared, &work->take, &work->w, consumer, 0);
         /* The first slab's sums are complete, and the Tensor Core has read its part of A. The
          * second slab stays under way. wgmma.wait_group */
         wgmma_wait_group(1);
-        finish_slab(shared, &done, sum[0], first, &f, 0);
-        if (i < slabs) convert(&f, &w);
-        if (i + 1 < slabs) take_slab(shared, &take, &w, consumer, LAST);
-        /* The second slab's sums are complete, too. wgmma.wait_group */
-        wgmma_wait_group(0);
-        finish_slab(shared, &done, sum[LAST], second, &g, LAST);
+        finish_slab(shared, &work->done, work->sum[0], work->first, &work->f, 0);
+        if (again || 2 * pair < left) convert(&work->f, &work->w);
+        if (again) {
+            keep(&work->f);
+            issue_slab(shared, &work->issue, work->first, &work->f, 0);
+        }
+        if (again || 2 * pair + 1 < left) take_slab(shared, &work->take, &work->w, consumer, LAST);
+        /* The second slab's sums are complete, too; if another pair comes, its first slab stays
+         * under way. wgmma.wait_group */
+        if (again) wgmma_wait_group(1);
+        else wgmma_wait_group(0);
+        finish_slab(shared, &work->done, work->sum[LAST], work->second, &work->g, LAST);
+        if (again) {
+            convert(&work->g, &work->w);
+            keep(&work->g);
+        }
     }
-    if (slabs % 2) {
-        issue_slab(shared, &issue, first, &f, 0);
+}
+
+/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With
+ * SLABS 2 the two are of one k-tile, with SLABS 1 of two. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+    int left = k_tiles_of_cta(args) * SLABS;
+    struct work work;
+    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) work.sum[i / (BM / 2)][i % (BM / 2)] = 0;
+    const struct pipeline_state start = {0, 0};
+    work.take = work.issue = work.done = start;
+    take_slab(shared, &work.take, &work.w, consumer, 0);
+    convert(&work.f, &work.w);
+    if (left > 1) take_slab(shared, &work.take, &work.w, consumer, LAST);
+    NO_UNROLL for (; left >= 2 * PAIRS; left -= 2 * PAIRS)
+        multiply_pairs(shared, &work, consumer, PAIRS, left);
+    NO_UNROLL for (; left > 1; left -= 2) multiply_pairs(shared, &work, consumer, 1, left);
+    if (left > 0) {
+        issue_slab(shared, &work.issue, work.first, &work.f, 0);
         /* The last slab has no other beside it. wgmma.wait_group */
         wgmma_wait_group(0);
-        finish_slab(shared, &done, sum[0], first, &f, 0);
+        finish_slab(shared, &work.done, work.sum[0], work.first, &work.f, 0);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring. bar.sync */
     named_barrier_sync(1, 128 * CONSUMERS);
     UNROLL for (int slab = 0; slab < SLABS; ++slab)
-        column_sum_put(shared->memory.sums + (consumer * SLABS + slab) * 64, PITCH, sum[slab],
+        column_sum_put(shared->memory.sums + (consumer * SLABS + slab) * 64, PITCH, work.sum[slab],
                        BM / 2);
 }
 
@@ -196,16 +226,18 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* The first round needs no wait, and a short main loop waits for its first bytes. */
-        producer(shared, &args, place, &state, 0, STAGES);
+        /* A short main loop waits for its first bytes. */
+        producer(shared, &args, place, &state, 0, FIRST_LOADS);
     }
-    /* The barriers are initialized before others use them. bar.sync */
-    __syncthreads();
+    /* The barriers are initialized before a consumer waits at one. The producer goes on at once.
+     * bar.arrive, bar.sync */
     if (warpgroup == 0) {
+        named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
         else if (threadIdx.x >= 32) fetch_scales(shared, &args, place);
     } else {
+        named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
