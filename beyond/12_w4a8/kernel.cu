@@ -14,9 +14,7 @@
 
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
-#include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
-#include "hopper/cluster.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -24,6 +22,7 @@
 #include "hopper/wgmma.h"
 #include "configuration.h"
 #include "fragments.h"
+#include "tile_store.h"
 
 struct tiles {
     e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
@@ -34,13 +33,12 @@ struct tiles {
  * stage whose first phase it has not seen, and a parity would not tell the two apart. */
 static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
 
-enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
-
 struct smem {
     union {
         struct tiles tiles;            /* in the main loop */
         float sums[TEAMS][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
+    float scale[BM];                    /* of the tile's rows of A */
     struct pipeline_stage ring[STAGES]; /* released by the warps of one team */
 };
 
@@ -138,30 +136,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team
         multiply_k_tile(shared, &state, sum, &f[AHEAD], &f[0], i + 2 < k_tiles, consumer);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
-     * overwrite the ring. bar.sync */
-    named_barrier_sync(1, 128 * CONSUMERS);
+     * overwrite the ring; and the scales have been fetched. bar.sync */
+    named_barrier_sync(RING_DONE, THREADS);
     column_sum_put(shared->memory.sums[team] + consumer * 64, PITCH, sum, BM / 2);
-}
-
-/* Adds up this CTA's share of the tile over the cluster and its teams, always in the same order,
- * and stores it. All threads. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
-    enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
-    const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
-    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
-                   i += args->splits * THREADS) {
-        const int row = place.m * BM + i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
-        const uint32_t bits = ld_global_b32(&args->scales.a[row]);
-        float sum[SUM_CHUNK] = {0}, scale;
-        memcpy(&scale, &bits, sizeof scale);
-        UNROLL for (int team = 0; team < TEAMS; ++team) {
-            float of_team[SUM_CHUNK];
-            column_sum_get(&shared->memory.sums[team][i / CHUNKS * PITCH + chunk], args->splits,
-                           of_team);
-            UNROLL for (int j = 0; j < SUM_CHUNK; ++j) sum[j] += of_team[j];
-        }
-        column_sum_store(args, row, place.n * BN + chunk, scale * UNIT, sum);
-    }
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
@@ -183,17 +160,15 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
+        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place);
+        /* The scales are in shared memory. bar.arrive */
+        named_barrier_arrive(RING_DONE, THREADS);
     } else {
         named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
+        store_tile(shared->memory.sums, shared->scale, &args, place);
     }
-    /* The sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
-    if (args.splits > 1) cluster_sync();
-    else __syncthreads();
-    store_tile(shared, &args, place);
-    /* No CTA exits while a peer may still read its memory. barrier.cluster */
-    if (args.splits > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

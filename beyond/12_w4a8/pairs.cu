@@ -8,14 +8,11 @@
  * promotes it and converts the next weights while the Tensor Core multiplies the second. Teams of
  * warpgroups do the same for each other, but they have twice the sums to add up, and fewer
  * registers for each thread. What it costs: registers, so with many rows one CTA has the SM to
- * itself. And the scales of A are fetched during the main loop, so that the store does not wait for
- * memory.
+ * itself.
  */
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
-#include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
-#include "hopper/cluster.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -23,18 +20,17 @@
 #include "hopper/wgmma.h"
 #include "configuration.h"
 #include "fragments.h"
+#include "tile_store.h"
 
 struct tiles {
     e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
     uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
 };
 
-enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
-
 struct smem {
     union {
         struct tiles tiles;     /* in the main loop */
-        float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+        float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
     float scale[BM];                    /* of the tile's rows of A */
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
@@ -186,34 +182,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         finish_slab(shared, &work.done, work.sum[0], work.first, &work.f, 0);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
-     * overwrite the ring. bar.sync */
-    named_barrier_sync(1, 128 * CONSUMERS);
+     * overwrite the ring; and the scales have been fetched. bar.sync */
+    named_barrier_sync(RING_DONE, THREADS);
     UNROLL for (int slab = 0; slab < SLABS; ++slab)
-        column_sum_put(shared->memory.sums + (consumer * SLABS + slab) * 64, PITCH, work.sum[slab],
-                       BM / 2);
-}
-
-/* Fetches the scales of the tile's rows, so that the store does not wait for memory. The warps of
- * the producer's warpgroup that load nothing. */
-DEVICE void fetch_scales(struct smem *shared, const struct gemm_args *args, struct place place) {
-    NO_UNROLL for (int i = threadIdx.x - 32; i < BM && place.m * BM + i < args->m; i += 96)
-        st_shared_b32(&shared->scale[i], ld_global_b32(&args->scales.a[place.m * BM + i]));
-}
-
-/* Adds up this CTA's share of the tile over the cluster, always in the same order, and stores it.
- * All threads. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
-    enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
-    const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
-    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
-                   i += args->splits * THREADS) {
-        const int row = i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
-        const uint32_t bits = ld_shared_b32(&shared->scale[row]);
-        float sum[SUM_CHUNK], scale;
-        memcpy(&scale, &bits, sizeof scale);
-        column_sum_get(&shared->memory.sums[row * PITCH + chunk], args->splits, sum);
-        column_sum_store(args, place.m * BM + row, place.n * BN + chunk, scale * UNIT, sum);
-    }
+        column_sum_put(shared->memory.sums[0] + (consumer * SLABS + slab) * 64, PITCH,
+                       work.sum[slab], BM / 2);
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
@@ -235,19 +208,15 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared, &args, place);
+        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place);
+        /* The scales are in shared memory. bar.arrive */
+        named_barrier_arrive(RING_DONE, THREADS);
     } else {
         named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
+        store_tile(shared->memory.sums, shared->scale, &args, place);
     }
-    /* The sums of all CTAs of the cluster are complete, and the scales are in shared memory.
-     * barrier.cluster, bar.sync */
-    if (args.splits > 1) cluster_sync();
-    else __syncthreads();
-    store_tile(shared, &args, place);
-    /* No CTA exits while a peer may still read its memory. barrier.cluster */
-    if (args.splits > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

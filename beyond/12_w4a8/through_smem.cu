@@ -11,9 +11,7 @@
  */
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
-#include "building_blocks/column_sum.h"
 #include "building_blocks/pipeline.h"
-#include "hopper/cluster.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
@@ -21,6 +19,7 @@
 #include "hopper/wgmma.h"
 #include "configuration.h"
 #include "fragments.h"
+#include "tile_store.h"
 
 struct tiles {
     e4m3_t unpacked[CONSUMERS][64 * BK];          /* [channel][k], 128 B swizzle */
@@ -28,13 +27,12 @@ struct tiles {
     uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
 };
 
-enum { PITCH = COLUMN_SUM_PITCH(BN) /* floats, of a row of sums */ };
-
 struct smem {
     union {
         struct tiles tiles;   /* in the main loop */
-        float sums[BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+        float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
+    float scale[BM];      /* of the tile's rows of A */
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
@@ -140,24 +138,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     NO_UNROLL for (int i = 0; i < k_tiles; ++i)
         multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
-     * overwrite the ring. bar.sync */
-    named_barrier_sync(1 + CONSUMERS, 128 * CONSUMERS);
-    column_sum_put(shared->memory.sums + consumer * 64, PITCH, sum, BM / 2);
-}
-
-/* Adds up this CTA's share of the tile over the cluster and stores it. All threads. */
-DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct place place) {
-    enum { CHUNKS = BN / SUM_CHUNK }; /* of a row */
-    const int rows_left = args->m - place.m * BM, rows = rows_left < BM ? rows_left : BM;
-    NO_UNROLL for (int i = cluster_rank() * THREADS + threadIdx.x; i < rows * CHUNKS;
-                   i += args->splits * THREADS) {
-        const int row = place.m * BM + i / CHUNKS, chunk = i % CHUNKS * SUM_CHUNK;
-        const uint32_t bits = ld_global_b32(&args->scales.a[row]);
-        float sum[SUM_CHUNK], scale;
-        memcpy(&scale, &bits, sizeof scale);
-        column_sum_get(&shared->memory.sums[i / CHUNKS * PITCH + chunk], args->splits, sum);
-        column_sum_store(args, row, place.n * BN + chunk, scale * UNIT, sum);
-    }
+     * overwrite the ring; and the scales have been fetched. bar.sync */
+    named_barrier_sync(RING_DONE, THREADS);
+    column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, sum, BM / 2);
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
@@ -178,16 +161,14 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place);
+        /* The scales are in shared memory. bar.arrive */
+        named_barrier_arrive(RING_DONE, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
+        store_tile(shared->memory.sums, shared->scale, &args, place);
     }
-    /* The sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
-    if (args.splits > 1) cluster_sync();
-    else __syncthreads();
-    store_tile(shared, &args, place);
-    /* No CTA exits while a peer may still read its memory. barrier.cluster */
-    if (args.splits > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
