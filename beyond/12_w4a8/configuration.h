@@ -59,6 +59,7 @@ enum {
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BN / W4_HALF * W4_HALF_BYTES,
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE, HALF_LINES = W4_HALF_BYTES / LINE,
+    DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
 };
 
 /* A tile of D: its number down and across. */

@@ -20,7 +20,7 @@
 #include "hopper/wgmma.h"
 #include "configuration.h"
 #include "fragments.h"
-#include "tile_store.h"
+#include "building_blocks/column_store.h"
 
 struct tiles {
     e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
@@ -29,7 +29,7 @@ struct tiles {
 
 struct smem {
     union {
-        struct tiles tiles;     /* in the main loop */
+        struct tiles tiles;        /* in the main loop */
         float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
     float scale[BM];                    /* of the tile's rows of A */
@@ -183,7 +183,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
-    named_barrier_sync(RING_DONE, THREADS);
+    named_barrier_sync(DONE_BARRIER, THREADS);
     UNROLL for (int slab = 0; slab < SLABS; ++slab)
         column_sum_put(shared->memory.sums[0] + (consumer * SLABS + slab) * 64, PITCH,
                        work.sum[slab], BM / 2);
@@ -208,14 +208,14 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place);
+        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
-        named_barrier_arrive(RING_DONE, THREADS);
+        named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
-        store_tile(shared->memory.sums, shared->scale, &args, place);
+        column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
     }
 }
 

@@ -19,7 +19,7 @@
 #include "hopper/wgmma.h"
 #include "configuration.h"
 #include "fragments.h"
-#include "tile_store.h"
+#include "building_blocks/column_store.h"
 
 struct tiles {
     e4m3_t unpacked[CONSUMERS][64 * BK];          /* [channel][k], 128 B swizzle */
@@ -29,10 +29,10 @@ struct tiles {
 
 struct smem {
     union {
-        struct tiles tiles;   /* in the main loop */
+        struct tiles tiles;        /* in the main loop */
         float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
-    float scale[BM];      /* of the tile's rows of A */
+    float scale[BM];                    /* of the tile's rows of A */
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
@@ -139,7 +139,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
-    named_barrier_sync(RING_DONE, THREADS);
+    named_barrier_sync(DONE_BARRIER, THREADS);
     column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, sum, BM / 2);
 }
 
@@ -161,13 +161,13 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place);
+        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
-        named_barrier_arrive(RING_DONE, THREADS);
+        named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
-        store_tile(shared->memory.sums, shared->scale, &args, place);
+        column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
     }
 }
 

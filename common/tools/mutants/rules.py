@@ -154,7 +154,7 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
     "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
     "part_store_elements", "part_store",
     "cluster_sum_get",
-    "column_sum_get", "load_weights", "unpack"}
+    "column_sum_get", "column_store_add", "column_store", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
