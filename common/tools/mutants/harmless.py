@@ -11,7 +11,7 @@ import re
 
 OF_FEW_ROWS = "11_.*(few_rows|pairs)"
 OF_MANY_ROWS = "11_.*(kernel|whole)"
-ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*per_tensor"
+ALL_BUT_RS = r"^(0[6-9]|beyond/1[03])_\w+/(?!rs\.cu)|11_.*(per_tensor|pingpong)"
 
 LOADS = ("Loads and the announcement of their bytes may come in any order: the arrival is part of "
          "the announcement, so the phase cannot complete before it, and the tx-count may be "
@@ -50,7 +50,7 @@ RULES = (
      "The next statement reads nothing from another CTA."),
     (r"/fitted\.cu", r"^cluster_wait", "before the previous",
      "The wait comes before the store of D: earlier than necessary."),
-    (r"/fitted\.cu", r"^cluster_wait", "by one thread",
+    (r"/(fitted\.cu|column_store\.h)", r"cluster_wait", "by one thread",
      "A CTA's shared memory lives until its last thread has ended, and that one waits."),
 
     (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
@@ -145,7 +145,7 @@ RULES = (
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("", r"^(tma_load(_multicast)?\(.*->a\[|mbarrier_arrive_expect_tx)", "after the next", LOADS),
     ("0[569]|11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    (r"^03_.*(mbarrier|kernel)|08_.*kernel|pipeline\.h",
+    (r"^03_.*(mbarrier|kernel)|08_.*kernel|11_.*pingpong|pipeline\.h",
      r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
      ANY_ORDER),
     ("10_.*kernel", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
@@ -154,7 +154,7 @@ RULES = (
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
     ("13_.*pingpong", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("08_.*kernel|13_.*pingpong", "^fence_mbarrier_init", "before the previous",
+    ("08_.*kernel|1[13]_.*pingpong", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     ("03_.*kernel|05_", r"^(if \(threadIdx\.x == 0\) )?load_stage\(.*STAGES - 1", "after the next",
@@ -169,11 +169,11 @@ RULES = (
     (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),
     ("rs.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("(08|10)_.*kernel|13_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("(08|10)_.*kernel|1[13]_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("(08|10)_.*kernel|13_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("(08|10)_.*kernel|1[13]_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
-    ("0[89]_|10_.*kernel|11_.*(per_tensor|kernel)|13_", r"release_stage\(shared, &release\)",
+    ("0[89]_|10_.*kernel|11_.*(per_tensor|pingpong|kernel)|13_", r"release_stage\(shared, &release\)",
      "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
     ("11_.*kernel", r"release_stage\(shared, &release\)", "before the previous",
@@ -206,8 +206,15 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for room is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
-    ("10_.*(kernel|fitted|split_k)", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
-     "The producer's first loads start a little later: it waits for consumers that only arrive."),
+    ("10_.*(kernel|fitted|split_k)|12_", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+     "The producer's next loads start a little later: it waits for consumers that come at once."),
+    ("12_.*(kernel|pairs)", r"^(named_barrier_(arrive|sync)\(RING_BARRIER|setmaxnreg_(dec|inc))",
+     "(after the next|before the previous)",
+     "Registers move a little earlier or later; the barrier still comes before what it orders."),
+    ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
+     "The barrier of that number is not in use any more."),
+    ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
+     "The producer's warps have nothing left to do: they only end later."),
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),

@@ -53,7 +53,7 @@ FIT_FORMS = {"beyond/10_stream_k/fitted.cu": ("-DFIT_OF=form_of_run",
 RECORDED = os.path.join(HERE, "../../tests/mutants")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|PARTS_FP32|AHEAD|"
-            r"TABLE|TEAMS|EARLY|TURNS)=|"
+            r"TABLE|TEAMS|EARLY|TURNS|PAIRS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one

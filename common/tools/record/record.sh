@@ -350,13 +350,15 @@ section_suite_sustained() {
 # Training of DeepSeek-V3, a cube, and a layer at decoding.
 fp8=4096x7168x16384,4096x4096x7168,4096x24576x1536,8192,128x7168x2048
 
-# With 11:per_tensor in it, a rotation's operands have one scale each: so there are two.
+# The steps with one scale for each operand. With them in it, a rotation's operands have one scale
+# each: so there are two rotations.
+tensor=11:per_tensor,11:pingpong,11:pingpong_small
 section_fp8() {
     begin h200-fp8.jsonl
     rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 \
         --kernels 11,11:promoted,11:many_rows,11:ordered,11:whole_turns,11:small,11:small_whole \
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 3
-    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 --shapes $fp8 \
+    rows h200-fp8.jsonl "$gpu/compare" --dtype e4m3 --kernels $tensor,11 --shapes $fp8 \
         --baselines "${BASELINES:-libraries}" --iters 3
 }
 
@@ -406,7 +408,7 @@ section_fp8_layers() {
 # Scales change no speed, so that one rotation has both.
 section_fp8_sustained() {
     begin h200-fp8-sustained.jsonl
-    rows h200-fp8-sustained.jsonl "$gpu/compare" --dtype e4m3 --kernels 11:per_tensor,11 \
+    rows h200-fp8-sustained.jsonl "$gpu/compare" --dtype e4m3 --kernels $tensor,11 \
         --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
 }
 
