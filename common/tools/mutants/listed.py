@@ -18,6 +18,7 @@ WIDE_STORE = "building_blocks/wide_store.h"
 PARTIAL_SUMS = "building_blocks/partial_sums.h"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
 COLUMN_SUM = "building_blocks/column_sum.h"
+COLUMN_STORE = "building_blocks/column_store.h"
 TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8, W4A8_WIDE = "beyond/12_w4a8/kernel.cu", "beyond/12_w4a8/wide.cu"
 W4A8_THREE = "beyond/12_w4a8/three.cu"
@@ -339,8 +340,7 @@ EDITS = [
      "the next k-tile's scales", VALUE),
     (W4A8, "item * args->splits + cluster_rank()", "item * args->splits",
      "every CTA the first one's k-tiles", VALUE),
-    (W4A8, "scale * UNIT", "scale", "without the unit of the weights", VALUE),
-    (W4A8, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
+    (W4A8, "place.n * BN, UNIT)", "place.n * BN, 1.0f)", "without the unit of the weights", VALUE),
     (W4A8_WIDE, "(slab + 1) % SLABS);", "slab);", "the same slab again", VALUE),
     (W4A8_WIDE, "const bool more = slab", "convert(&f, &w); const bool more = slab",
      "fragments that are being read", ORDER),
@@ -351,6 +351,9 @@ EDITS = [
      "sums that nothing has cleared", VALUE),
     (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
     (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
+    (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
+    (COLUMN_STORE, "rank < args->splits", "rank < 1", "the sums of one CTA", VALUE),
+    (COLUMN_STORE, "number < chunks", "true", "a share beyond the tile", VALUE),
     (TRANSPOSED, "row < args->m ? ld_global_b32(&args->scales.a[row]) : 0",
      "ld_global_b32(&args->scales.a[row])", "scales beyond m", ORDER),
     (TRANSPOSED, "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2) ^ row % 8",
