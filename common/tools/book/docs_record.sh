@@ -16,7 +16,7 @@ case $lines in
 *'"backend": "sim"'*) gpu=simulator driver="" toolkit="" limit="" ;;
 *)
     gpu=$(gpu_field name) driver=$(gpu_field driver_version) limit=$(gpu_field power.limit)
-    toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    toolkit=$({ nvcc --version 2>/dev/null || true; } | sed -n 's/.*release \([0-9.]*\).*/\1/p')
     ;;
 esac
 shown=$(printf '%s' "${program#"$PWD"/}" | sed 's#^.*/\(sim\|gpu\)/#build/\1/#') # wherever built
