@@ -118,9 +118,7 @@ DEVICE void multiply(float acc[BM / 2], const e4m3_t *b, const e4m3_t *a) {
 /* Loads the factors of this thread's accumulators. They are in BM / 4 rows of A, in pairs of
  * neighbours: rows 8 j + 2 (lane % 4) and the next. Any thread. */
 DEVICE void load_scales(float scale[BM / 4], const float *scale_a, const float *scale_b) {
-    const uint32_t bits = ld_shared_b32(scale_b);
-    float b;
-    memcpy(&b, &bits, sizeof b);
+    const float b = bits_to_float(ld_shared_b32(scale_b));
     UNROLL for (int j = 0; j < BM / 8; ++j) {
         const struct b64 pair = ld_shared_b64(&scale_a[8 * j + threadIdx.x % 4 * 2]);
         memcpy(&scale[2 * j], &pair, sizeof pair);

@@ -123,9 +123,8 @@ DEVICE void multiply(float acc[BM / 2], const e4m3_t *b, const e4m3_t *a) {
 DEVICE void load_scales(float scale[BM / 8], const struct smem *shared,
                         struct pipeline_state state, int place, int half) {
     const float *scale_a = &shared->memory.tiles.scale_a[state.index][half * (BM / 2)];
-    const uint32_t bits = ld_shared_b32(&shared->memory.tiles.scale_b[state.index][place]);
-    float b;
-    memcpy(&b, &bits, sizeof b);
+    const float b =
+        bits_to_float(ld_shared_b32(&shared->memory.tiles.scale_b[state.index][place]));
     UNROLL for (int j = 0; j < BM / 16; ++j) {
         const struct b64 pair = ld_shared_b64(&scale_a[8 * j + threadIdx.x % 4 * 2]);
         memcpy(&scale[2 * j], &pair, sizeof pair);

@@ -98,12 +98,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 }
 
 /* A scale in global memory. */
-DEVICE float load_scale(const float *scale) {
-    const uint32_t bits = ld_global_b32(scale);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {

@@ -90,12 +90,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 }
 
 /* A scale in global memory. */
-DEVICE float load_scale(const float *scale) {
-    const uint32_t bits = ld_global_b32(scale);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* The factors for the sums of this thread's two rows of 64: the scales of A for rows `row` and
  * row + 8 of the matrix, times the scale of B. Outside the matrix they are zero. Any thread.

@@ -117,12 +117,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
 }
 
 /* A scale in shared memory. */
-DEVICE float load_scale(const float *scale) {
-    const uint32_t bits = ld_shared_b32(scale);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+DEVICE float load_scale(const float *scale) { return bits_to_float(ld_shared_b32(scale)); }
 
 /* Releases the stage, which this warp has read, to the producers of all CTAs of the cluster: lane r
  * arrives at CTA r's barrier. A whole warp. mapa, mbarrier.arrive */

@@ -87,11 +87,8 @@ DEVICE void column_store_share(const float sums[TEAMS][BM * PITCH], const float 
     UNROLL for (int i = 0; i < MOST_CHUNKS; ++i) {
         const int number = column_store_chunk(args, i), row = number / ROW_CHUNKS;
         if (number >= chunks) continue;
-        const uint32_t bits = ld_shared_b32(&scale[row]);
-        float of_row;
-        memcpy(&of_row, &bits, sizeof of_row);
         column_sum_store(args, first_row + row, first_column + number % ROW_CHUNKS * SUM_CHUNK,
-                         of_row * unit, total[i]);
+                         bits_to_float(ld_shared_b32(&scale[row])) * unit, total[i]);
     }
     /* No CTA ends while another one may still read its sums. barrier.cluster.wait */
     if (args->splits > 1) cluster_wait();

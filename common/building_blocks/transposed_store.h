@@ -14,10 +14,7 @@
 
 /* The scale of a row of A; 0 beyond m. Any thread. */
 DEVICE float scale_of_row(const struct gemm_args *args, int row, float unit) {
-    const uint32_t bits = row < args->m ? ld_global_b32(&args->scales.a[row]) : 0;
-    float scale;
-    memcpy(&scale, &bits, sizeof scale);
-    return scale * unit;
+    return bits_to_float(row < args->m ? ld_global_b32(&args->scales.a[row]) : 0) * unit;
 }
 
 /* Converts 64 x 64 accumulators, each row of D times its scale and `unit`, and writes them to

@@ -70,4 +70,11 @@ DEVICE element_t second_of_pair(uint32_t pair) {
 #include "sim/hopper/element.h"
 #endif
 
+/* The float of these bits, such as a scale that was loaded as a word. Any thread. */
+DEVICE float bits_to_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 #endif
