@@ -46,6 +46,9 @@ enum {
     THREADS = 128 * (1 + CONSUMERS),
     ROWS = PINGPONG ? BM : BM / CONSUMERS, /* of a consumer */
     RELEASES = CLUSTER * 4 * (PINGPONG ? 1 : CONSUMERS), /* warps that read a stage */
+    /* Is a tile stored under the next one's main loop? Half as many registers again as those of the
+     * accumulators have to be free, and with ping-pong the other consumer multiplies meanwhile. */
+    PACKED = !PINGPONG && ROWS * BN <= 64 * 256,
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
 static_assert(ROWS / EPILOGUE_M * (BN / EPILOGUE_N) % BUFFERS == 0, "buffers take turns in tiles");

@@ -55,6 +55,16 @@ static inline int fit_stages(int slabs, int width) {
  * each. Of the last shares some may have fewer or none. Host, or any thread. */
 #define fit_share(width, ctas) ((((width) / 8 + 1) / 2 + (ctas)-1) / (ctas))
 
+/* The most bytes of sums that the last CTA of a tile adds up. */
+#ifndef FIT_LAST_ADDS
+#define FIT_LAST_ADDS (160 * 1024)
+#endif
+
+/* Does a second kernel add up the layers of the tiles, on all SMs? Host, or any thread. */
+#define fit_added_apart(slabs, width, layers, in_cluster)                                          \
+    ((in_cluster) == 1 && (layers) > 1 &&                                                          \
+     (layers) * ((width) * (slabs) * 64 * (int)sizeof(float)) > FIT_LAST_ADDS)
+
 /* Clusters along the side operand. */
 static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
                                     const struct fit *fit) {
@@ -82,9 +92,11 @@ static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct
 /*
  * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
  * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs. The others are fitted together to the times of 11,800 cuts of 258 shapes, by an
- * earlier form of fitted.cu (docs/results/h200-cuts-earlier.txt). Of a shape's cuts, the one with
- * the smallest prediction takes 3.3 % longer than the fastest, in the mean.
+ * hardware needs, and FIT_L2_APART is the probe's rate for all SMs (docs/results/probe.txt). The
+ * last two are fitted to the times of 13,500 cuts of 263 shapes (docs/results/h200-cuts.txt), the
+ * others together to those of an earlier form of fitted.cu (h200-cuts-earlier.txt). Of a shape's
+ * cuts in the first record, the one with the smallest prediction takes 3.3 % longer than the
+ * fastest, in the mean.
  */
 enum {
     FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
@@ -93,6 +105,7 @@ enum {
     FIT_ISSUE = 121,         /* a k-tile's wait, fence, issue and release */
     FIT_L2_BYTES = 52,       /* from the L2 to one SM */
     FIT_L2_UNALIGNED = 29,   /* the same, if a row of a box lies in two lines */
+    FIT_L2_APART = 35,       /* the same, if the CTAs of a cluster load nothing in common */
     FIT_LINE_BYTES = 128,    /* of the L2 */
     FIT_MEMORY_BYTES = 1871, /* from DRAM to all SMs */
     FIT_TRIP = 2960,         /* a tile's fixed time, and a stage's from one load to the next */
@@ -102,6 +115,8 @@ enum {
     FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
     FIT_CLUSTER_SUM = 3354,  /* a cluster's sums: two barriers, and the cluster's launch */
     FIT_REMOTE_BYTES = 8,    /* of sums, from other CTAs of the cluster */
+    FIT_SECOND_KERNEL = 6500, /* from the GEMM's end to that of the kernel which adds up its sums */
+    FIT_SUMS_HELD = 32000000, /* bytes of sums that the L2 holds beside the operands */
 };
 
 /* What a choice depends on. */
@@ -118,6 +133,8 @@ struct fit_search {
     const struct gemm_problem *problem;
     int slabs, k_tiles, sms;
     double byte;   /* cycles until an SM has a byte from the L2 */
+    double apart;  /* the same, if the CTAs of a cluster load nothing in common */
+    double memory_byte; /* cycles until all SMs together have a byte from DRAM */
     double memory; /* cycles to read the operands from DRAM, and to write D */
     int resident;  /* clusters at once */
     struct fit best;
@@ -131,8 +148,9 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
     const int slabs = search->slabs, width = fit->width;
     const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
     const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
+    const double byte = fit->splits_in_cluster > 1 ? search->apart : search->byte;
     const double fetch = (width / fit->sharing_fitted + 64 * slabs / fit->sharing_side) *
-                         (2 * BK * search->byte);
+                         (2 * BK * byte);
     /* A stage is loaded again one trip after it is released. */
     const double trip = (double)FIT_TRIP / fit_stages(slabs, width);
     return fit_most(fit_most(share * (fit_most(multiply, read) + FIT_GAP), FIT_ISSUE),
@@ -149,6 +167,18 @@ static inline double fit_sums(const struct fit_search *search, const struct fit 
 static inline double fit_cluster_sum(const struct fit_search *search, const struct fit *fit) {
     const double share = 64 * search->slabs * fit->width * 4.0 / fit->splits_in_cluster;
     return FIT_CLUSTER_SUM + (fit->splits_in_cluster - 1) * share / FIT_REMOTE_BYTES;
+}
+
+/* Cycles to add up so many layers of `tiles` tiles: those of a tile's last CTA, or of the second
+ * kernel, in which each SM reads as many sums as it has stored. */
+static inline double fit_layer_sums(const struct fit_search *search, const struct fit *fit,
+                                    int layers, double tiles) {
+    const double sums = fit_sums(search, fit);
+    if (!fit_added_apart(search->slabs, fit->width, layers, fit->splits_in_cluster))
+        return FIT_COUNT + layers * sums;
+    const double bytes = tiles * layers * 64 * search->slabs * fit->width * sizeof(float);
+    const double beyond_l2 = bytes > FIT_SUMS_HELD ? bytes - FIT_SUMS_HELD : 0;
+    return FIT_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
 }
 
 /* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
@@ -168,7 +198,9 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
     fit.cycles = fit_most(loop, search->memory) + waves * tile;
     if (in_cluster > 1) fit.cycles += waves * fit_cluster_sum(search, &fit);
-    if (layers > 1) fit.cycles += FIT_COUNT + layers * fit_sums(search, &fit);
+    if (layers > 1)
+        fit.cycles += fit_layer_sums(search, &fit, layers,
+                                     (double)clusters * fit.sharing_side * fit.sharing_fitted);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
 
@@ -201,14 +233,15 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     fit_try(search, fit, (int)all);
 }
 
-/* Layers of a tile, each of fit.splits_in_cluster parts: as many as fit, and as their sums are
- * worth; of them, the fewest that have no more k-tiles each. */
-static inline int fit_layers(const struct fit_search *search, struct fit fit, int most) {
+/* Layers of a tile, each of fit.splits_in_cluster parts: as many as fit, and, if its last CTA adds
+ * them up, as their sums are worth; of them, the fewest that have no more k-tiles each. */
+static inline int fit_layers(const struct fit_search *search, struct fit fit, int most,
+                             bool last_adds) {
     const int k_tiles = ceil_div(search->k_tiles, fit.splits_in_cluster); /* of a layer's part */
     if (most > k_tiles / FIT_LEAST_K_TILES) most = k_tiles / FIT_LEAST_K_TILES;
     if (most < 2) return 1;
     const double worth = k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
-    if (worth < (double)most * most) most = (int)sqrt(worth);
+    if (last_adds && worth < (double)most * most) most = (int)sqrt(worth);
     return most < 2 ? 1 : ceil_div(k_tiles, ceil_div(k_tiles, most));
 }
 
@@ -236,7 +269,10 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
         if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
         fit.width = fit_width(fitted, clusters * line);
-        fit.splits = fit_layers(search, fit, room / (tiles_side * clusters));
+        const int most = room / (tiles_side * clusters);
+        fit.splits = fit_layers(search, fit, most, false);
+        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
+        fit.splits = fit_layers(search, fit, most, true);
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
         if (fit.width == 8) return;
     }
@@ -259,7 +295,7 @@ static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit
     for (int tiles = widest; tiles < widest + FIT_FEW_LAYERED; ++tiles) {
         if ((int64_t)tiles_side * tiles * 2 > room) return;
         fit.width = fit_width(fitted, tiles);
-        fit.splits = in_cluster * fit_layers(search, fit, room / (tiles_side * tiles));
+        fit.splits = in_cluster * fit_layers(search, fit, room / (tiles_side * tiles), true);
         if (fit.splits > in_cluster) fit_try_width(search, fit, tiles_side, tiles);
         if (fit.width == 8) return;
     }
@@ -272,6 +308,8 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
                                 1.0 / (rates.l2 * (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED)),
+                                1.0 / (rates.l2 * (aligned ? FIT_L2_APART : FIT_L2_UNALIGNED)),
+                                1.0 / (rates.memory * FIT_MEMORY_BYTES),
                                 elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0,
                                 {FIT_WIDEST(slabs), 1, 1, 1, 1, false, INFINITY}};
     return search;

@@ -8,6 +8,9 @@
  * tile, and its first loads and its epilogue are exposed. What it hides: the idle SMs of an
  * incomplete wave, and rows of a tile that lie beyond D.
  *
+ * The sums of a tile's parts are added up by the cluster that has them, by the CTA that comes last,
+ * or, if they are many bytes, by a second kernel on all SMs.
+ *
  * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
  * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
  *
@@ -124,6 +127,13 @@ DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
     return tile;
 }
 
+/* Finds the tile of the CTA at the work's line and place of a layer's cluster `number`. */
+DEVICE void find_tile(const struct gemm_args *args, struct work *work, int number, int width) {
+    const struct tile tile = cluster_tile(args, number);
+    work->side = (tile.m * args->fit.sharing_fitted + work->line) * args->fit.rows;
+    work->fitted = (tile.n * args->fit.sharing_side + work->place) * width;
+}
+
 DEVICE struct work work_of(const struct gemm_args *args, int width) {
     const int in_line = args->fit.sharing_side, size = cluster_size(args);
     const int parts = args->fit.splits_in_cluster;
@@ -145,9 +155,7 @@ DEVICE struct work work_of(const struct gemm_args *args, int width) {
     work.with_fitted = 0;
     for (int line = 0; line < args->fit.sharing_fitted; ++line)
         work.with_fitted |= 1 << (first_of_part + line * in_line + work.place);
-    const struct tile tile = cluster_tile(args, cluster - layer * clusters);
-    work.side = (tile.m * args->fit.sharing_fitted + work.line) * args->fit.rows;
-    work.fitted = (tile.n * in_line + work.place) * width;
+    find_tile(args, &work, cluster - layer * clusters, width);
     return work;
 }
 
@@ -249,6 +257,10 @@ DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, str
 
 /* ---- the sums of the other parts ---- */
 
+/* Does the second kernel add up the tiles? Any thread, and the host. */
+#define added_apart(args, width)                                                                   \
+    fit_added_apart(SLABS, width, (args)->fit.layers, (args)->fit.splits_in_cluster)
+
 /* The number of the tile of a CTA with this layer, or of its share of a tile, for the sums and the
  * counter. A layer is a part, or what a cluster adds up of its parts. */
 DEVICE int number_of(const struct gemm_args *args, int layer) {
@@ -282,17 +294,15 @@ DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, int n
     return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.layers - 1;
 }
 
-/* Stores this part's sums and counts them. Returns count_layer()'s answer. All consumer threads. */
-DEVICE bool leave_sums(struct smem *shared, const struct gemm_args *args, struct work work,
-                       int width, const float *acc) {
-    const int number = number_of(args, work.part);
-    struct b128 *to = sums_of(args, number, work.part, width / 8);
+/* Stores this part's sums. All consumer threads. */
+DEVICE void leave_sums(const struct gemm_args *args, struct work work, int width,
+                       const float *acc) {
+    struct b128 *to = sums_of(args, number_of(args, work.part), work.part, width / 8);
     UNROLL for (int i = 0; i < width / 8; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
         st_global_b128(&to[i * CONSUMER_THREADS], chunk);
     }
-    return count_layer(shared, args, number);
 }
 
 /* Adds up the sums of all parts, this CTA's too, in the order of the parts: so the result does not
@@ -597,7 +607,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         return;
     }
     if (args->splits > 1) {
-        if (!leave_sums(shared, args, work, width, acc)) return;
+        leave_sums(args, work, width, acc);
+        if (added_apart(args, width)) return;
+        if (!count_layer(shared, args, number_of(args, work.part))) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;
@@ -618,7 +630,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args,
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
      * griddepcontrol.launch_dependents */
-    if (EARLY) griddepcontrol_launch_dependents();
+    if (EARLY || added_apart(args, width)) griddepcontrol_launch_dependents();
     if (loads) {
         pipeline_init(shared->ring, args->fit.stages,
                       SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
@@ -658,6 +670,64 @@ WIDTHS(KERNEL_OF_WIDTH)
 #define FUNCTION_OF_WIDTH(n) (const void *)kernel_##n,
 static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 - 1] */
 
+/* ---- the second kernel ---- */
+
+/* Stores four sums of a chunk in D: this thread's of rows r and r + 8 of the product, and of two
+ * columns. Any thread. */
+DEVICE void store_sums(const struct gemm_args *args, struct work work, int chunk,
+                       const float sum[4]) {
+    const int lane = threadIdx.x % 32;
+    UNROLL for (int i = 0; i < 4; ++i) {
+        const int in_tile = threadIdx.x / 32 * 16 + i / 2 * 8 + lane / 4;
+        const int side = work.side + in_tile;
+        const int fitted = work.fitted + chunk * 8 + lane % 4 * 2 + i % 2;
+        const int row = args->fit.transposed ? fitted : side;
+        const int column = args->fit.transposed ? side : fitted;
+        if (in_tile < args->fit.rows && row < args->m && column < args->n)
+            st_global_element(&args->d[row * args->ldd + column], float_to_element(sum[i]));
+    }
+}
+
+/* Adds up the layers of every tile, in their order, and stores D, where a tile has so many layers
+ * that one CTA would take long. Each CTA has a chunk of columns of a tile. It begins while the
+ * GEMM's last CTAs are still at work. */
+KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS args) {
+    const int chunks = args.fit.width / 8, size = cluster_size(&args), layers = args.fit.layers;
+    const int number = blockIdx.x / chunks, chunk = blockIdx.x - number * chunks;
+    const int rank = number % size;
+    struct work work = {0};
+    work.line = rank / args.fit.sharing_side;
+    work.place = rank % args.fit.sharing_side;
+    find_tile(&args, &work, number / size, args.fit.width);
+    if (EARLY) griddepcontrol_launch_dependents();
+    /* The GEMM is complete, and with it all sums. griddepcontrol.wait */
+    griddepcontrol_wait();
+    float total[4] = {0};
+    NO_UNROLL for (int first = 0; first < layers; first += FLIGHT) {
+        const struct b128 *from = sums_of(&args, number, first, chunks) + chunk * CONSUMER_THREADS;
+        const int layer = chunks * CONSUMER_THREADS;
+        struct b128 flight[FLIGHT];
+        UNROLL for (int i = 0; i < FLIGHT; ++i)
+            if (first + i < layers) flight[i] = ld_global_b128(&from[i * layer]);
+        UNROLL for (int i = 0; i < FLIGHT; ++i) {
+            if (first + i >= layers) continue;
+            float addend[4];
+            memcpy(addend, &flight[i], sizeof addend);
+            UNROLL for (int j = 0; j < 4; ++j) total[j] += addend[j];
+        }
+    }
+    store_sums(&args, work, chunk, total);
+}
+
+/* Enqueues add_tiles() behind the GEMM. Host. */
+static enum gemm_status launch_add_tiles(const struct gemm_args *args, int tiles, void *stream) {
+    const struct gemm_launch launch = {.kernel = (const void *)add_tiles, .name = "add_tiles",
+                                       .grid = tiles * (args->fit.width / 8), .cluster = 1,
+                                       .threads = CONSUMER_THREADS, .smem_bytes = 0,
+                                       .stream = stream, .early = GEMM_EARLY};
+    return gemm_launch_kernel(&launch, args);
+}
+
 /* ---- the launch ---- */
 
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
@@ -681,12 +751,14 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,
                         fit.transposed ? args.fit.rows : fit.width, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int64_t ctas = fit_tiles(p, SLABS, &fit) * fit.splits;
-    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, (int)ctas, stream);
+    const int tiles = (int)fit_tiles(p, SLABS, &fit);
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles * fit.splits, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
     launch.cluster = fit.sharing_side * fit.sharing_fitted * fit.splits_in_cluster;
     launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
-    return gemm_launch_kernel(&launch, &args);
+    const enum gemm_status status = gemm_launch_kernel(&launch, &args);
+    return status || !added_apart(&args, fit.width) ? status
+                                                     : launch_add_tiles(&args, tiles, stream);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

@@ -9,6 +9,7 @@
 #include "configuration.h" /* first: it chooses constants that the others have defaults for */
 
 #include "building_blocks/epilogue_store.h"
+#include "building_blocks/packed_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/cluster.h"
@@ -91,7 +92,8 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies and stores tile after tile, or its half of them. One warpgroup. */
+/* Multiplies and stores tile after tile, or its half of them. If PACKED, a tile is stored under the
+ * next one's main loop, a piece after each k-tile. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
     const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
     const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
@@ -99,6 +101,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     float acc[ROWS / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    struct packed_tile packed; /* the tile before this one, if PACKED */
+    packed.waits = false;
     int number = blockIdx.x / CLUSTER;
     if (PINGPONG && consumer == 1) {
         number += gridDim.x / CLUSTER;
@@ -114,6 +118,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         issue_k_tile(shared, &state, first_row, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, first_row, acc, k_tile);
+            if (PACKED)
+                packed_store(shared->d[consumer], args, &packed, k_tile - 1, k_tile, 1 + consumer);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group, mbarrier.arrive */
             wgmma_wait_group(1);
@@ -124,10 +130,18 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS, BN,
-                     acc[0], 1 + consumer);
+        if (PACKED) {
+            /* What a main loop of few k-tiles has left of the tile before. */
+            packed_store(shared->d[consumer], args, &packed, args->tiles_k - 1, PIECES,
+                         1 + consumer);
+            packed_tile_fill(&packed, acc[0], tile.m * BM + first_row, tile.n * BN);
+        } else {
+            epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS,
+                           BN, acc[0], 1 + consumer);
+        }
         if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
     }
+    if (PACKED) packed_store(shared->d[consumer], args, &packed, 0, PIECES, 1 + consumer);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }

@@ -20,6 +20,8 @@
  *   k-tile    a k-tile in the main loop, if the L2 is fast enough. The Tensor Core's share is
  *             tile_m * tile_n * 64 * 2 / 4096; the rest is lost between multiplications.
  *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
+ *   hidden    what of it a cooperative kernel hides under the next tile's main loop, if that is
+ *             long enough: it stores a piece after each k-tile.
  *   splits    0: kernel.cu, which is persistent. 1 or more: split_k.cu, with so many CTAs of a
  *             cluster that share a tile. It is not persistent: it is for problems whose tiles are
  *             all resident at once. Its CTAs on the same SM share the Tensor Core and what the L2
@@ -33,33 +35,35 @@
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
-    /* name          splits k-tile overhead */                                                     \
-    f(coop256,            0, 1085, 2047)                                                           \
-    f(coop200_four,       0,  816, 3351)                                                           \
-    f(coop224,            0,  896, 2440)                                                           \
-    f(coop256x160,        0, 1280, 4147)                                                           \
-    f(pp192,              0,  768, 1428)                                                           \
-    f(pp192_cluster,      0,  768, 1600)                                                           \
-    f(pp128,              0,  528,  319)                                                           \
-    f(split1_64x64,       1,  424, 1321)                                                           \
-    f(split1_64x32,       1,  269,  596)                                                           \
-    f(split1_64x128,      1,  555, 1506)                                                           \
-    f(split4_64x64,       4,  323, 3091)                                                           \
-    f(split8_64x64,       8,  245, 3945)                                                           \
-    f(direct_16x8,   DIRECT,  176,  200)                                                           \
-    f(direct_16x16,  DIRECT,  272,  248)                                                           \
-    f(direct_16x32,  DIRECT,  381,  924)
+    /* name          splits k-tile overhead hidden */                                              \
+    f(coop256,            0, 1060, 2047, 1050)                                                     \
+    f(coop256_alone,      0, 1050, 1900,  900)                                                     \
+    f(coop200_four,       0,  816, 3351, 1800)                                                     \
+    f(coop224,            0,  905, 2440, 1100)                                                     \
+    f(pp192,              0,  768, 1428,    0)                                                     \
+    f(pp192_cluster,      0,  768, 1600,    0)                                                     \
+    f(pp128,              0,  528,  319,    0)                                                     \
+    f(split1_64x64,       1,  424, 1321,    0)                                                     \
+    f(split1_64x32,       1,  269,  596,    0)                                                     \
+    f(split1_64x128,      1,  555, 1506,    0)                                                     \
+    f(split4_64x64,       4,  323, 3091,    0)                                                     \
+    f(split8_64x64,       8,  245, 3945,    0)                                                     \
+    f(direct_16x8,   DIRECT,  176,  200,    0)                                                     \
+    f(direct_16x16,  DIRECT,  272,  248,    0)                                                     \
+    f(direct_16x32,  DIRECT,  381,  924,    0)
 // clang-format on
 
 enum { DIRECT = -1 };
 
 /* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
- * a row of a box is then one line of the cache. L2_BYTES_UNALIGNED: if a row of a box lies in two
- * lines. All SMs load all the time in a persistent kernel, and each gets less. MEMORY_BYTES: memory
- * to all SMs. */
-enum { L2_BYTES = 58, L2_BYTES_UNALIGNED = 36, L2_PERSISTENT = 58, L2_PERSISTENT_UNALIGNED = 32 };
+ * a row of a box is then one line of the cache. L2_APART: if the CTAs of a cluster load nothing in
+ * common. L2_BYTES_UNALIGNED: if a row of a box lies in two lines. All SMs load all the time in a
+ * persistent kernel, and each gets less. MEMORY_BYTES: memory to all SMs. */
+enum { L2_BYTES = 58, L2_APART = 46, L2_BYTES_UNALIGNED = 36 };
+enum { L2_PERSISTENT = 58, L2_PERSISTENT_UNALIGNED = 32 };
 enum { LINE_BYTES = 128, MEMORY_BYTES = 2590 };
 enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
+enum { HIDING_K_TILES = 8 }; /* as many as a tile has pieces, or more */
 /* Cycles from the launch to the first k-tile and from the last one to the end, beyond what a launch
  * of fitted.cu takes. */
 enum { START_PERSISTENT = 4166, START_SPLIT = 1524 };
@@ -69,7 +73,7 @@ static const double EXPOSED_PERSISTENT = 0.50, EXPOSED_SPLIT = 0.22;
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
     int splits;
-    double k_tile, overhead;
+    double k_tile, overhead, hidden;
 };
 
 #define DECLARE(name, ...)                                                                         \
@@ -133,16 +137,18 @@ static double configuration_cycles(const struct configuration *c, const struct g
         kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
     const double flops = 2.0 * kernel->tile_m * kernel->tile_n * kernel->tile_k;
     const struct gemm_rates rates = gemm_device_rates();
-    const double l2 = rates.l2 * (split     ? aligned ? L2_BYTES : L2_BYTES_UNALIGNED
-                                  : aligned ? L2_PERSISTENT
-                                            : L2_PERSISTENT_UNALIGNED);
+    const int l2_aligned = c->splits > 1 ? L2_APART : split ? L2_BYTES : L2_PERSISTENT;
+    const int l2_unaligned = split ? L2_BYTES_UNALIGNED : L2_PERSISTENT_UNALIGNED;
+    const double l2 = rates.l2 * (aligned ? l2_aligned : l2_unaligned);
     const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE), share * fetched / l2);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
+    const double overhead =
+        c->overhead - c->hidden * (k_tiles < HIDING_K_TILES ? (k_tiles - 1.0) / HIDING_K_TILES : 1);
     const double main_loop = waves * k_tiles * k_tile;
     const double memory = elements * 2 / (rates.memory * MEMORY_BYTES);
     const double longer = most(main_loop, memory), shorter = main_loop + memory - longer;
     return (split ? START_SPLIT : START_PERSISTENT) + longer +
-           (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * c->overhead;
+           (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * overhead;
 }
 
 /* On the current device. */
