@@ -43,7 +43,8 @@ from source import Source
 
 BLOCKS = "building_blocks/"
 HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h", "column_sum.h", "column_store.h", "transposed_store.h", "part_store.h")
+           "wide_store.h", "column_sum.h", "column_store.h", "transposed_store.h", "part_store.h",
+           "packed_store.h")
 # Compiled with every kernel; and with one, whose launch otherwise chooses how it cuts a problem.
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOADED_BOUNDS = os.path.join(HERE, "loaded_bounds.c")

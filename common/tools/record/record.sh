@@ -23,7 +23,7 @@
 #   weak              30 s   10 on eight shapes at which an older selection was slow
 #   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
-#   cuts              75 s   ways to compute with 10: cuts for its fitted.cu, and the other
+#   cuts             110 s   ways to compute with 10: cuts for its fitted.cu, and the other
 #                            configurations; fit.h's constants can be fitted to it
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
@@ -323,9 +323,11 @@ cut_shapes=$cut_shapes,8x64x64,8x64x512,16x8x128,16x16x320,24x3072x768,8192x8x20
 # Drawn shapes that 10's pages name.
 cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672,33x960x192
 cut_shapes=$cut_shapes,178x64x7296,5551x616x32720
+# Few tiles, and a long k.
+cut_shapes=$cut_shapes,128x128x32768,384x384x8192,512x512x65536,512x512x8192,400x256x12288
 
 section_cuts() {
-    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 75"
+    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 110"
     echo "+ $command"
     [ -n "$dry" ] && return
     begin h200-cuts.txt
