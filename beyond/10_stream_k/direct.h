@@ -4,7 +4,7 @@
 #ifndef DIRECT_H
 #define DIRECT_H
 
-#include "gemm.h"
+#include "cost.h"
 
 enum {
     DIRECT_STEP = 32,       /* columns of k that a warp multiplies at once: 64 bytes of a row */
@@ -53,13 +53,18 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* ---- the prediction ---- */
 
-/* Of an H200, as in fit.h: bytes per cycle of the SM clock, and cycles. Fitted together with
- * fit.h's constants to docs/results/h200-cuts-earlier.txt. */
+/* Cycles, and bytes per cycle, of an H200. The third from the last is the probe's rate for all SMs,
+ * the others are fitted together with the lower half of cost.h. */
 enum {
-    DIRECT_START = 395,        /* addresses, beyond what a launch of fitted.cu takes */
-    DIRECT_TRIP = 951,         /* from a load to its bytes, from DRAM */
-    DIRECT_L2_BYTES = 31,      /* from the L2 to an SM */
-    DIRECT_MEMORY_BYTES = 1681 /* from DRAM to all SMs */
+    DIRECT_START = 130,        /* addresses, sums and D, beyond what every launch takes */
+    DIRECT_WAVE = 1030,        /* each further wave of CTAs */
+    DIRECT_TRIP = 520,         /* a warp's loads, from one step to the next, at the least */
+    DIRECT_STEP_CYCLES = 243,  /* a step of a warp, and for each column of the tile ... */
+    DIRECT_STEP_COLUMN = 13,   /* ... so many more */
+    DIRECT_TILE_COLUMN = 23,   /* sums and D, for each column of the tile */
+    DIRECT_MEMORY_BYTES = 1874, /* from DRAM to all SMs, by loads in this order */
+    DIRECT_L2_BYTES = 33,      /* from the L2 to an SM, by ordinary loads */
+    DIRECT_PARTIAL = 13,       /* percent by which these take longer, if a row begins in a sector */
 };
 
 /* CTAs of so many warps on an SM at once: direct.cu's kernels are for 2, 4, 8 and 16. */
@@ -71,24 +76,26 @@ static inline int direct_ctas(int warps) {
 }
 
 /* Predicts the cycles of direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
- * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM.
- * `step`: cycles for each step of a warp that comes after the first trip's. `tile`: cycles for the
- * sums and D, once for each wave of CTAs. */
+ * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM. */
 static inline double direct_cycles(const struct gemm_problem *p, int side_rows, int fitted_rows,
-                                   double step, double tile, int sms, struct gemm_rates rates) {
+                                   int sms, struct gemm_rates rates) {
     const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
     const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
     const int64_t at_once = (int64_t)sms * direct_ctas(cut.warps);
     const double waves = (double)((tiles + at_once - 1) / at_once);
+    const double step = DIRECT_STEP_CYCLES + DIRECT_STEP_COLUMN * fitted_rows;
     const double trips = step * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
     /* Of the SM with the most tiles. */
     const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
-    const double l2 = cut.rows * share * p->k * 2 / (rates.l2 * DIRECT_L2_BYTES);
-    const double bytes = DIRECT_TRIP + (l2 > memory ? l2 : memory);
-    const double latency = waves * (trips > DIRECT_TRIP ? trips : DIRECT_TRIP);
-    return DIRECT_START + (latency > bytes ? latency : bytes) + waves * tile;
+    const bool whole = cost_in_sectors(p->lda) && cost_in_sectors(p->ldb);
+    const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
+                      (rates.l2 * DIRECT_L2_BYTES);
+    const double bytes = DIRECT_TRIP + cost_most(l2, memory);
+    const double latency = waves * cost_most(trips, DIRECT_TRIP);
+    return DIRECT_START + cost_most(latency, bytes) + (waves - 1) * DIRECT_WAVE +
+           waves * DIRECT_TILE_COLUMN * fitted_rows;
 }
 
 #endif

@@ -2,17 +2,15 @@
  * fit.h: how fitted.cu cuts a problem: the choice of a tile, of a cluster and of the parts of k.
  *
  * For each way to cut the problem a formula predicts the cycles, and the smallest prediction is
- * taken. Its constants have physical names, and most of their values are fitted (below).
+ * taken. cost.h has what it adds up.
  */
 #ifndef FIT_H
 #define FIT_H
 
-#include <math.h>
-
-#include "gemm.h"
+#include "cost.h"
 
 enum {
-    BK = 64, /* of a k-tile: rows of 128 bytes */
+    BK = COST_BK, /* of a k-tile: rows of 128 bytes */
     FIT_CLUSTERS = 8, /* sizes of clusters: 1 to 8 */
     FIT_MOST_STAGES = 16,
 };
@@ -89,36 +87,6 @@ static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct
 
 /* ---- the prediction ---- */
 
-/*
- * Of an H200, rates in bytes per cycle of the SM clock, the others in cycles; gemm_device_rates()
- * has another device's share of them. Tensor Core and shared memory begin with the least that the
- * hardware needs, and FIT_L2_APART is the probe's rate for all SMs (docs/results/probe.txt). The
- * last two are fitted to the times of 13,500 cuts of 263 shapes (docs/results/h200-cuts.txt), the
- * others together to those of an earlier form of fitted.cu (h200-cuts-earlier.txt). Of a shape's
- * cuts in the first record, the one with the smallest prediction takes 3.3 % longer than the
- * fastest, in the mean.
- */
-enum {
-    FIT_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
-    FIT_SHARED_BYTES = 89,   /* wgmma reads both operands from shared memory; 128 at the most */
-    FIT_GAP = 78,            /* between the multiplications of two k-tiles */
-    FIT_ISSUE = 121,         /* a k-tile's wait, fence, issue and release */
-    FIT_L2_BYTES = 52,       /* from the L2 to one SM */
-    FIT_L2_UNALIGNED = 29,   /* the same, if a row of a box lies in two lines */
-    FIT_L2_APART = 35,       /* the same, if the CTAs of a cluster load nothing in common */
-    FIT_LINE_BYTES = 128,    /* of the L2 */
-    FIT_MEMORY_BYTES = 1871, /* from DRAM to all SMs */
-    FIT_TRIP = 2960,         /* a tile's fixed time, and a stage's from one load to the next */
-    FIT_BARRIERS = 1700,     /* the barrier of a cluster, and its launch */
-    FIT_STORE_BYTES = 12,    /* of D, from an SM: staged, copied, on its way to the L2 */
-    FIT_COUNT = 2656,        /* sums are stored, counted, and found to be there */
-    FIT_SUMS_BYTES = 40,     /* of sums, to the workspace and back */
-    FIT_CLUSTER_SUM = 3354,  /* a cluster's sums: two barriers, and the cluster's launch */
-    FIT_REMOTE_BYTES = 8,    /* of sums, from other CTAs of the cluster */
-    FIT_SECOND_KERNEL = 6500, /* from the GEMM's end to that of the kernel which adds up its sums */
-    FIT_SUMS_HELD = 32000000, /* bytes of sums that the L2 holds beside the operands */
-};
-
 /* What a choice depends on. */
 struct fit_question {
     int m, n, k, splits;
@@ -133,40 +101,36 @@ struct fit_search {
     const struct gemm_problem *problem;
     int slabs, k_tiles, sms;
     double byte;   /* cycles until an SM has a byte from the L2 */
-    double apart;  /* the same, if the CTAs of a cluster load nothing in common */
+    double apart;  /* the same, if requests do not merge */
     double memory_byte; /* cycles until all SMs together have a byte from DRAM */
     double memory; /* cycles to read the operands from DRAM, and to write D */
     int resident;  /* clusters at once */
     struct fit best;
 };
 
-static inline double fit_most(double a, double b) { return a > b ? a : b; }
-
 /* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
 static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
                                 double share) {
     const int slabs = search->slabs, width = fit->width;
-    const double multiply = 64 * slabs * width * (2.0 * BK / FIT_TENSOR_CORE);
-    const double read = slabs * (64 + width) * (2.0 * BK / FIT_SHARED_BYTES);
-    const double byte = fit->splits_in_cluster > 1 ? search->apart : search->byte;
-    const double fetch = (width / fit->sharing_fitted + 64 * slabs / fit->sharing_side) *
-                         (2 * BK * byte);
+    const bool merged = fit->sharing_side * fit->sharing_fitted * fit->splits_in_cluster == 1;
+    const double fetch = ((double)width / fit->sharing_fitted + 64.0 * slabs / fit->sharing_side) *
+                         (2 * BK * (merged ? search->byte : search->apart));
     /* A stage is loaded again one trip after it is released. */
-    const double trip = (double)FIT_TRIP / fit_stages(slabs, width);
-    return fit_most(fit_most(share * (fit_most(multiply, read) + FIT_GAP), FIT_ISSUE),
-                    fit_most(share * fetch, trip));
+    const double trip = (double)COST_TRIP / fit_stages(slabs, width);
+    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
+    return cost_most(cost_most(share * work, COST_ISSUE), cost_most(share * fetch, trip));
 }
 
 /* Cycles to store the sums of one layer, and to read them: of a CTA's share of the tile. */
 static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / FIT_SUMS_BYTES) / fit->splits_in_cluster;
+    return 64 * search->slabs * fit->width * (4.0 / COST_SUMS_BYTES) / fit->splits_in_cluster;
 }
 
 /* Cycles in which the CTAs of a cluster add up their parts. Each of them has a share of the tile in
  * its own shared memory, and reads as much from every other CTA. */
 static inline double fit_cluster_sum(const struct fit_search *search, const struct fit *fit) {
     const double share = 64 * search->slabs * fit->width * 4.0 / fit->splits_in_cluster;
-    return FIT_CLUSTER_SUM + (fit->splits_in_cluster - 1) * share / FIT_REMOTE_BYTES;
+    return COST_CLUSTER_SUM + (fit->splits_in_cluster - 1) * share / COST_REMOTE_BYTES;
 }
 
 /* Cycles to add up so many layers of `tiles` tiles: those of a tile's last CTA, or of the second
@@ -175,10 +139,10 @@ static inline double fit_layer_sums(const struct fit_search *search, const struc
                                     int layers, double tiles) {
     const double sums = fit_sums(search, fit);
     if (!fit_added_apart(search->slabs, fit->width, layers, fit->splits_in_cluster))
-        return FIT_COUNT + layers * sums;
+        return COST_COUNT + layers * sums;
     const double bytes = tiles * layers * 64 * search->slabs * fit->width * sizeof(float);
-    const double beyond_l2 = bytes > FIT_SUMS_HELD ? bytes - FIT_SUMS_HELD : 0;
-    return FIT_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
+    const double beyond_l2 = bytes > COST_SUMS_HELD ? bytes - COST_SUMS_HELD : 0;
+    return COST_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
 }
 
 /* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
@@ -194,9 +158,9 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
     const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
     const double stored = 64 * search->slabs * fit.width * 2.0 / in_cluster; /* bytes of D */
-    double tile = FIT_TRIP + share * stored / FIT_STORE_BYTES;
-    if (fit.sharing_side * fit.sharing_fitted > 1) tile += FIT_BARRIERS;
-    fit.cycles = fit_most(loop, search->memory) + waves * tile;
+    double tile = COST_TRIP + cost_store(stored, share);
+    if (fit.sharing_side * fit.sharing_fitted > 1) tile += COST_BARRIERS;
+    fit.cycles = cost_most(loop, search->memory) + waves * tile;
     if (in_cluster > 1) fit.cycles += waves * fit_cluster_sum(search, &fit);
     if (layers > 1)
         fit.cycles += fit_layer_sums(search, &fit, layers,
@@ -304,13 +268,10 @@ static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit
 /* A search that has tried nothing yet; it lacks the number of clusters at once. */
 static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms,
                                               struct gemm_rates rates) {
-    const bool aligned = p->lda * 2 % FIT_LINE_BYTES == 0 && p->ldb * 2 % FIT_LINE_BYTES == 0;
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
-                                1.0 / (rates.l2 * (aligned ? FIT_L2_BYTES : FIT_L2_UNALIGNED)),
-                                1.0 / (rates.l2 * (aligned ? FIT_L2_APART : FIT_L2_UNALIGNED)),
-                                1.0 / (rates.memory * FIT_MEMORY_BYTES),
-                                elements * 2 / (rates.memory * FIT_MEMORY_BYTES), 0,
+                                1 / cost_l2_bytes(p, rates, true),
+                                1 / cost_l2_bytes(p, rates, false),
+                                1 / (rates.memory * COST_READ_BYTES), cost_memory(p, rates), 0,
                                 {FIT_WIDEST(slabs), 1, 1, 1, 1, false, INFINITY}};
     return search;
 }

@@ -15,65 +15,45 @@
 #include "fit.h"
 
 /*
- * The configurations. Predicted cycles of the SM clock:
+ * The configurations, and how each goes through its tiles. The schedule decides what of a tile's time
+ * is hidden; all other cycles follow from the tile and cost.h. The kernel of fitted.cu has a formula
+ * of its own, in fit.h.
  *
- *   k-tile    a k-tile in the main loop, if the L2 is fast enough. The Tensor Core's share is
- *             tile_m * tile_n * 64 * 2 / 4096; the rest is lost between multiplications.
- *   overhead  a tile besides its main loop: first loads, epilogue, the exchange of partial sums.
- *   hidden    what of it a cooperative kernel hides under the next tile's main loop, if that is
- *             long enough: it stores a piece after each k-tile.
- *   splits    0: kernel.cu, which is persistent. 1 or more: split_k.cu, with so many CTAs of a
- *             cluster that share a tile. It is not persistent: it is for problems whose tiles are
- *             all resident at once. Its CTAs on the same SM share the Tensor Core and what the L2
- *             delivers to the SM.
- *
- * DIRECT in the place of the splits is for direct.cu, which has a formula of its own in direct.h.
- * Its k-tile is a step of a warp, and its overhead belongs to a wave of CTAs.
- *
- * Fitted, together with the constants below, to runs on an H200,
- * docs/results/h200-cuts-earlier.txt. The kernel of fitted.cu has a formula of its own, in fit.h.
+ *   COOPERATIVE  kernel.cu, persistent: both consumers multiply one tile
+ *   PINGPONG     kernel.cu, persistent: each consumer multiplies its own tile
+ *   1, 4, 8      split_k.cu, not persistent: so many CTAs of a cluster share a tile's k loop. It is
+ *                for problems whose tiles are all resident at once
+ *   DIRECT       direct.cu; direct.h has its formula
  */
-// clang-format off
+enum { COOPERATIVE = 0, PINGPONG = -1, DIRECT = -2 };
 #define CONFIGURATIONS(f)                                                                          \
-    /* name          splits k-tile overhead hidden */                                              \
-    f(coop256,            0, 1060, 2047, 1050)                                                     \
-    f(coop256_alone,      0, 1050, 1900,  900)                                                     \
-    f(coop200_four,       0,  816, 3351, 1800)                                                     \
-    f(coop224,            0,  905, 2440, 1100)                                                     \
-    f(pp192,              0,  768, 1428,    0)                                                     \
-    f(pp192_cluster,      0,  768, 1600,    0)                                                     \
-    f(pp128,              0,  528,  319,    0)                                                     \
-    f(split1_64x64,       1,  424, 1321,    0)                                                     \
-    f(split1_64x32,       1,  269,  596,    0)                                                     \
-    f(split1_64x128,      1,  555, 1506,    0)                                                     \
-    f(split4_64x64,       4,  323, 3091,    0)                                                     \
-    f(split8_64x64,       8,  245, 3945,    0)                                                     \
-    f(direct_16x8,   DIRECT,  176,  200,    0)                                                     \
-    f(direct_16x16,  DIRECT,  272,  248,    0)                                                     \
-    f(direct_16x32,  DIRECT,  381,  924,    0)
-// clang-format on
+    f(coop256, COOPERATIVE) f(coop256_alone, COOPERATIVE) f(coop224, COOPERATIVE)                  \
+        f(pp192, PINGPONG) f(pp128, PINGPONG) f(split1_64x64, 1) f(split1_64x32, 1)                \
+            f(split4_64x64, 4) f(split8_64x64, 8) f(direct_16x8, DIRECT) f(direct_16x16, DIRECT)   \
+                f(direct_16x32, DIRECT)
 
-enum { DIRECT = -1 };
-
-/* Bytes per cycle. L2_BYTES: from the L2 to an SM, if every row begins at a multiple of LINE_BYTES:
- * a row of a box is then one line of the cache. L2_APART: if the CTAs of a cluster load nothing in
- * common. L2_BYTES_UNALIGNED: if a row of a box lies in two lines. All SMs load all the time in a
- * persistent kernel, and each gets less. MEMORY_BYTES: memory to all SMs. */
-enum { L2_BYTES = 58, L2_APART = 46, L2_BYTES_UNALIGNED = 36 };
-enum { L2_PERSISTENT = 58, L2_PERSISTENT_UNALIGNED = 32 };
-enum { LINE_BYTES = 128, MEMORY_BYTES = 2590 };
-enum { TENSOR_CORE = 4096 }; /* FLOPs per cycle of an SM */
-enum { HIDING_K_TILES = 8 }; /* as many as a tile has pieces, or more */
-/* Cycles from the launch to the first k-tile and from the last one to the end, beyond what a launch
- * of fitted.cu takes. */
-enum { START_PERSISTENT = 4166, START_SPLIT = 1524 };
-/* What the shorter one of main loop and memory adds: not all of it runs under the other. */
-static const double EXPOSED_PERSISTENT = 0.50, EXPOSED_SPLIT = 0.22;
+/* Cycles of an H200, and bytes per cycle; fitted with the lower half of cost.h, except for the
+ * handover, an mbarrier and a drain (docs/results/probe.txt). */
+enum {
+    /* kernel.cu */
+    START_PERSISTENT = 5390, /* to the first k-tile, and from the last one to the end, beyond what
+                              * every launch takes */
+    TILE = 720,              /* a cooperative tile, besides its main loop and its store */
+    HIDDEN = 71,             /* percent of both that run under the next tile's main loop, ... */
+    HIDING_K_TILES = 8,      /* ... if it has as many k-tiles as a tile has pieces, or more */
+    HANDOVER = 140,          /* from one ping-pong tile to the next */
+    EXPOSED_PERSISTENT = 6,  /* percent of the shorter one of SMs and memory */
+    /* split_k.cu */
+    START_SPLIT = 1300,
+    SPLIT_STORE_BYTES = 7, /* of D, from a CTA */
+    SPLIT_SUM = 150,       /* the exchange of a cluster's sums, besides their bytes */
+    SPLIT_SUM_BYTES = 4,   /* of these, from other CTAs */
+    EXPOSED_SPLIT = 28,    /* percent of the shorter one of main loop and memory */
+};
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
-    int splits;
-    double k_tile, overhead, hidden;
+    int schedule;
 };
 
 #define DECLARE(name, ...)                                                                         \
@@ -82,8 +62,8 @@ struct configuration {
 #define DECLARE_WHOLE(name)                                                                        \
     extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16_whole,                        \
         kernel_10_stream_k_##name##_bf16_whole;
-#define ENTRY(name, ...)                                                                           \
-    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, __VA_ARGS__},
+#define ENTRY(name, schedule)                                                                      \
+    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, schedule},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
@@ -106,49 +86,61 @@ enum {
     RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
 };
 
-static double most(double a, double b) { return a > b ? a : b; }
+/* The SMs' work and memory, whichever takes longer. Of the other, some percent do not run under it. */
+static double overlapped(double work, double memory, int exposed) {
+    const double longer = cost_most(work, memory), shorter = work + memory - longer;
+    return longer + shorter * exposed / 100;
+}
+
+/* kernel.cu, of which there is room for `resident` clusters at once. */
+static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
+                                bool cooperative, int resident, struct gemm_rates rates) {
+    if (p->m <= 64) return INFINITY;
+    const int tiles_m = ceil_div(ceil_div(p->m, kernel->tile_m), kernel->cluster); /* a cluster's */
+    const double waves = ceil((double)tiles_m * ceil_div(p->n, kernel->tile_n) / resident);
+    const int k_tiles = ceil_div(p->k, kernel->tile_k);
+    /* A cluster shares the columns of B. */
+    const double rows = kernel->tile_m + (double)kernel->tile_n / kernel->cluster;
+    const double fetch = rows * COST_BK * 2 / cost_l2_bytes(p, rates, kernel->cluster == 1);
+    const double main_loop =
+        k_tiles * cost_most(cost_multiply(kernel->tile_m / 64, kernel->tile_n), fetch);
+    const double store = kernel->tile_m * kernel->tile_n * 2.0 / COST_ALONE_BYTES;
+    const double under = k_tiles < HIDING_K_TILES ? (k_tiles - 1.0) / HIDING_K_TILES : 1;
+    const double exposed = cooperative ? (TILE + store) * (1 - under * HIDDEN / 100)
+                                       : HANDOVER + cost_most(0, (store - main_loop) / 2);
+    return START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0) +
+           overlapped(waves * (main_loop + exposed), cost_memory(p, rates), EXPOSED_PERSISTENT);
+}
+
+/* split_k.cu. CTAs on the same SM share the Tensor Core and what the L2 delivers to the SM. Its time
+ * hardly depends on whether rows begin at sectors. */
+static double split_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
+                           int splits, int resident, int sms, struct gemm_rates rates) {
+    const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
+    if (tiles > resident) return INFINITY;
+    const double share = ceil(cost_most(1, tiles * splits / sms)); /* of the SM with the most */
+    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), splits);
+    const int slabs = kernel->tile_m / 64, width = kernel->tile_n;
+    const int rows = p->m < kernel->tile_m ? p->m : kernel->tile_m;
+    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
+    const double fetch = (rows + width) * COST_BK * 2 / (rates.l2 * COST_L2_BYTES);
+    const double k_tile = cost_most(cost_most(share * work, COST_ISSUE), share * fetch);
+    const double sums = kernel->tile_m * width * 4.0 / splits; /* bytes, of a CTA's share */
+    const double exchange = splits > 1 ? SPLIT_SUM + (splits - 1) * sums / SPLIT_SUM_BYTES : 0;
+    return START_SPLIT + overlapped(k_tiles * k_tile, cost_memory(p, rates), EXPOSED_SPLIT) +
+           sums / 2 / SPLIT_STORE_BYTES + exchange;
+}
 
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
  * once. Infinite if the configuration is not for this problem, or does not fit the device. */
 static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                                   const struct gemm_problem *p, int resident, int sms) {
+                                   const struct gemm_problem *p, int resident, int sms,
+                                   struct gemm_rates rates) {
     if (resident == 0) return INFINITY;
-    if (c->splits == DIRECT)
-        return direct_cycles(p, kernel->tile_m, kernel->tile_n, c->k_tile, c->overhead, sms,
-                             gemm_device_rates());
-    const bool split = c->splits > 0;
-    const int tiles_m = ceil_div(p->m, kernel->tile_m), tiles_n = ceil_div(p->n, kernel->tile_n);
-    /* A cluster's work: one tile, whose k loop its CTAs split, or one tile for each of them. */
-    const double work = (double)(split ? tiles_m : ceil_div(tiles_m, kernel->cluster)) * tiles_n;
-    double waves = ceil(work / resident);
-    double share = 1; /* CTAs of an SM that run at the same time */
-    if (split) {
-        if (work > resident) return INFINITY;
-        waves = 1;
-        share = ceil(most(1, work * c->splits / sms)); /* of the SM with the most */
-    } else if (p->m <= 64) {
-        return INFINITY;
-    }
-
-    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), split ? c->splits : 1);
-    const bool aligned = p->lda * 2 % LINE_BYTES == 0 && p->ldb * 2 % LINE_BYTES == 0;
-    const int rows = split && p->m < kernel->tile_m ? p->m : kernel->tile_m;
-    const double fetched = /* by a CTA for one k-tile; the cluster shares the columns of B */
-        kernel->tile_k * 2.0 * (rows + kernel->tile_n / (split ? 1 : kernel->cluster));
-    const double flops = 2.0 * kernel->tile_m * kernel->tile_n * kernel->tile_k;
-    const struct gemm_rates rates = gemm_device_rates();
-    const int l2_aligned = c->splits > 1 ? L2_APART : split ? L2_BYTES : L2_PERSISTENT;
-    const int l2_unaligned = split ? L2_BYTES_UNALIGNED : L2_PERSISTENT_UNALIGNED;
-    const double l2 = rates.l2 * (aligned ? l2_aligned : l2_unaligned);
-    const double k_tile = most(most(c->k_tile, share * flops / TENSOR_CORE), share * fetched / l2);
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    const double overhead =
-        c->overhead - c->hidden * (k_tiles < HIDING_K_TILES ? (k_tiles - 1.0) / HIDING_K_TILES : 1);
-    const double main_loop = waves * k_tiles * k_tile;
-    const double memory = elements * 2 / (rates.memory * MEMORY_BYTES);
-    const double longer = most(main_loop, memory), shorter = main_loop + memory - longer;
-    return (split ? START_SPLIT : START_PERSISTENT) + longer +
-           (split ? EXPOSED_SPLIT : EXPOSED_PERSISTENT) * shorter + waves * overhead;
+    if (c->schedule == DIRECT) return direct_cycles(p, kernel->tile_m, kernel->tile_n, sms, rates);
+    return c->schedule > 0
+               ? split_cycles(kernel, p, c->schedule, resident, sms, rates)
+               : persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
 }
 
 /* On the current device. */
@@ -157,7 +149,8 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
     const int sms = gemm_sm_count();
     if (kernel->cluster > sms) return INFINITY;
-    return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms);
+    return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms,
+                                gemm_device_rates());
 }
 
 /* Kernels in the order of their predictions: `count` of them, of which there is room for `most`. */

@@ -44,8 +44,9 @@ const struct gemm_kernel *selection_kernel(int configuration) {
 }
 
 double selection_cycles(int configuration, const struct selection_tile *tile, int sms,
-                        const struct gemm_problem *p) {
+                        struct gemm_rates rates, const struct gemm_problem *p) {
     const struct gemm_kernel kernel = {
         .tile_m = tile->m, .tile_n = tile->n, .tile_k = tile->k, .cluster = tile->cluster};
-    return configuration_cycles(&configurations[configuration], &kernel, p, tile->resident, sms);
+    return configuration_cycles(&configurations[configuration], &kernel, p, tile->resident, sms,
+                                rates);
 }

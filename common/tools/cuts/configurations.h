@@ -22,6 +22,6 @@ int selection_find(const char *name);
 const struct gemm_kernel *selection_kernel(int configuration);
 /* What select.c predicts for it; infinite if the configuration is not for this problem. */
 double selection_cycles(int configuration, const struct selection_tile *tile, int sms,
-                        const struct gemm_problem *p);
+                        struct gemm_rates rates, const struct gemm_problem *p);
 
 #endif

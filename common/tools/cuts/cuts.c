@@ -55,8 +55,8 @@ double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device
                   const struct cut *cut) {
     if (cut->slabs == 0)
         return selection_cycles(cut->configuration, &device->tile[cut->configuration], device->sms,
-                                p);
-    struct fit_search search = fit_search_of(p, cut->slabs, device->sms, gemm_device_rates());
+                                device->rates, p);
+    struct fit_search search = fit_search_of(p, cut->slabs, device->sms, device->rates);
     search.resident = resident_of(device, cut);
     if (search.resident < 1) return INFINITY;
     fit_try(&search, cut->fit, (int)(fit_tiles(p, cut->slabs, &cut->fit) / sharing(&cut->fit)));
@@ -156,7 +156,7 @@ static void add_answers(const struct gemm_problem *p, const struct cuts_device *
                                         .lda = p->lda,
                                         .ldb = p->ldb,
                                         .sms = device->sms,
-                                        .rates = gemm_device_rates(),
+                                        .rates = device->rates,
                                         .slabs = slabs};
         memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
         const struct cut cut = {.slabs = slabs, .fit = fit_answer(p, &question)};

@@ -18,6 +18,7 @@ struct cut {
 /* What predictions depend on besides the problem. */
 struct cuts_device {
     int sms;
+    struct gemm_rates rates;
     int resident[2][FIT_CLUSTERS]; /* clusters of 1 to 8 CTAs at once: one slab, more */
     struct selection_tile tile[SELECTION_MOST]; /* of each configuration */
 };

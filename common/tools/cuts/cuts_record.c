@@ -111,6 +111,10 @@ static void read_comment(struct reading *r, const char *line) {
                &resident[0][2], &resident[0][4], &resident[0][5], &resident[0][6], &resident[1][2],
                &resident[1][4], &resident[1][5], &resident[1][6]) == 8)
         *device = found;
+    found = *device;
+    if (sscanf(line, "# rates of an H200: memory %lf, L2 %lf", &found.rates.memory,
+               &found.rates.l2) == 2)
+        *device = found;
     if (sscanf(line,
                "# configuration %31[a-z0-9_]: tiles of %d x %d x %d, clusters of %d, %d at once",
                name, &tile.m, &tile.n, &tile.k, &tile.cluster, &tile.resident) != 6)
@@ -139,7 +143,7 @@ bool cuts_record_read(struct cuts_record *record, const char *path, char *error,
     struct reading r = {.record = record};
     int number = 0;
     bool good = true;
-    *record = (struct cuts_record){.mhz = 1850};
+    *record = (struct cuts_record){.mhz = 1850, .device.rates = {1, 1}};
     FILE *file = fopen(path, "r");
     if (!file) {
         snprintf(error, size, "%s cannot be read", path);

@@ -12,12 +12,12 @@
  * of several kernels loses, those with the smallest predictions.
  *
  * --worst N names the N shapes with the largest differences. --fit SEED searches for
- * better constants, at random from those of fit.h on, and prints them. Before that it fits every
- * second shape alone, from constants that are far from fit.h's, and prints what the result is worth
+ * better constants, at random from those of cost.h on, and prints them. Before that it fits every
+ * second shape alone, from constants that are far from cost.h's, and prints what the result is worth
  * for the other shapes, which had no part in it.
  *
- * The predictions are fit.h's own code. The build makes a copy with variables instead of constants
- * (fit_variables.awk).
+ * The predictions are the chapter's own code. The build makes a copy of cost.h with variables instead
+ * of the constants that are fitted (fit_variables.awk).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #include "splitmix64.h"
 #include "tools/cuts/cuts_record.h"
 
-enum { SCATTER = 8 /* steps away from fit.h's constants */ };
+enum { SCATTER = 8 /* steps away from cost.h's constants */ };
 enum { LIMIT = 10 /* percent, beyond which a choice is counted */ };
 enum { CHANGED = FIT_RATES + 1 /* and the launch */ };
 
@@ -132,13 +132,8 @@ static double loss(const struct cuts_record *record) {
     return all.mean + 0.6 * all.root_mean_square + 8 * sqrt(squares / all.rows);
 }
 
-/* The i-th number that the search may change; NULL: it is given by the hardware. */
-static int *changed(int i) {
-    if (i == FIT_RATES) return &launch_cycles;
-    const char *name = fit_rates[i].name;
-    if (!strcmp(name, "FIT_TENSOR_CORE") || !strcmp(name, "FIT_LINE_BYTES")) return NULL;
-    return fit_rates[i].value;
-}
+/* The i-th number that the search may change. */
+static int *changed(int i) { return i == FIT_RATES ? &launch_cycles : fit_rates[i].value; }
 
 /* Between 0 and 1. */
 static double uniform(uint64_t *random) {
@@ -160,8 +155,7 @@ static void search(const struct cuts_record *record, uint64_t *random, int round
         int *number[2], before[2];
         const int count = 1 + (splitmix64(random) % 3 == 0);
         for (int i = 0; i < count; ++i) {
-            while (!(number[i] = changed((int)(splitmix64(random) % CHANGED)))) {
-            }
+            number[i] = changed((int)(splitmix64(random) % CHANGED));
             before[i] = *number[i];
             *number[i] = step(before[i], random);
         }
@@ -195,10 +189,10 @@ static void fit(const struct cuts_record *record, uint64_t seed, int rounds) {
     struct cuts_record seen = half_of(record, 0), unseen = half_of(record, 1);
     for (int i = 0; i < CHANGED; ++i)
         original[i] = i < FIT_RATES ? *fit_rates[i].value : launch_cycles;
-    print_summary("fit.h, the other half: ", &unseen);
-    /* Not from fit.h's constants, to which all shapes have contributed. */
+    print_summary("cost.h, the other half: ", &unseen);
+    /* Not from cost.h's constants, to which all shapes have contributed. */
     for (int i = 0; i < CHANGED; ++i)
-        for (int j = 0; j < SCATTER && changed(i); ++j)
+        for (int j = 0; j < SCATTER; ++j)
             *changed(i) = step(*changed(i), &seed);
     search(&seen, &seed, rounds);
     print_summary("fitted to half, that half: ", &seen);

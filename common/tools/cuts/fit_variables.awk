@@ -1,8 +1,8 @@
-# fit_variables.awk: chapter 10's fit.h with variables instead of the formula's rates and latencies,
+# fit_variables.awk: chapter 10's cost.h with variables instead of the constants that are fitted,
 # which a program can change, and a list of them. The variables are weak: all files that include the
 # header share them.
 #
-# The rates are the enum that begins with FIT_TENSOR_CORE, one constant on each line:
+# They are the enum that begins with COST_PORT_BYTES, one constant on each line:
 # "    NAME = VALUE,".
 /^enum \{$/ {
     enum = 1
@@ -10,7 +10,7 @@
 }
 enum {
     enum = 0
-    rates = /^    FIT_TENSOR_CORE = /
+    rates = /^    COST_PORT_BYTES = /
     if (!rates) print "enum {"
 }
 rates && /^\};$/ {

@@ -260,6 +260,7 @@ static int resident_of(const struct gemm_kernel *kernel, int cluster) {
 
 static void read_limits(struct cuts_device *limits) {
     limits->sms = gemm_sm_count();
+    limits->rates = gemm_device_rates();
     for (int i = 0; i < FIT_CLUSTERS; ++i) {
         limits->resident[0][i] = resident_of(&forced_fit_1, i + 1);
         limits->resident[1][i] = resident_of(&forced_fit_2, i + 1);
@@ -281,6 +282,7 @@ static void print_limits(const struct cuts_device *limits) {
     printf("# resident clusters of 3, 5, 6 and 7 CTAs: %d %d %d %d with one slab, "
            "%d %d %d %d with more\n",
            r[0][2], r[0][4], r[0][5], r[0][6], r[1][2], r[1][4], r[1][5], r[1][6]);
+    printf("# rates of an H200: memory %.4f, L2 %.4f\n", limits->rates.memory, limits->rates.l2);
     for (int i = 0; i < selection_count(); ++i) {
         const struct selection_tile *tile = &limits->tile[i];
         printf("# configuration %s: tiles of %d x %d x %d, clusters of %d, %d at once\n",

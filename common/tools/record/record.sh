@@ -25,6 +25,7 @@
 #                            when the selection does not change any more
 #   cuts             110 s   ways to compute with 10: cuts for its fitted.cu, and the other
 #                            configurations; fit.h's constants can be fitted to it
+#   cuts_unseen      110 s   the same at shapes to which no constant is fitted
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
@@ -326,15 +327,26 @@ cut_shapes=$cut_shapes,178x64x7296,5551x616x32720
 # Few tiles, and a long k.
 cut_shapes=$cut_shapes,128x128x32768,384x384x8192,512x512x65536,512x512x8192,400x256x12288
 
-section_cuts() {
-    local file command="$gpu/cuts --shapes $cut_shapes --drawn 9 --drawn 10 --seconds 110"
+# cuts_into FILE ARGUMENTS...: runs cuts with these arguments and keeps what it prints.
+cuts_into() {
+    local file command
+    file=$(place "$1")
+    shift
+    command="$gpu/cuts $* --seconds 110"
     echo "+ $command"
     [ -n "$dry" ] && return
-    begin h200-cuts.txt
-    file=$(place h200-cuts.txt)
-    { printf '# ' && header "$command"; } >>"$file"
+    mkdir -p "$out"
+    { printf '# ' && header "$command"; } >"$file"
     $command >>"$file"
     note $? "$command"
+}
+
+section_cuts() {
+    cuts_into h200-cuts.txt --shapes $cut_shapes --drawn 9 --drawn 10
+}
+
+section_cuts_unseen() {
+    cuts_into h200-cuts-unseen.txt --drawn 21 --drawn 22
 }
 
 section_suite_fp16() {
