@@ -31,8 +31,9 @@ enum {
     COST_ALONE_BYTES = 24,    /* of D, from an SM, while the others multiply */
 };
 
-/* These are fitted together, with select.c's and direct.h's, to the times of 26,200 cuts of 500
- * shapes on an H200 and an H100 (docs/results/h200-cuts.txt, h100-cuts-unseen.txt). */
+/* These are fitted together, with select.c's and direct.h's, to the times of 25,200 cuts and 2,100
+ * other ways to compute 500 shapes, on an H200 and an H100 (docs/results/h200-cuts.txt and
+ * h100-cuts.txt). */
 enum {
     COST_PORT_BYTES = 110,   /* wgmma reads both operands from shared memory; 128 at the most */
     COST_TRIP = 2400,        /* a tile's fixed time, and a stage's from one load to the next */

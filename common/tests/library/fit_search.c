@@ -101,7 +101,7 @@ static void expect_answers(const struct gemm_problem *p, double *worst) {
                whole.splits, whole.splits_in_cluster);
         EXPECT(fit.splits > fit.splits_in_cluster || memcmp(&fit, &whole, sizeof fit) == 0,
                "%d x %d x %d: needs no workspace, and is another one without", p->m, p->n, p->k);
-        EXPECT(fit.cycles >= 2.0 * p->m * p->n * p->k / FIT_TENSOR_CORE / SMS,
+        EXPECT(fit.cycles >= 2.0 * p->m * p->n * p->k / COST_TENSOR_CORE / SMS,
                "%d x %d x %d: %.0f cycles", p->m, p->n, p->k, fit.cycles);
         best = fmin(best, fit.cycles);
         least = fmin(least, exhaustive(p, slabs));

@@ -10,6 +10,7 @@
 /* Of an H200, without room for the configurations. */
 static struct cuts_device device = {
     .sms = 132,
+    .rates = {1, 1},
     .resident = {{264, 132, 84, 60, 50, 42, 36, 28}, {132, 66, 42, 30, 25, 21, 18, 14}}};
 
 /* fit.h's answers are given, not measured here. Is the next one for a kernel with one slab? */

@@ -111,6 +111,8 @@ static void read_comment(struct reading *r, const char *line) {
                &resident[0][2], &resident[0][4], &resident[0][5], &resident[0][6], &resident[1][2],
                &resident[1][4], &resident[1][5], &resident[1][6]) == 8)
         *device = found;
+    /* A record without the next line is of an H200, or of this. */
+    if (strstr(line, "\"gpu\": \"NVIDIA H100")) device->rates = (struct gemm_rates){0.682, 0.844};
     found = *device;
     if (sscanf(line, "# rates of an H200: memory %lf, L2 %lf", &found.rates.memory,
                &found.rates.l2) == 2)

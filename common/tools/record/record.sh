@@ -346,7 +346,7 @@ section_cuts() {
 }
 
 section_cuts_unseen() {
-    cuts_into h200-cuts-unseen.txt --drawn 21 --drawn 22
+    cuts_into h200-cuts-unseen.txt --drawn 31 --drawn 32
 }
 
 section_suite_fp16() {
