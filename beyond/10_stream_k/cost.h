@@ -12,7 +12,7 @@
 enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 
 /* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates() has
- * another device's share of the rates. */
+ * another device's share of its memory's rate, and of its L2's for all SMs. */
 
 /* Each of these is measured for itself, by the probe (docs/results/probe.txt) or as the comment
  * says; tried.md, "The constants, one by one". */
@@ -66,11 +66,13 @@ static inline double cost_read(int slabs, int width) {
 static inline bool cost_in_sectors(int64_t ld) { return ld * 2 % COST_SECTOR_BYTES == 0; }
 
 /* Bytes per cycle that the L2 delivers to an SM. Requests of neighbours for the same line merge, if
- * they come at about the same time, and not by multicast. */
+ * they come at about the same time, and not by multicast. Then the SM's own port is the limit, which
+ * is the same on every Hopper GPU. */
 static inline double cost_l2_bytes(const struct gemm_problem *p, struct gemm_rates rates,
                                    bool merged) {
-    const bool whole = cost_in_sectors(p->lda) && cost_in_sectors(p->ldb);
-    return rates.l2 * (!whole ? COST_L2_SECTORS : merged ? COST_L2_BYTES : COST_L2_APART);
+    const double apart = rates.l2 * COST_L2_APART;
+    if (cost_in_sectors(p->lda) && cost_in_sectors(p->ldb)) return merged ? COST_L2_BYTES : apart;
+    return merged || COST_L2_SECTORS < apart ? COST_L2_SECTORS : apart;
 }
 
 /* Cycles to read the operands from DRAM, and to write D. */

@@ -112,8 +112,7 @@ static double persistent_cycles(const struct gemm_kernel *kernel, const struct g
            overlapped(waves * (main_loop + exposed), cost_memory(p, rates), EXPOSED_PERSISTENT);
 }
 
-/* split_k.cu. CTAs on the same SM share the Tensor Core and what the L2 delivers to the SM. Its time
- * hardly depends on whether rows begin at sectors. */
+/* split_k.cu. CTAs on the same SM share the Tensor Core and what the L2 delivers to the SM. */
 static double split_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
                            int splits, int resident, int sms, struct gemm_rates rates) {
     const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
@@ -123,7 +122,7 @@ static double split_cycles(const struct gemm_kernel *kernel, const struct gemm_p
     const int slabs = kernel->tile_m / 64, width = kernel->tile_n;
     const int rows = p->m < kernel->tile_m ? p->m : kernel->tile_m;
     const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
-    const double fetch = (rows + width) * COST_BK * 2 / (rates.l2 * COST_L2_BYTES);
+    const double fetch = (rows + width) * COST_BK * 2 / cost_l2_bytes(p, rates, true);
     const double k_tile = cost_most(cost_most(share * work, COST_ISSUE), share * fetch);
     const double sums = kernel->tile_m * width * 4.0 / splits; /* bytes, of a CTA's share */
     const double exchange = splits > 1 ? SPLIT_SUM + (splits - 1) * sums / SPLIT_SUM_BYTES : 0;
