@@ -26,8 +26,8 @@ enum {
     COST_L2_SECTORS = 26,     /* to one SM, if a row of a box begins inside a sector: half of 53 */
     COST_SECTOR_BYTES = 32,   /* a quarter of a line */
     COST_READ_BYTES = 2400,   /* from DRAM to all SMs: 4.45 TB/s (docs/machine.md) */
-    COST_WRITE_BYTES = 1557,  /* of D, from all SMs */
-    COST_STORE_BYTES = 12,    /* of D, from an SM, while all SMs store */
+    COST_WRITE_BYTES = 1884,  /* of D, from all SMs */
+    COST_STORE_BYTES = 12,    /* of D, from an SM, while all store: 14.3, on an H100 11.8 */
     COST_ALONE_BYTES = 24,    /* of D, from an SM, while the others multiply */
 };
 
@@ -80,7 +80,7 @@ static inline double cost_memory(const struct gemm_problem *p, struct gemm_rates
     const double read = ((double)p->m * p->k + (double)p->n * p->k) * 2;
     const double written = (double)p->m * p->n * 2;
     const double partial = cost_in_sectors(p->ldd) ? 1 : 1 + COST_PARTIAL / 100.0;
-    return read / (rates.memory * COST_READ_BYTES) + written * partial / COST_WRITE_BYTES;
+    return read / (rates.memory * COST_READ_BYTES) + written * partial / (rates.l2 * COST_WRITE_BYTES);
 }
 
 /* Cycles to store so many bytes of D, if `share` CTAs of an SM do so. */
