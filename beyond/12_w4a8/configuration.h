@@ -59,6 +59,10 @@ enum {
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BN / W4_HALF * W4_HALF_BYTES,
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE, HALF_LINES = W4_HALF_BYTES / LINE,
+    /* What a load of kernel.cu fetches: a block, or half a one if a tile is not made of blocks. */
+    BOX = BN % W4_BLOCK ? W4_HALF : W4_BLOCK, /* channels */
+    BOXES = BN / BOX,                         /* in a stage */
+    BOX_BYTES = BOX / W4_HALF * W4_HALF_BYTES, BOX_LINES = BOX_BYTES / LINE,
     DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
 };
 
@@ -84,6 +88,11 @@ DEVICE int block_row(const struct gemm_args *args, int block_n, int block_k) {
 /* The same of 64 channels, half a block. Any thread. */
 DEVICE int half_row(const struct gemm_args *args, int half_n, int block_k) {
     return block_row(args, half_n / 2, block_k) + half_n % 2 * HALF_LINES;
+}
+
+/* The same of BOX channels. Any thread. */
+DEVICE int box_row(const struct gemm_args *args, int box_n, int block_k) {
+    return BN % W4_BLOCK ? half_row(args, box_n, block_k) : block_row(args, box_n, block_k);
 }
 
 /* The maps of A, in boxes of `rows`, and of the blocks as one matrix of LINE bytes a row, in boxes

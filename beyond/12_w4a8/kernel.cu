@@ -25,8 +25,8 @@
 #include "building_blocks/column_store.h"
 
 struct tiles {
-    e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
-    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+    e4m3_t a[STAGES][BM * BK];             /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][BOXES * BOX_BYTES]; /* [stage][box], as w4_block.h has it */
 };
 
 /* Then a stage is always the same team's. Otherwise a team could wait for the second phase of a
@@ -70,9 +70,9 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct p
          * .arrive.expect_tx */
         producer_acquire(shared->ring, *state, STAGE_BYTES);
         tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
-        UNROLL for (int i = 0; i < BLOCKS; ++i)
-            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
-                     block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
+        UNROLL for (int i = 0; i < BOXES; ++i)
+            tma_load(&tiles->b[state->index][i * BOX_BYTES], &args->map_b,
+                     box_row(args, place.n * BOXES + i, k_tile), 0, full);
         pipeline_advance(state, STAGES);
     }
 }
@@ -174,7 +174,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
+    if (make_maps(&args, p, BM, BOX_LINES)) return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n;
     args.splits = cluster_splits(launch, tiles, args.tiles_k);
     launch.grid = tiles * args.splits;
