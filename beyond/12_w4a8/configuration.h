@@ -59,7 +59,7 @@ enum {
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BN / W4_HALF * W4_HALF_BYTES,
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE, HALF_LINES = W4_HALF_BYTES / LINE,
-    /* What a load of kernel.cu fetches: a block, or half a one if a tile is not made of blocks. */
+    /* The weights that kernel.cu loads at once: a block, or a half if a tile has 64 channels. */
     BOX = BN % W4_BLOCK ? W4_HALF : W4_BLOCK, /* channels */
     BOXES = BN / BOX,                         /* in a stage */
     BOX_BYTES = BOX / W4_HALF * W4_HALF_BYTES, BOX_LINES = BOX_BYTES / LINE,

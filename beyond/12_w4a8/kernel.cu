@@ -25,7 +25,7 @@
 #include "building_blocks/column_store.h"
 
 struct tiles {
-    e4m3_t a[STAGES][BM * BK];             /* [stage][row][k], 128 B swizzle */
+    e4m3_t a[STAGES][BM * BK];            /* [stage][row][k], 128 B swizzle */
     uint8_t b[STAGES][BOXES * BOX_BYTES]; /* [stage][box], as w4_block.h has it */
 };
 

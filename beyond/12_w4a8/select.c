@@ -20,12 +20,14 @@
  *
  * Fitted to times on an H200: docs/results/h200-w4a8-earlier.jsonl and h200-w4a8-pairs.jsonl, those
  * of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and slabs64 to
- * h200-tried-w4a8-fence.jsonl.
+ * h200-tried-w4a8-fence.jsonl. Those of quads16 are predicted: a k-tile has half the weights of
+ * one of teams16, and the overhead is the same.
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
     f(teams16,     1,  440, 1400)                                                                  \
+    f(quads16,     1,  230, 1400)                                                                  \
     f(pairs16_two, 2,  200, 4500)                                                                  \
     f(teams32,     1,  450, 1600)                                                                  \
     f(pairs64,     1,  465, 3700)                                                                  \

@@ -19,13 +19,24 @@ static const struct {
     int m, n, k;
     const char *takes;
 } chosen[] = {
-    {16, 14336, 4096, "teams16"}, {16, 8192, 8192, "teams16"},   {16, 28672, 8192, "pairs16_two"},
+    {16, 14336, 4096, "teams16"}, {16, 8192, 8192, "quads16"},   {16, 28672, 8192, "pairs16_two"},
     {48, 14336, 4096, "pairs64"}, {64, 14336, 4096, "pairs64"},  {64, 8192, 8192, "pairs64"},
     {64, 28672, 8192, "slabs64"}, {1, 14336, 4096, "teams16"},   {8, 14336, 4096, "teams16"},
     {32, 14336, 4096, "teams32"}, {128, 14336, 4096, "slabs64"}, {256, 14336, 4096, "wide"},
     {512, 14336, 4096, "three"},  {1024, 14336, 4096, "three"},  {2048, 14336, 4096, "three"},
-    {4096, 14336, 4096, "three"}, {8192, 14336, 4096, "three"},  {16, 7168, 2048, "teams16"},
+    {4096, 14336, 4096, "three"}, {8192, 14336, 4096, "three"},  {16, 7168, 2048, "quads16"},
+    {1, 8192, 8192, "quads16"},   {8, 8192, 8192, "quads16"},    {32, 8192, 8192, "teams32"},
 };
+
+/* 128 tiles of 64 channels need no clusters to occupy 132 SMs. */
+static void expect_no_cluster(void) {
+    const struct gemm_problem p = {.m = 16, .n = 8192, .k = 8192};
+    const struct gemm_kernel *kernel = w4a8_selected_kernel(&p);
+    const int splits =
+        cluster_splits(gemm_launch_of(kernel, 1, NULL), p.n / kernel->tile_n, p.k / kernel->tile_k);
+    EXPECT(splits == 1, "%d x %d x %d: %d CTAs share a tile of %s", p.m, p.n, p.k, splits,
+           kernel->variant);
+}
 
 static void expect_chosen(void) {
     const struct backend_options options = {.type = GEMM_W4A8};
@@ -39,6 +50,7 @@ static void expect_chosen(void) {
         EXPECT(kernel && strcmp(kernel->variant, chosen[i].takes) == 0, "%d x %d x %d: %s, not %s",
                p.m, p.n, p.k, kernel ? kernel->variant : "nothing", chosen[i].takes);
     }
+    expect_no_cluster();
     backend_close();
 }
 

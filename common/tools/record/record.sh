@@ -434,7 +434,7 @@ section_w4a8() {
     many=$many,2048x14336x4096,4096x14336x4096,8192x14336x4096
     begin h200-w4a8.jsonl
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:pairs16_two \
+        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:quads16,12:pairs16_two \
         --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
