@@ -21,7 +21,8 @@
  * Fitted to times on an H200: docs/results/h200-w4a8-earlier.jsonl and h200-w4a8-pairs.jsonl, those
  * of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and slabs64 to
  * h200-tried-w4a8-fence.jsonl. Those of quads16 are predicted: a k-tile has half the weights of
- * one of teams16, and the overhead is the same.
+ * one of teams16, and the overhead is the same. An H100 has the two in the predicted order at six
+ * shapes (h100-tried-w4a8-quads.jsonl).
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
