@@ -144,22 +144,26 @@ static void add(struct cut *cuts, int *count, const struct cut *cut) {
     if (*count < CUTS_MOST) cuts[(*count)++] = *cut;
 }
 
+struct cut cuts_answer(const struct gemm_problem *p, const struct cuts_device *device, int slabs,
+                       bool splits) {
+    struct fit_question question = {.m = p->m,
+                                    .n = p->n,
+                                    .k = p->k,
+                                    .splits = splits,
+                                    .lda = p->lda,
+                                    .ldb = p->ldb,
+                                    .sms = device->sms,
+                                    .rates = device->rates,
+                                    .slabs = slabs};
+    memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
+    return (struct cut){.slabs = slabs, .fit = fit_answer(p, &question)};
+}
+
 /* What fit.h answers. */
 static void add_answers(const struct gemm_problem *p, const struct cuts_device *device,
                         struct cut *cuts, int *count) {
     for (int i = 0; i < 8; ++i) {
-        const int slabs = 1 + i / 2;
-        struct fit_question question = {.m = p->m,
-                                        .n = p->n,
-                                        .k = p->k,
-                                        .splits = i % 2,
-                                        .lda = p->lda,
-                                        .ldb = p->ldb,
-                                        .sms = device->sms,
-                                        .rates = device->rates,
-                                        .slabs = slabs};
-        memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
-        const struct cut cut = {.slabs = slabs, .fit = fit_answer(p, &question)};
+        const struct cut cut = cuts_answer(p, device, 1 + i / 2, i % 2);
         if (isfinite(cut.fit.cycles)) add(cuts, count, &cut);
     }
 }

@@ -41,6 +41,11 @@ struct gemm_problem cuts_problem(int m, int n, int k);
 double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
                   const struct cut *cut);
 
+/* The best cut for the kernel of fitted.cu with so many slabs, by fit.h; with `splits` also one into
+ * parts of k that need a workspace. */
+struct cut cuts_answer(const struct gemm_problem *p, const struct cuts_device *device, int slabs,
+                       bool splits);
+
 /* Chooses ways to be timed, at most CUTS_MOST, and writes them with their predictions, the smallest
  * first: what fit.h answers for each kernel, with parts of k and without; those with the smallest
  * predictions, of all and of each kernel, orientation, form of cluster and number of parts; some

@@ -9,27 +9,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/cuts/cuts_record.h"
 
-enum { SLABS = 4, MOST = SLABS + SELECTION_MOST };
-
-/* What fit.h answers for the kernel with so many slabs. */
-static struct cut fitted_cut(const struct gemm_problem *p, const struct cuts_device *device,
-                             int slabs) {
-    struct fit_question question = {.m = p->m,
-                                    .n = p->n,
-                                    .k = p->k,
-                                    .splits = 1,
-                                    .lda = p->lda,
-                                    .ldb = p->ldb,
-                                    .sms = device->sms,
-                                    .rates = device->rates,
-                                    .slabs = slabs};
-    memcpy(question.resident, device->resident[slabs > 1], sizeof question.resident);
-    return (struct cut){.slabs = slabs, .fit = fit_answer(p, &question)};
-}
+enum { MOST = CUTS_KERNELS + SELECTION_MOST };
 
 static int by_cycles(const void *a, const void *b) {
     const struct cut *x = a, *y = b;
@@ -50,8 +33,8 @@ static void print_way(const struct cut *cut) {
 static void print_ranking(const struct gemm_problem *p, const struct cuts_device *device) {
     struct cut ways[MOST];
     int count = 0;
-    for (int slabs = 1; slabs <= SLABS; ++slabs)
-        ways[count++] = fitted_cut(p, device, slabs);
+    for (int slabs = 1; slabs <= CUTS_KERNELS; ++slabs)
+        ways[count++] = cuts_answer(p, device, slabs, true);
     for (int i = 0; i < selection_count(); ++i) {
         ways[count] = (struct cut){.configuration = i};
         ways[count].fit.cycles = cut_cycles(p, device, &ways[count]);
