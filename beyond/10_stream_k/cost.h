@@ -1,6 +1,6 @@
 /*
- * cost.h: what the units of the GPU take for a GEMM, in cycles. fit.h, direct.h and select.c predict
- * kernels from it.
+ * cost.h: what the units of the GPU take for a GEMM, in cycles. fit.h, direct.h and select.c
+ * predict kernels from it.
  */
 #ifndef COST_H
 #define COST_H
@@ -11,8 +11,8 @@
 
 enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 
-/* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates() has
- * another device's share of its memory's rate, and of its L2's for all SMs. */
+/* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates()
+ * has another device's share of its memory's rate, and of its L2's for all SMs. */
 
 /* Each of these is measured for itself, by the probe (docs/results/probe.txt) or as the comment
  * says; tried.md, "The constants, one by one". */
@@ -44,7 +44,7 @@ enum {
     COST_SUMS_BYTES = 37,    /* of sums, to the workspace and back */
     COST_CLUSTER_SUM = 4100, /* a cluster's sums: two barriers, and the cluster's launch */
     COST_REMOTE_BYTES = 10,  /* of sums, from other CTAs of the cluster */
-    COST_SECOND_KERNEL = 9400, /* from the GEMM's end to that of the kernel which adds up its sums */
+    COST_SECOND_KERNEL = 9400, /* from the GEMM's end to that of the kernel that adds its sums */
     COST_SUMS_HELD = 32000000, /* bytes of sums that the L2 holds beside the operands */
 };
 
@@ -53,7 +53,7 @@ static inline double cost_most(double a, double b) { return a > b ? a : b; }
 /* Cycles that the Tensor Core needs for a k-tile of slabs * 64 rows and `width` columns. */
 static inline double cost_multiply(int slabs, int width) {
     const double step = cost_most(64.0 * width * 32 / COST_TENSOR_CORE,
-                                 COST_LEAST_WGMMA + width / 4.0); /* 16 of k */
+                                  COST_LEAST_WGMMA + width / 4.0); /* 16 of k */
     return slabs * (COST_BK / 16) * step;
 }
 
@@ -66,8 +66,8 @@ static inline double cost_read(int slabs, int width) {
 static inline bool cost_in_sectors(int64_t ld) { return ld * 2 % COST_SECTOR_BYTES == 0; }
 
 /* Bytes per cycle that the L2 delivers to an SM. Requests of neighbours for the same line merge, if
- * they come at about the same time, and not by multicast. Then the SM's own port is the limit, which
- * is the same on every Hopper GPU. */
+ * they come at about the same time, and not by multicast. Then the SM's own port is the limit,
+ * which is the same on every Hopper GPU. */
 static inline double cost_l2_bytes(const struct gemm_problem *p, struct gemm_rates rates,
                                    bool merged) {
     const double apart = rates.l2 * COST_L2_APART;
@@ -80,7 +80,8 @@ static inline double cost_memory(const struct gemm_problem *p, struct gemm_rates
     const double read = ((double)p->m * p->k + (double)p->n * p->k) * 2;
     const double written = (double)p->m * p->n * 2;
     const double partial = cost_in_sectors(p->ldd) ? 1 : 1 + COST_PARTIAL / 100.0;
-    return read / (rates.memory * COST_READ_BYTES) + written * partial / (rates.l2 * COST_WRITE_BYTES);
+    return read / (rates.memory * COST_READ_BYTES) +
+           written * partial / (rates.l2 * COST_WRITE_BYTES);
 }
 
 /* Cycles to store so many bytes of D, if `share` CTAs of an SM do so. */

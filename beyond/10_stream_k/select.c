@@ -15,9 +15,9 @@
 #include "fit.h"
 
 /*
- * The configurations, and how each goes through its tiles. The schedule decides what of a tile's time
- * is hidden; all other cycles follow from the tile and cost.h. The kernel of fitted.cu has a formula
- * of its own, in fit.h.
+ * The configurations, and how each goes through its tiles. The schedule decides what of a tile's
+ * time is hidden; all other cycles follow from the tile and cost.h. The kernel of fitted.cu has a
+ * formula of its own, in fit.h.
  *
  *   COOPERATIVE  kernel.cu, persistent: both consumers multiply one tile
  *   PINGPONG     kernel.cu, persistent: each consumer multiplies its own tile
@@ -86,7 +86,8 @@ enum {
     RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
 };
 
-/* The SMs' work and memory, whichever takes longer. Of the other, some percent do not run under it. */
+/* The SMs' work and memory, whichever takes longer. Of the other, some percent do not run under
+ * it. */
 static double overlapped(double work, double memory, int exposed) {
     const double longer = cost_most(work, memory), shorter = work + memory - longer;
     return longer + shorter * exposed / 100;

@@ -1,7 +1,7 @@
 #!/bin/bash
-# fit_cuts.sh FIT_CUTS RESULTS COST_H DIRECTORY: what cost.h's comment says of the records is what they
-# have; the excess of a choice, worked out by hand; a search for constants; and records that cannot
-# be read.
+# fit_cuts.sh FIT_CUTS RESULTS COST_H DIRECTORY: what cost.h's comment says of the records is what
+# they have; the excess of a choice, worked out by hand; a search for constants; and records that
+# cannot be read.
 set -u
 fit_cuts=$1 results=$2 cost_h=$3
 mkdir -p "$4" && cd "$4" || exit 2

@@ -1,6 +1,6 @@
 #!/bin/bash
-# predict.sh PREDICT RESULTS DIRECTORY: the ranking is complete and in order, differs between GPUs, and
-# is what a device's own numbers make of it; and what is no shape or no record.
+# predict.sh PREDICT RESULTS DIRECTORY: the ranking is complete and in order, and depends on the
+# GPU's rates; and what is no shape or no record.
 set -u
 predict=$1 results=$2
 mkdir -p "$3" && cd "$3" || exit 2

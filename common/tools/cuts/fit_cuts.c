@@ -13,11 +13,11 @@
  *
  * --worst N names the N shapes with the largest differences. --fit SEED searches for
  * better constants, at random from those of cost.h on, and prints them. Before that it fits every
- * second shape alone, from constants that are far from cost.h's, and prints what the result is worth
+ * second shape alone, from constants that are far from cost.h's, and prints what that is worth
  * for the other shapes, which had no part in it.
  *
- * The predictions are the chapter's own code. The build makes a copy of cost.h with variables instead
- * of the constants that are fitted (fit_variables.awk).
+ * The predictions are the chapter's own code. The build makes a copy of cost.h with variables in
+ * place of the constants that are fitted (fit_variables.awk).
  */
 #include <stdio.h>
 #include <stdlib.h>
