@@ -41,8 +41,8 @@ struct gemm_problem cuts_problem(int m, int n, int k);
 double cut_cycles(const struct gemm_problem *p, const struct cuts_device *device,
                   const struct cut *cut);
 
-/* The best cut for the kernel of fitted.cu with so many slabs, by fit.h; with `splits` also one into
- * parts of k that need a workspace. */
+/* The best cut for the kernel of fitted.cu with so many slabs, by fit.h; with `splits` also one
+ * into parts of k that need a workspace. */
 struct cut cuts_answer(const struct gemm_problem *p, const struct cuts_device *device, int slabs,
                        bool splits);
 
