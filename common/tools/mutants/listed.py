@@ -340,6 +340,7 @@ EDITS = [
      "the next k-tile's scales", VALUE),
     (W4A8, "item * args->splits + cluster_rank()", "item * args->splits",
      "every CTA the first one's k-tiles", VALUE),
+    (W4A8, "box_row(args, place.n", "block_row(args, place.n", "a block's row for a half", VALUE),
     (W4A8, "place.n * BN, UNIT)", "place.n * BN, 1.0f)", "without the unit of the weights", VALUE),
     (W4A8_WIDE, "(slab + 1) % SLABS);", "slab);", "the same slab again", VALUE),
     (W4A8_WIDE, "const bool more = slab", "convert(&f, &w); const bool more = slab",
