@@ -33,7 +33,8 @@ enum {
 
 /* These are fitted together, with select.c's and direct.h's, to the times of 25,200 cuts and 2,100
  * other ways to compute 500 shapes, on an H200 and an H100 (docs/results/h200-cuts.txt and
- * h100-cuts.txt). */
+ * h100-cuts.txt), and to those of the persistent kernels at ten large shapes
+ * (h200-tried-packed.jsonl). */
 enum {
     COST_PORT_BYTES = 110,   /* wgmma reads both operands from shared memory; 128 at the most */
     COST_TRIP = 2400,        /* a tile's fixed time, and a stage's from one load to the next */
@@ -65,13 +66,18 @@ static inline double cost_read(int slabs, int width) {
 /* Do rows of so many elements of 16 bits begin at sectors? */
 static inline bool cost_in_sectors(int64_t ld) { return ld * 2 % COST_SECTOR_BYTES == 0; }
 
+/* The rows of both operands? */
+static inline bool cost_operands_in_sectors(const struct gemm_problem *p) {
+    return cost_in_sectors(p->lda) && cost_in_sectors(p->ldb);
+}
+
 /* Bytes per cycle that the L2 delivers to an SM. Requests of neighbours for the same line merge, if
  * they come at about the same time, and not by multicast. Then the SM's own port is the limit,
  * which is the same on every Hopper GPU. */
 static inline double cost_l2_bytes(const struct gemm_problem *p, struct gemm_rates rates,
                                    bool merged) {
     const double apart = rates.l2 * COST_L2_APART;
-    if (cost_in_sectors(p->lda) && cost_in_sectors(p->ldb)) return merged ? COST_L2_BYTES : apart;
+    if (cost_operands_in_sectors(p)) return merged ? COST_L2_BYTES : apart;
     return merged || COST_L2_SECTORS < apart ? COST_L2_SECTORS : apart;
 }
 

@@ -53,8 +53,8 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* ---- the prediction ---- */
 
-/* Cycles, and bytes per cycle, of an H200. The third from the last is the probe's rate for all SMs,
- * the others are fitted together with the lower half of cost.h. */
+/* Cycles, and bytes per cycle, of an H200. The probe's rate is marked; the others are fitted
+ * together with the lower half of cost.h. */
 enum {
     DIRECT_START = 130,        /* addresses, sums and D, beyond what every launch takes */
     DIRECT_WAVE = 1030,        /* each further wave of CTAs */
@@ -62,7 +62,7 @@ enum {
     DIRECT_STEP_CYCLES = 243,  /* a step of a warp, and for each column of the tile ... */
     DIRECT_STEP_COLUMN = 13,   /* ... so many more */
     DIRECT_TILE_COLUMN = 23,   /* sums and D, for each column of the tile */
-    DIRECT_MEMORY_BYTES = 1874, /* from DRAM to all SMs, by loads in this order */
+    DIRECT_MEMORY_BYTES = 1874, /* from DRAM to all SMs, by loads in this order (probe) */
     DIRECT_L2_BYTES = 33,      /* from the L2 to an SM, by ordinary loads */
     DIRECT_PARTIAL = 13,       /* percent by which these take longer, if a row begins in a sector */
 };
@@ -89,7 +89,7 @@ static inline double direct_cycles(const struct gemm_problem *p, int side_rows, 
     const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
     /* Of the SM with the most tiles. */
     const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
-    const bool whole = cost_in_sectors(p->lda) && cost_in_sectors(p->ldb);
+    const bool whole = cost_operands_in_sectors(p);
     const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
                       (rates.l2 * DIRECT_L2_BYTES);
     const double bytes = DIRECT_TRIP + cost_most(l2, memory);

@@ -26,9 +26,8 @@ others=$(cat "$results/h200-cuts.txt" "$results/h100-cuts.txt" |
 shapes=$(sed -n 's/^[0-9]* cuts of \([0-9]*\) shapes;.*/\1/p' h200-summary h100-summary |
     awk '{ n += $1 } END { print n }')
 comment=$(sed -n '/^\/\* These are fitted together/,/\*\/$/p' "$cost_h" | tr -d '*' | tr -s ' \n' ' ')
-for text in "$cuts cuts and $others other ways to compute $shapes shapes"; do
-    expect "'$text' in $cost_h" yes "$(grep -qF "$text" <<<"$comment" && echo yes)"
-done
+text="$cuts cuts and $others other ways to compute $shapes shapes"
+expect "'$text' in $cost_h" yes "$(grep -qF "$text" <<<"$comment" && echo yes)"
 # The rates of the GPU count: those of an H100 are not an H200's.
 sed 's/NVIDIA H100/NVIDIA H200/' "$results/h100-cuts.txt" >another.txt
 expect 'predictions with other rates' different \

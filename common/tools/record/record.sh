@@ -24,7 +24,7 @@
 #   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
 #   cuts             110 s   ways to compute with 10: cuts for its fitted.cu, and the other
-#                            configurations; fit.h's constants can be fitted to it
+#                            configurations; cost.h's constants can be fitted to it
 #   cuts_unseen      110 s   the same at shapes to which no constant is fitted
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
@@ -330,13 +330,13 @@ cut_shapes=$cut_shapes,128x128x32768,384x384x8192,512x512x65536,512x512x8192,400
 # cuts_into FILE ARGUMENTS...: runs cuts with these arguments and keeps what it prints.
 cuts_into() {
     local file command
+    begin "$1"
     file=$(place "$1")
     shift
     command="$gpu/cuts $* --seconds 110"
     echo "+ $command"
     [ -n "$dry" ] && return
-    mkdir -p "$out"
-    { printf '# ' && header "$command"; } >"$file"
+    { printf '# ' && header "$command"; } >>"$file"
     $command >>"$file"
     note $? "$command"
 }
