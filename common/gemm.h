@@ -112,15 +112,35 @@ struct gemm_problem {
     struct gemm_share share[GEMM_DEVICES];
 };
 
-/* How a kernel cuts a problem whose tile it chooses at launch. */
+/* A divisor that the host knows: building_blocks/divisor.h. */
+struct gemm_divisor {
+    uint32_t number, inverse;
+};
+
+/* The order of building_blocks/tile_order.h, with its divisors. */
+struct gemm_tile_order {
+    int last_group;                     /* of tile rows */
+    struct gemm_divisor last_rows, rows; /* of the last group, and of the ones before */
+    struct gemm_divisor group;          /* tiles of a group before the last */
+};
+
+/* How a kernel cuts a problem whose tile it chooses at launch. Before its first load a CTA reads
+ * what comes first, often no more than one line of 64 bytes of the constant cache. */
 struct gemm_fit {
     int width;                        /* columns of a CTA's product: the fitted operand's rows */
     int rows;                         /* of the side operand in a tile: the product may have more */
     int sharing_side, sharing_fitted; /* CTAs of a cluster that share rows of an operand */
-    int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
-    int layers;                       /* sums of a tile in the workspace, one for each cluster */
+    int splits, k_tiles;              /* parts of a tile, and k-tiles of a part */
     int stages;                       /* of the ring */
     bool transposed;                  /* the product is D transposed */
+    bool turned;                      /* the order has columns for rows, and rows for columns */
+    struct gemm_divisor cluster;      /* CTAs of a cluster */
+    struct gemm_tile_order order;     /* of a layer's clusters */
+    int longer_parts;                 /* so many of the first parts have a k-tile more */
+    int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
+    int layers;                       /* sums of a tile in the workspace, one for each cluster */
+    struct gemm_divisor sharing;      /* CTAs of a cluster that compute the same part of k */
+    struct gemm_divisor layer;        /* clusters of a layer */
 };
 
 /* The one parameter of every kernel. */

@@ -33,11 +33,12 @@ enum {
 
 /* These are fitted together, with select.c's and direct.h's, to the times of 25,200 cuts and 2,100
  * other ways to compute 500 shapes, on an H200 and an H100 (docs/results/h200-cuts.txt and
- * h100-cuts.txt), and to those of the persistent kernels at ten large shapes
- * (h200-tried-packed.jsonl). */
+ * h100-cuts-before-start.txt), and to those of the persistent kernels at ten large shapes
+ * (h200-tried-packed.jsonl). COST_TILE alone is fitted to h100-cuts.txt. */
 enum {
     COST_PORT_BYTES = 110,   /* wgmma reads both operands from shared memory; 128 at the most */
-    COST_TRIP = 2400,        /* a tile's fixed time, and a stage's from one load to the next */
+    COST_TRIP = 2400,        /* a stage's time from one load to the next */
+    COST_TILE = 1600,        /* a tile of fitted.cu: the first bytes, and the way to the store */
     COST_BARRIERS = 1370,    /* the barrier of a cluster that shares rows, and its launch */
     COST_BESIDE = 64,        /* percent by which a store takes longer beside another CTA's */
     COST_PARTIAL = 41,       /* percent by which D takes longer, if a row begins inside a sector */

@@ -158,7 +158,7 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
     const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
     const double stored = 64 * search->slabs * fit.width * 2.0 / in_cluster; /* bytes of D */
-    double tile = COST_TRIP + cost_store(stored, share);
+    double tile = COST_TILE + cost_store(stored, share);
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += COST_BARRIERS;
     fit.cycles = cost_most(loop, search->memory) + waves * tile;
     if (in_cluster > 1) fit.cycles += waves * fit_cluster_sum(search, &fit);

@@ -22,6 +22,7 @@
 
 #include <assert.h>
 
+#include "building_blocks/divisor.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/atomics.h"
@@ -61,6 +62,7 @@ enum {
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
     STAGED_SHARE = (WIDEST / 2 + 16) * 9, /* the same of a share: half of the tile at the most */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    INITIALIZERS = 4, /* consumer warps that initialize the ring's barriers */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
 
@@ -121,10 +123,9 @@ struct work {
 /* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
  * and most of them share rows of the operand that has the more tiles. */
 DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
-    if (args->tiles_m <= args->tiles_n) return tile_at(number, args->tiles_m, args->tiles_n);
-    const struct tile turned = tile_at(number, args->tiles_n, args->tiles_m);
-    const struct tile tile = {turned.n, turned.m};
-    return tile;
+    const struct tile tile = tile_in_order(number, args->fit.order);
+    const struct tile turned = {tile.n, tile.m};
+    return args->fit.turned ? turned : tile;
 }
 
 /* Finds the tile of the CTA at the work's line and place of a layer's cluster `number`. */
@@ -134,28 +135,38 @@ DEVICE void find_tile(const struct gemm_args *args, struct work *work, int numbe
     work->fitted = (tile.n * args->fit.sharing_side + work->place) * width;
 }
 
+/* The line and the place of the CTA with this rank in its cluster, and with whom it shares. Numbers
+ * of CTAs that share are powers of two. */
+DEVICE void find_place(const struct gemm_args *args, struct work *work, int rank) {
+    const int in_line = args->fit.sharing_side, first_of_part = rank & ~(cluster_size(args) - 1);
+    work->place = rank & (in_line - 1);
+    work->with_side = ((1 << in_line) - 1) << (rank - work->place);
+    work->with_fitted = 0;
+    NO_UNROLL for (int line = 0; line < args->fit.sharing_fitted; ++line) {
+        const int first = first_of_part + line * in_line;
+        if (first == rank - work->place) work->line = line;
+        work->with_fitted |= 1 << (first + work->place);
+    }
+}
+
+/* The first load waits for this, so there is no division, and what most launches do not need is
+ * behind a branch. */
 DEVICE struct work work_of(const struct gemm_args *args, int width) {
-    const int in_line = args->fit.sharing_side, size = cluster_size(args);
-    const int parts = args->fit.splits_in_cluster;
-    const int clusters = args->tiles_m * args->tiles_n; /* of a layer */
-    /* A division takes as long as ten other instructions, and the first load waits for these. */
-    const int rank_of_all = size * parts > 1 ? cluster_rank() : 0;
-    const int cluster = size * parts > 1 ? blockIdx.x / (size * parts) : blockIdx.x;
-    struct work work;
-    const int in_cluster = parts > 1 ? rank_of_all / size : 0; /* the part's number */
-    const int layer = args->fit.layers > 1 ? cluster / clusters : 0;
-    work.part = layer * parts + in_cluster;
-    work.k_tiles = args->tiles_k;
-    if (args->splits > 1)
-        work.k_tiles = (args->tiles_k - work.part + args->splits - 1) / args->splits;
-    const int first_of_part = in_cluster * size, rank = rank_of_all - first_of_part;
-    work.line = size > in_line ? rank / in_line : 0;
-    work.place = rank - work.line * in_line;
-    work.with_side = ((1 << in_line) - 1) << (first_of_part + work.line * in_line);
-    work.with_fitted = 0;
-    for (int line = 0; line < args->fit.sharing_fitted; ++line)
-        work.with_fitted |= 1 << (first_of_part + line * in_line + work.place);
-    find_tile(args, &work, cluster - layer * clusters, width);
+    struct work work = {.k_tiles = args->fit.k_tiles, .with_side = 1, .with_fitted = 1};
+    int cluster = blockIdx.x;
+    if (args->fit.cluster.number > 1) {
+        cluster = divided_by(blockIdx.x, args->fit.cluster);
+        const int rank = blockIdx.x - cluster * (int)args->fit.cluster.number;
+        find_place(args, &work, rank);
+        work.part = divided_by(rank, args->fit.sharing);
+    }
+    if (args->fit.splits > 1) {
+        const int layer = divided_by(cluster, args->fit.layer);
+        cluster -= layer * (int)args->fit.layer.number;
+        work.part += layer * args->fit.splits_in_cluster;
+        work.k_tiles += work.part < args->fit.longer_parts;
+    }
+    find_tile(args, &work, cluster, width);
     return work;
 }
 
@@ -185,7 +196,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
     const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
     const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
     NO_UNROLL for (; item < end && item < work.k_tiles; ++item) {
-        const int k = (work.part + item * args->splits) * BK;
+        const int k = (work.part + item * args->fit.splits) * BK;
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps that read what this CTA loads have read the stage; then announces the
          * bytes, those that other CTAs send and those of B that are under way already included.
@@ -606,7 +617,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
         store_share(shared, args, work, slab, width, acc);
         return;
     }
-    if (args->splits > 1) {
+    if (args->fit.splits > 1) {
         leave_sums(args, work, width, acc);
         if (added_apart(args, width)) return;
         if (!count_layer(shared, args, number_of(args, work.part))) return;
@@ -621,32 +632,41 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct w
     else copy_rows(staging, args, work, slab, 0, width, false);
 }
 
+/* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
+ * ordered. All threads. barrier.cluster; bar.sync */
+DEVICE void ring_is_ready(bool alone) {
+    if (alone) named_barrier_sync(RING_BARRIER, THREADS);
+    else cluster_sync_relaxed();
+}
+
 /* What each thread of a CTA does. `width` is a constant. */
 DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
-    const struct work work = work_of(args, width);
     const bool alone = cluster_size(args) == 1;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
-     * griddepcontrol.launch_dependents */
-    if (EARLY || added_apart(args, width)) griddepcontrol_launch_dependents();
-    if (loads) {
-        pipeline_init(shared->ring, args->fit.stages,
-                      SLABS * 4 * (args->fit.sharing_side + args->fit.sharing_fitted - 1));
-        /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
-        fence_mbarrier_init();
-    }
-    /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
-     * ordered. Where no rows are shared the producer does not wait: its loads start at once.
-     * barrier.cluster; bar.sync, bar.arrive */
-    if (!alone) cluster_sync_relaxed();
-    else if (warp < 4 * SLABS) named_barrier_sync(RING_BARRIER, THREADS);
-    else named_barrier_arrive(RING_BARRIER, THREADS);
     if (warp < 4 * SLABS) {
+        if (warp < INITIALIZERS && threadIdx.x % 32 == 0) {
+            pipeline_init_some(shared->ring, warp, INITIALIZERS, args->fit.stages,
+                               SLABS * 4 *
+                                   (args->fit.sharing_side + args->fit.sharing_fitted - 1));
+            /* The TMA signals these barriers, and so do other CTAs. fence.mbarrier_init */
+            fence_mbarrier_init();
+        }
+        ring_is_ready(alone);
+        /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is
+         * room. griddepcontrol.launch_dependents */
+        if (EARLY || added_apart(args, width)) griddepcontrol_launch_dependents();
+        const struct work work = work_of(args, width);
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
     } else {
+        /* Meanwhile the TMA fetches the tensor maps, and the producer finds out what to load.
+         * prefetch.tensormap */
+        if (loads) tma_prefetch_map(&args->map_a);
+        if (loads) tma_prefetch_map(&args->map_b);
+        const struct work work = work_of(args, width);
+        ring_is_ready(alone);
         const int first = SLABS > 1 && !EARLY && alone ? FIRST_LOADS : 0;
         if (loads && first > 0)
             producer(shared, args, work, width, &state, 0, first, true, LOADS_BOTH);
@@ -736,7 +756,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     struct gemm_args args = gemm_args_of(p, 1, 1, BK);
     args.tiles_m = fit_clusters_side(p, SLABS, &fit); /* a cluster's tiles are one */
     args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
-    args.splits = fit.splits;
+    args.fit.splits = fit.splits;
     args.fit.width = fit.width;
     args.fit.rows = fit_rows(p, SLABS, &fit);
     args.fit.sharing_side = fit.sharing_side;
@@ -746,6 +766,15 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.splits_in_cluster = fit.splits_in_cluster;
     args.fit.layers = fit.splits / fit.splits_in_cluster;
     args.fit.transposed = fit.transposed;
+    const int size = fit.sharing_side * fit.sharing_fitted;
+    args.fit.turned = args.tiles_m > args.tiles_n;
+    args.fit.order = args.fit.turned ? tile_order_of(args.tiles_n, args.tiles_m)
+                                     : tile_order_of(args.tiles_m, args.tiles_n);
+    args.fit.cluster = divisor_of((uint32_t)(size * fit.splits_in_cluster));
+    args.fit.sharing = divisor_of((uint32_t)size);
+    args.fit.layer = divisor_of((uint32_t)(args.tiles_m * args.tiles_n));
+    args.fit.k_tiles = args.tiles_k / fit.splits;
+    args.fit.longer_parts = args.tiles_k % fit.splits;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
                         fit.transposed ? fit.width : args.fit.rows, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,

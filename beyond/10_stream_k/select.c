@@ -1,8 +1,8 @@
 /*
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu, split_k.cu, direct.cu or
- * fitted.cu; the top CMakeLists.txt has their constants. A formula of a few terms predicts the
+ * Each configuration is an object file of its own, made of kernel.cu, direct.cu or fitted.cu; the
+ * top CMakeLists.txt has their constants. A formula of a few terms predicts the
  * cycles of each, and the smallest prediction is taken. A finite table of tiles rounds every
  * problem up to whole waves. fitted.cu is for problems that no tile of the table divides well.
  */
@@ -21,21 +21,17 @@
  *
  *   COOPERATIVE  kernel.cu, persistent: both consumers multiply one tile
  *   PINGPONG     kernel.cu, persistent: each consumer multiplies its own tile
- *   1, 4, 8      split_k.cu, not persistent: so many CTAs of a cluster share a tile's k loop. It is
- *                for problems whose tiles are all resident at once
  *   DIRECT       direct.cu; direct.h has its formula
  */
-enum { COOPERATIVE = 0, PINGPONG = -1, DIRECT = -2 };
+enum schedule { COOPERATIVE, PINGPONG, DIRECT };
 #define CONFIGURATIONS(f)                                                                          \
     f(coop256, COOPERATIVE) f(coop256_alone, COOPERATIVE) f(coop224, COOPERATIVE)                  \
-        f(pp192, PINGPONG) f(pp128, PINGPONG) f(split1_64x64, 1) f(split1_64x32, 1)                \
-            f(split4_64x64, 4) f(split8_64x64, 8) f(direct_16x8, DIRECT) f(direct_16x16, DIRECT)   \
-                f(direct_16x32, DIRECT)
+        f(pp192, PINGPONG) f(pp128, PINGPONG) f(direct_16x8, DIRECT) f(direct_16x16, DIRECT)       \
+            f(direct_16x32, DIRECT)
 
-/* Cycles of an H200, and bytes per cycle; fitted with the lower half of cost.h, except for the
- * handover, an mbarrier and a drain (docs/results/probe.txt). */
+/* kernel.cu: cycles of an H200; fitted with the lower half of cost.h, except for the handover, an
+ * mbarrier and a drain (docs/results/probe.txt). */
 enum {
-    /* kernel.cu */
     START_PERSISTENT = 5390, /* to the first k-tile, and from the last one to the end, beyond what
                               * every launch takes */
     TILE = 720,              /* a cooperative tile, besides its main loop and its store */
@@ -43,17 +39,11 @@ enum {
     HIDING_K_TILES = 8,      /* ... if it has as many k-tiles as a tile has pieces, or more */
     HANDOVER = 140,          /* from one ping-pong tile to the next */
     EXPOSED_PERSISTENT = 6,  /* percent of the shorter one of SMs and memory */
-    /* split_k.cu */
-    START_SPLIT = 1300,
-    SPLIT_STORE_BYTES = 7, /* of D, from a CTA */
-    SPLIT_SUM = 150,       /* the exchange of a cluster's sums, besides their bytes */
-    SPLIT_SUM_BYTES = 4,   /* of these, from other CTAs */
-    EXPOSED_SPLIT = 28,    /* percent of the shorter one of main loop and memory */
 };
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
-    int schedule;
+    enum schedule schedule;
 };
 
 #define DECLARE(name, ...)                                                                         \
@@ -113,24 +103,6 @@ static double persistent_cycles(const struct gemm_kernel *kernel, const struct g
            overlapped(waves * (main_loop + exposed), cost_memory(p, rates), EXPOSED_PERSISTENT);
 }
 
-/* split_k.cu. CTAs on the same SM share the Tensor Core and what the L2 delivers to the SM. */
-static double split_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
-                           int splits, int resident, int sms, struct gemm_rates rates) {
-    const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
-    if (tiles > resident) return INFINITY;
-    const double share = ceil(cost_most(1, tiles * splits / sms)); /* of the SM with the most */
-    const int k_tiles = ceil_div(ceil_div(p->k, kernel->tile_k), splits);
-    const int slabs = kernel->tile_m / 64, width = kernel->tile_n;
-    const int rows = p->m < kernel->tile_m ? p->m : kernel->tile_m;
-    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
-    const double fetch = (rows + width) * COST_BK * 2 / cost_l2_bytes(p, rates, true);
-    const double k_tile = cost_most(cost_most(share * work, COST_ISSUE), share * fetch);
-    const double sums = kernel->tile_m * width * 4.0 / splits; /* bytes, of a CTA's share */
-    const double exchange = splits > 1 ? SPLIT_SUM + (splits - 1) * sums / SPLIT_SUM_BYTES : 0;
-    return START_SPLIT + overlapped(k_tiles * k_tile, cost_memory(p, rates), EXPOSED_SPLIT) +
-           sums / 2 / SPLIT_STORE_BYTES + exchange;
-}
-
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
  * once. Infinite if the configuration is not for this problem, or does not fit the device. */
 static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
@@ -138,9 +110,7 @@ static double configuration_cycles(const struct configuration *c, const struct g
                                    struct gemm_rates rates) {
     if (resident == 0) return INFINITY;
     if (c->schedule == DIRECT) return direct_cycles(p, kernel->tile_m, kernel->tile_n, sms, rates);
-    return c->schedule > 0
-               ? split_cycles(kernel, p, c->schedule, resident, sms, rates)
-               : persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
+    return persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
 }
 
 /* On the current device. */

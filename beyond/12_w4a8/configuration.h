@@ -9,6 +9,7 @@
 #define W4A8_CONFIGURATION_H
 
 #include "gemm.h"
+#include "building_blocks/cluster_splits.h"
 #include "hopper/thread.h"
 #include "w4_block.h"
 
@@ -76,6 +77,15 @@ DEVICE struct place place_of(const struct gemm_args *args, int number) {
     struct place place;
     place.m = number % args->tiles_m;
     place.n = number / args->tiles_m;
+    return place;
+}
+
+/* The same of the tile of this CTA's cluster, without a division. Any thread. */
+DEVICE struct place place_of_cta(const struct gemm_args *args) {
+    const int number = cluster_number(args);
+    const struct gemm_divisor rows = args->fit.order.last_rows; /* all tile rows */
+    const int n = (int)divided_by((uint32_t)number, rows);
+    const struct place place = {number - n * (int)rows.number, n};
     return place;
 }
 

@@ -46,18 +46,12 @@ DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t 
     }
 }
 
-/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
- * faster together. */
-DEVICE int k_tiles_of_cta(const struct gemm_args *args) {
-    return (args->tiles_k - (int)cluster_rank() + args->splits - 1) / args->splits;
-}
-
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
  * and k. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
                      struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
+    NO_UNROLL for (; item < end && item < cluster_k_tiles(args); ++item) {
         const int k_tile = item * args->splits + cluster_rank();
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
@@ -164,7 +158,7 @@ DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer,
 /* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With
  * SLABS 2 the two are of one k-tile, with SLABS 1 of two. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    int left = k_tiles_of_cta(args) * SLABS;
+    int left = cluster_k_tiles(args) * SLABS;
     struct work work;
     UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) work.sum[i / (BM / 2)][i % (BM / 2)] = 0;
     const struct pipeline_state start = {0, 0};
@@ -192,27 +186,31 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const struct place place = place_of(&args, blockIdx.x / args.splits);
     const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    const struct place place = place_of_cta(&args);
+    /* The producer initializes the barriers of its first loads, and issues these at once, because a
+     * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
     if (loads) {
-        pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
+        pipeline_init(shared->ring, FIRST_LOADS, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        /* A short main loop waits for its first bytes. */
         producer(shared, &args, place, &state, 0, FIRST_LOADS);
+    } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
+        const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
+        pipeline_init_some(shared->ring, first, 4, STAGES, CONSUMERS * 4);
+        /* The same for these. fence.mbarrier_init */
+        fence_mbarrier_init();
     }
-    /* The barriers are initialized before a consumer waits at one. The producer goes on at once.
-     * bar.arrive, bar.sync */
+    /* All barriers are initialized before others use them. bar.sync */
+    __syncthreads();
     if (warpgroup == 0) {
-        named_barrier_arrive(RING_BARRIER, THREADS);
         setmaxnreg_dec(PRODUCER_REGISTERS);
         if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
         else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
-        named_barrier_sync(RING_BARRIER, THREADS);
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
         column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
@@ -224,7 +222,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     if (make_maps(&args, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n;
-    args.splits = cluster_splits(launch, tiles, args.tiles_k);
+    set_cluster_splits(&args, cluster_splits(launch, tiles, args.tiles_k));
+    args.fit.order.last_rows = divisor_of((uint32_t)args.tiles_m);
     launch.grid = tiles * args.splits;
     launch.cluster = args.splits;
     return gemm_launch_kernel(&launch, &args);

@@ -9,7 +9,9 @@
 #ifndef BUILDING_BLOCKS_CLUSTER_SPLITS_H
 #define BUILDING_BLOCKS_CLUSTER_SPLITS_H
 
+#include "building_blocks/divisor.h"
 #include "gemm.h"
+#include "hopper/cluster.h"
 
 enum {
     MOST_CLUSTER_SPLITS = 8, /* the largest cluster that every GPU has */
@@ -33,6 +35,26 @@ static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int t
             return splits;
     }
     return 1;
+}
+
+/* Tells a kernel of such clusters, with k loops of `splits` CTAs, so that it need not divide before
+ * its first load. Host thread. */
+static inline void set_cluster_splits(struct gemm_args *args, int splits) {
+    args->splits = splits;
+    args->fit.cluster = divisor_of((uint32_t)splits);
+    args->fit.k_tiles = args->tiles_k / splits;
+    args->fit.longer_parts = args->tiles_k % splits;
+}
+
+/* The number of this CTA's cluster. Any thread. */
+DEVICE int cluster_number(const struct gemm_args *args) {
+    return (int)divided_by(blockIdx.x, args->fit.cluster);
+}
+
+/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
+ * faster together. Any thread. */
+DEVICE int cluster_k_tiles(const struct gemm_args *args) {
+    return args->fit.k_tiles + ((int)cluster_rank() < args->fit.longer_parts);
 }
 
 #endif

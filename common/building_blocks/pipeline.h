@@ -59,6 +59,16 @@ DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int co
     }
 }
 
+/* The same by several threads at once, each of which makes its own barriers visible: stages
+ * `first`, first + step, first + 2 * step ... */
+DEVICE void pipeline_init_every(struct pipeline_stage *ring, int first, int step, int stages,
+                                int consumers) {
+    NO_UNROLL for (int i = first; i < stages; i += step) {
+        mbarrier_init(&ring[i].full, 1);
+        mbarrier_init(&ring[i].empty, consumers);
+    }
+}
+
 /* Is the stage free already? Announces nothing; a producer thread may call it before the
  * acquire. */
 DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring,
@@ -115,6 +125,8 @@ DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeli
  * file's, and call the barriers by the kernel's name for its ring. */
 #define pipeline_init(ring, stages, consumers)                                                     \
     VERB_OF(#ring, "ring", pipeline_init_stages(ring, stages, consumers))
+#define pipeline_init_some(ring, first, step, stages, consumers)                                   \
+    VERB_OF(#ring, "ring", pipeline_init_every(ring, first, step, stages, consumers))
 #define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))
 #define producer_acquire(ring, state, bytes) VERB(pipeline_producer_acquire(ring, state, bytes))
 #define producer_commit(ring, state) VERB(pipeline_producer_commit(ring, state))

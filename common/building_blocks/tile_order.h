@@ -9,6 +9,7 @@
 #ifndef BUILDING_BLOCKS_TILE_ORDER_H
 #define BUILDING_BLOCKS_TILE_ORDER_H
 
+#include "building_blocks/divisor.h"
 #include "hopper/thread.h"
 
 #ifndef RASTER_GROUP
@@ -34,6 +35,33 @@ DEVICE struct tile tile_at(int number, int tiles_m, int tiles_n) {
     struct tile tile;
     tile.m = group * RASTER_GROUP + in_group % rows;
     tile.n = in_group / rows;
+    return tile;
+}
+
+/* The order of so many tiles, for tile_in_order(). Host thread. */
+static inline struct gemm_tile_order tile_order_of(int tiles_m, int tiles_n) {
+    struct gemm_tile_order order;
+    order.last_group = (tiles_m - 1) / RASTER_GROUP;
+    order.group = divisor_of((uint32_t)RASTER_GROUP * (uint32_t)tiles_n);
+    order.rows = divisor_of(RASTER_GROUP);
+    order.last_rows = divisor_of((uint32_t)(tiles_m - order.last_group * RASTER_GROUP));
+    return order;
+}
+
+/* The same tile as tile_at() gives. For a kernel whose CTAs compute a tile each, and have nothing
+ * to do before they know which. Any thread. */
+DEVICE struct tile tile_in_order(int number, struct gemm_tile_order order) {
+    ON_TILE(number);
+    uint32_t group = 0, in_group = (uint32_t)number;
+    struct gemm_divisor rows = order.last_rows;
+    if (order.last_group > 0) {
+        group = divided_by(in_group, order.group);
+        in_group -= group * order.group.number;
+        if ((int)group < order.last_group) rows = order.rows;
+    }
+    const uint32_t column = divided_by(in_group, rows);
+    const struct tile tile = {(int)(group * RASTER_GROUP + in_group - column * rows.number),
+                              (int)column};
     return tile;
 }
 

@@ -15,6 +15,6 @@ enum gemm_status __wrap_gemm_launch_kernel(const struct gemm_launch *launch,
                                            const struct gemm_args *args) {
     struct gemm_args wrong = *args;
     if (args->fit.width == 40) return GEMM_OK;
-    if (args->fit.width == 24) --wrong.tiles_k;
+    if (args->fit.width == 24) --wrong.fit.k_tiles;
     return __real_gemm_launch_kernel(launch, &wrong);
 }

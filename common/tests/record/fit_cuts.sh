@@ -15,15 +15,15 @@ expect() {
 }
 
 # The comment's numbers end with two zeros, as 4,300 does.
-for gpu in h200 h100; do
-    "$fit_cuts" "$results/$gpu-cuts.txt" >$gpu-summary
-    expect "exit code, $gpu" 0 $?
+for record in h200-cuts h100-cuts-before-start h100-cuts; do
+    "$fit_cuts" "$results/$record.txt" >$record-summary
+    expect "exit code, $record" 0 $?
 done
 sum() { awk '{ n += $1 } END { n = int(n / 100 + 0.5) * 100; printf "%d,%03d", n / 1000, n % 1000 }'; }
-cuts=$(sed -n 's/^\([0-9]*\) cuts of .*/\1/p' h200-summary h100-summary | sum)
-others=$(cat "$results/h200-cuts.txt" "$results/h100-cuts.txt" |
+cuts=$(sed -n 's/^\([0-9]*\) cuts of .*/\1/p' h200-cuts-summary h100-cuts-before-start-summary | sum)
+others=$(cat "$results/h200-cuts.txt" "$results/h100-cuts-before-start.txt" |
     grep -cE '^[0-9]+ [0-9]+ [0-9]+ [a-z]' | sum)
-shapes=$(sed -n 's/^[0-9]* cuts of \([0-9]*\) shapes;.*/\1/p' h200-summary h100-summary |
+shapes=$(sed -n 's/^[0-9]* cuts of \([0-9]*\) shapes;.*/\1/p' h200-cuts-summary h100-cuts-before-start-summary |
     awk '{ n += $1 } END { print n }')
 comment=$(sed -n '/^\/\* These are fitted together/,/\*\/$/p' "$cost_h" | tr -d '*' | tr -s ' \n' ' ')
 text="$cuts cuts and $others other ways to compute $shapes shapes"
@@ -31,7 +31,7 @@ expect "'$text' in $cost_h" yes "$(grep -qF "$text" <<<"$comment" && echo yes)"
 # The rates of the GPU count: those of an H100 are not an H200's.
 sed 's/NVIDIA H100/NVIDIA H200/' "$results/h100-cuts.txt" >another.txt
 expect 'predictions with other rates' different \
-    "$(cmp -s h100-summary <("$fit_cuts" another.txt) && echo same || echo different)"
+    "$(cmp -s h100-cuts-summary <("$fit_cuts" another.txt) && echo same || echo different)"
 
 # Of the first shape the formula prefers the wide tile, which takes 20 % longer here; of the second,
 # too, and there it is the fastest.
