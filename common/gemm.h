@@ -119,9 +119,9 @@ struct gemm_divisor {
 
 /* The order of building_blocks/tile_order.h, with its divisors. */
 struct gemm_tile_order {
-    int last_group;                     /* of tile rows */
+    int last_group;                      /* of tile rows */
     struct gemm_divisor last_rows, rows; /* of the last group, and of the ones before */
-    struct gemm_divisor group;          /* tiles of a group before the last */
+    struct gemm_divisor group;           /* tiles of a group before the last */
 };
 
 /* How a kernel cuts a problem whose tile it chooses at launch. Before its first load a CTA reads

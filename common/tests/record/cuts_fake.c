@@ -66,19 +66,19 @@ static enum gemm_status launch_wrong(const struct gemm_problem *p, void *stream)
 }
 
 /* They take the places of the empty records in configurations.c. */
-extern const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16,
-    kernel_10_stream_k_split1_64x32_bf16;
-const struct gemm_kernel kernel_10_stream_k_split1_64x64_bf16 = {.name = "fake",
-                                                                 .tile_m = 64,
-                                                                 .tile_n = 64,
-                                                                 .tile_k = 64,
+extern const struct gemm_kernel kernel_10_stream_k_direct_16x32_bf16,
+    kernel_10_stream_k_direct_16x16_bf16;
+const struct gemm_kernel kernel_10_stream_k_direct_16x32_bf16 = {.name = "fake",
+                                                                 .tile_m = 16,
+                                                                 .tile_n = 32,
+                                                                 .tile_k = 32,
                                                                  .threads = 256,
                                                                  .cluster = 1,
                                                                  .launch = launch_right};
-const struct gemm_kernel kernel_10_stream_k_split1_64x32_bf16 = {.name = "fake",
-                                                                 .tile_m = 64,
-                                                                 .tile_n = 32,
-                                                                 .tile_k = 64,
+const struct gemm_kernel kernel_10_stream_k_direct_16x16_bf16 = {.name = "fake",
+                                                                 .tile_m = 16,
+                                                                 .tile_n = 16,
+                                                                 .tile_k = 32,
                                                                  .threads = 256,
                                                                  .cluster = 1,
                                                                  .launch = launch_wrong};

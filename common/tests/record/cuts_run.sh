@@ -34,7 +34,7 @@ expect 'rows without a time' '' "$(rows right | awk '!($(NF - 1) > 0)')"
 # All configurations of select.c are linked.
 expect 'configurations' "$(sed -n '/^#define CONFIGURATIONS/,/^$/p' "$select" | grep -oE 'f\([a-z0-9_]+,' |
     tr -d 'f(,' | sort)" "$(sed -n 's/^# configuration \([a-z0-9_]*\): tiles of [1-9].*/\1/p' right | tr -d f | sort)"
-expect 'their rows' yes "$(rows right | grep -qE '^70 136 200 split1_64x64 [0-9.]+ 0$' && echo yes)"
+expect 'their rows' yes "$(rows right | grep -qE '^70 136 200 direct_16x32 [0-9.]+ 0$' && echo yes)"
 "$fit_cuts" right >out 2>log
 expect 'exit code of fit_cuts for simulated times' 2 $?
 expect 'its message' 1 "$(grep -c 'right has no cuts timed in us' log)"
@@ -60,13 +60,13 @@ expect 'headings on a GPU' '# m n k slabs width sharing_side sharing_fitted spli
     "$(grep '^# m' timed | tr '\n' ';')"
 expect 'times' '20000.000 1000' "$(rows timed | awk '{ print $(NF - 1), $NF }' | sort -u)"
 expect 'rows of wrong widths' '' "$(rows timed | awk 'NF == 11 && ($5 == 32 || $5 == 24)')"
-expect 'the right configuration' 2 "$(rows timed | grep -c ' split1_64x64 ')"
-expect 'rows of the wrong one' '' "$(rows timed | grep split1_64x32)"
-expect 'the wrong one' 2 "$(grep -c ': split1_64x32: \(its result is wrong\|copy 0 of D is not what\)' log)"
+expect 'the right configuration' 2 "$(rows timed | grep -c ' direct_16x32 ')"
+expect 'rows of the wrong one' '' "$(rows timed | grep direct_16x16)"
+expect 'the wrong one' 2 "$(grep -c ': direct_16x16: \(its result is wrong\|copy 0 of D is not what\)' log)"
 expect 'shapes on a GPU' '70 136 16;9 24 264;' "$(rows timed | cut -d' ' -f1-3 | uniq | tr '\n' ';')"
 expect 'wrong copies' yes "$(grep -q 'width 32, .*: copy 1 of D is not what' log && echo yes)"
 expect 'failed launches' yes "$(grep -q 'width 24, .*: cannot be timed' log && echo yes)"
-wrong_cuts=$(grep -cE 'width (24|32), |: split1_64x32: ' log)
+wrong_cuts=$(grep -cE 'width (24|32), |: direct_16x16: ' log)
 expect 'all cuts' "$(sed -nE 's/.*: [0-9]+ of ([0-9]+) cuts, .*/\1/p' log | awk "{ n += \$1 } END { print n }")" \
     "$(($(rows timed | wc -l) + wrong_cuts))"
 "$fit_cuts" timed >out 2>log

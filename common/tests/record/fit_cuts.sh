@@ -29,7 +29,7 @@ comment=$(sed -n '/^\/\* These are fitted together/,/\*\/$/p' "$cost_h" | tr -d 
 text="$cuts cuts and $others other ways to compute $shapes shapes"
 expect "'$text' in $cost_h" yes "$(grep -qF "$text" <<<"$comment" && echo yes)"
 # The rates of the GPU count: those of an H100 are not an H200's.
-sed 's/NVIDIA H100/NVIDIA H200/' "$results/h100-cuts.txt" >another.txt
+sed 's/NVIDIA H100/NVIDIA H200/; /^# rates/d' "$results/h100-cuts.txt" >another.txt
 expect 'predictions with other rates' different \
     "$(cmp -s h100-cuts-summary <("$fit_cuts" another.txt) && echo same || echo different)"
 

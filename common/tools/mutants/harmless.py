@@ -53,6 +53,9 @@ RULES = (
     (r"/(fitted\.cu|column_store\.h)", r"cluster_wait", "by one thread",
      "A CTA's shared memory lives until its last thread has ended, and that one waits."),
 
+    (r"/fitted\.cu", r"named_barrier_sync\(RING_BARRIER", "^barrier 1 for all$",
+     "The consumers' barrier has this number. Its first use comes after all threads have left this "
+     "one."),
     (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
      "The producer gives registers away before the first loads instead of after them, and loads "
      "need few: they only start later."),
@@ -206,12 +209,8 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for room is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
-    ("10_.*(kernel|fitted|split_k)|12_", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+    ("10_.*(kernel|split_k)", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
      "The producer's next loads start a little later: it waits for consumers that come at once."),
-    ("12_.*(kernel|pairs)", r"^named_barrier_(arrive|sync)\(RING_BARRIER", "after the next",
-     "Registers move a little earlier; the barrier still comes before what it orders."),
-    ("12_.*(kernel|pairs)", "^setmaxnreg_(dec|inc)", "before the previous",
-     "Registers move a little earlier; the barrier still comes before what it orders."),
     ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
      "The barrier of that number is not in use any more."),
     ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",

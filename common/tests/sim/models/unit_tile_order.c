@@ -17,8 +17,9 @@ static void test_divisor(void) {
     uint64_t random = 1;
     for (int i = 0; i < 2000; ++i) {
         const uint32_t drawn = (uint32_t)splitmix64(&random);
-        const uint32_t number = i < 1000 ? (uint32_t)i + 1 : i < 1032 ? UINT32_MAX - (uint32_t)i
-                                                                      : (drawn >> i % 32) + 1;
+        const uint32_t number = i < 1000   ? (uint32_t)i + 1
+                                : i < 1032 ? UINT32_MAX - (uint32_t)i
+                                           : (drawn >> i % 32) + 1;
         const uint32_t multiple = number * (uint32_t)(splitmix64(&random) % (UINT32_MAX / number));
         for (int off = -1; off <= 1; ++off)
             expect_quotient(multiple + (uint32_t)off, number);
