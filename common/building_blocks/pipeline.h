@@ -59,6 +59,16 @@ DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int co
     }
 }
 
+/* The same by several threads at once, each of which makes its barriers visible: stages `first`,
+ * first + step, first + 2 * step ... */
+DEVICE void pipeline_init_every(struct pipeline_stage *ring, int first, int step, int stages,
+                                int consumers) {
+    NO_UNROLL for (int i = first; i < stages; i += step) {
+        mbarrier_init(&ring[i].full, 1);
+        mbarrier_init(&ring[i].empty, consumers);
+    }
+}
+
 /* Is the stage free already? Announces nothing; a producer thread may call it before the
  * acquire. */
 DEVICE bool pipeline_producer_try_acquire(struct pipeline_stage *ring,
@@ -109,16 +119,6 @@ DEVICE void pipeline_consumer_wait(struct pipeline_stage *ring, struct pipeline_
  * reads the stage, not after the issue. One of the `consumers` arrivals. */
 DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeline_state state) {
     mbarrier_arrive(&ring[state.index].empty);
-}
-
-/* What pipeline_init_stages() does, by several threads at once, each of which makes its barriers
- * visible: stages `first`, first + step, first + 2 * step ... */
-DEVICE void pipeline_init_every(struct pipeline_stage *ring, int first, int step, int stages,
-                                int consumers) {
-    NO_UNROLL for (int i = first; i < stages; i += step) {
-        mbarrier_init(&ring[i].full, 1);
-        mbarrier_init(&ring[i].empty, consumers);
-    }
 }
 
 /* The verbs, as kernels use them. The simulator's reports then name the kernel's line beside this

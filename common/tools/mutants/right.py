@@ -203,7 +203,8 @@ RIGHT = [
           edits(SPECIALIZED, ("warp == 0 && elect_one()", "threadIdx.x == 105")),
           "The ring cares for one thread that produces, not for which."),
     Right("two producer warps", SPECIALIZED, "",
-          edits(PIPELINE, ("mbarrier_init(&ring[i].full, 1);", "mbarrier_init(&ring[i].full, 2);"))
+          edits(PIPELINE, ("i < stages; ++i) {\n        mbarrier_init(&ring[i].full, 1);",
+                           "i < stages; ++i) {\n        mbarrier_init(&ring[i].full, 2);"))
           + edits(SPECIALIZED,
                   ("warp == 0 && elect_one()", "warp < 2 && elect_one()"),
                   ("state, STAGE_BYTES);",
