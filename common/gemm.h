@@ -152,7 +152,7 @@ struct gemm_args {
     int64_t lda, ldb, ldd;
     int m, n, k;
     int tiles_m, tiles_n, tiles_k; /* extents of the problem in tiles, rounded up */
-    int items;  /* units of work for a persistent kernel's schedule, if it has one */
+    int items;  /* units of work of the kernel's schedule, if it has one: its launch says which */
     int splits; /* parts of the k loop; 1 unless a chapter splits it */
     float *workspace;
     uint32_t *tile_counter;

@@ -2,8 +2,9 @@
  * configuration.h: the build-time parameters of kernel.cu and stream_k.cu, and what follows
  * from them.
  *
- * The top CMakeLists.txt compiles a kernel once for each configuration that is worth it, and
- * select.c picks among them. A parameter that is not given there gets its default here.
+ * The top CMakeLists.txt compiles a kernel once for each configuration. Some of them are in
+ * select.c's table; the others are there for comparison. A parameter that is not given there gets
+ * its default here.
  */
 #ifndef CONFIGURATION_H
 #define CONFIGURATION_H

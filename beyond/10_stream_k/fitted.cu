@@ -223,7 +223,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
 DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *args,
                                 struct work work, int width, struct pipeline_state *state,
                                 bool alone) {
-    const int ahead = EARLY == 2 ? args->fit.stages : 0;
+    const int ahead = EARLY == 2 ? args->fit.stages : 0; /* k-tiles: none, unless B may be loaded */
     struct pipeline_state first = *state;
     producer(shared, args, work, width, &first, 0, ahead, alone, LOADS_B);
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
@@ -236,8 +236,9 @@ DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *arg
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. `side`
- * and `fitted` are the operands' descriptors. `width` is a constant, so one case is left of the
- * switch. One warpgroup. */
+ * and `fitted` are the operands' descriptors. The instruction's name contains the width, so the
+ * wrapper needs a literal; `width` is a constant, and one case is left of the switch. One
+ * warpgroup. */
 DEVICE void multiply(int width, float *acc, uint64_t side, uint64_t fitted, bool accumulate) {
     UNROLL for (int step = 0; step < BK / 16; ++step) {
         const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
@@ -257,7 +258,7 @@ DEVICE void multiply(int width, float *acc, uint64_t side, uint64_t fitted, bool
 DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
                           struct pipeline_state *state, int k_tile, bool alone) {
     const int lane = threadIdx.x % 32;
-    if (k_tile + args->fit.stages >= work.k_tiles) return; /* and this holds from here on */
+    if (k_tile + args->fit.stages >= work.k_tiles) return; /* nor into any later one */
     if (alone) {
         if (lane == 0) consumer_release(shared->ring, *state);
     } else if ((work.with_side | work.with_fitted) >> lane & 1) {
@@ -708,8 +709,8 @@ DEVICE void store_sums(const struct gemm_args *args, struct work work, int chunk
     }
 }
 
-/* Adds up the layers of every tile, in their order, and stores D, where a tile has so many layers
- * that one CTA would take long. Each CTA has a chunk of columns of a tile. It begins while the
+/* Adds up the layers of every tile, in their order, and stores D, where a tile has more than
+ * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. It begins while the
  * GEMM's last CTAs are still at work. */
 KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS args) {
     const int chunks = args.fit.width / 8, size = cluster_size(&args), layers = args.fit.layers;
@@ -754,7 +755,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     const enum gemm_type type = ELEMENT_TYPE;
     const int fitted = fit.transposed ? p->m : p->n;
     struct gemm_args args = gemm_args_of(p, 1, 1, BK);
-    args.tiles_m = fit_clusters_side(p, SLABS, &fit); /* a cluster's tiles are one */
+    /* In clusters: the tiles of a cluster's CTAs lie side by side. */
+    args.tiles_m = fit_clusters_side(p, SLABS, &fit);
     args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
     args.fit.splits = fit.splits;
     args.fit.width = fit.width;

@@ -65,9 +65,10 @@ enum hopper_gemm_status {
 };
 
 /* Bytes of workspace with which hopper_gemm() is predicted to be the fastest for such a problem on
- * the current device: 0 for most, a few megabytes where k is long and D is small. If type, m, n or
- * k are wrong, or there is no device, a message on stderr and 0. */
-size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb);
+ * the current device: 0 for most, a few megabytes where k is long and D is small. The arguments
+ * are those of the call, on which its way to compute depends. If one is wrong, or there is no
+ * device, a message on stderr and 0. */
+size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb, int64_t ldd);
 
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
  * waiting.
@@ -87,8 +88,8 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  * device the result is the same to the bit.
  *
  * `workspace`: NULL, or device memory at a multiple of 256 bytes, as many as
- * hopper_gemm_workspace() returns for these m, n, k, lda and ldb on this device. Its contents do
- * not matter; they change.
+ * hopper_gemm_workspace() returns for this type, these extents and these leading dimensions on this
+ * device. Its contents do not matter; they change.
  *
  * Returns an enum hopper_gemm_status. */
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,

@@ -190,7 +190,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "10_stream_k", .variant = GEMM_VARIANT,
-    .technique = "one of several configurations of 08 and 09",
+    .technique = PINGPONG ? "08's ping-pong schedule, as a configuration"
+                          : "the cooperative schedule, as a configuration",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,

@@ -71,9 +71,10 @@ static enum gemm_type element(int type) { return type == HOPPER_GEMM_FP16 ? GEMM
 
 /* ---- without a plan ---- */
 
-size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb) {
-    if (!check_type(type) || !check_extents(m, n, k)) return 0;
-    const struct gemm_problem problem = {.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb};
+size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb, int64_t ldd) {
+    const struct gemm_problem problem = {
+        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+    if (!check_shape(type, &problem)) return 0;
     const struct gemm_kernel *kernel = selected_kernel(element(type), &problem, SIZE_MAX);
     return kernel ? library_workspace(kernel, &problem) : 0;
 }

@@ -2,9 +2,10 @@
  * select.c: which configuration of the chapter's kernels computes a problem.
  *
  * Each configuration is an object file of its own, made of kernel.cu, direct.cu or fitted.cu; the
- * top CMakeLists.txt has their constants. A formula of a few terms predicts the
- * cycles of each, and the smallest prediction is taken. A finite table of tiles rounds every
- * problem up to whole waves. fitted.cu is for problems that no tile of the table divides well.
+ * top CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and
+ * the smallest prediction is taken. A finite table of tiles rounds every problem up to whole waves.
+ * fitted.cu is for problems that no tile of the table divides well. split_k.cu and stream_k.cu are
+ * not selected: what they would gain is in tried.md, "Configurations that earn their place".
  */
 #include "select.h"
 
@@ -86,7 +87,7 @@ static double overlapped(double work, double memory, int exposed) {
 /* kernel.cu, of which there is room for `resident` clusters at once. */
 static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
                                 bool cooperative, int resident, struct gemm_rates rates) {
-    if (p->m <= 64) return INFINITY;
+    if (p->m <= 64) return INFINITY; /* half of a tile's rows, or more, would be beyond D */
     const int tiles_m = ceil_div(ceil_div(p->m, kernel->tile_m), kernel->cluster); /* a cluster's */
     const double waves = ceil((double)tiles_m * ceil_div(p->n, kernel->tile_n) / resident);
     const int k_tiles = ceil_div(p->k, kernel->tile_k);

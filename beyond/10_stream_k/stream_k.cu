@@ -39,7 +39,9 @@ struct piece {
 
 /* What is left to do for this cluster: whole tiles, then its stretch, the last piece first. So the
  * sums that another cluster waits for are stored early. The piece that needs sums of others comes
- * last, and waits only for clusters of lower index, which the hardware launches earlier. */
+ * last, and waits only for clusters of lower index. All clusters of the grid fit on the GPU at
+ * once; if another kernel takes their room, GPUs start those of lower index first, which CUDA does
+ * not guarantee. */
 struct work {
     int round;          /* of whole tiles */
     int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */

@@ -21,8 +21,9 @@
 
 #include "hopper/mbarrier.h"
 
-/* The named barrier at which consumers wait until the producer has initialized a ring. The warps of
- * the producer only arrive there, so that the first loads are under way at once. */
+/* The named barrier after the initialization of a ring. Threads that use the ring wait there. A
+ * warp that has initialized it alone has nothing to wait for: it may just arrive, so that the first
+ * loads are under way at once. */
 enum { RING_BARRIER = 15 };
 
 /* The barriers of one stage, in shared memory; a ring is an array of these. */

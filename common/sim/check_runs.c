@@ -14,7 +14,7 @@ struct shape {
 };
 
 enum {
-    SHAPES = 12,
+    SHAPES = 13,
     FIRST_SHAPES = 5, /* these find most of what is wrong */
     LONG_SHAPES = 2   /* and these are for many more random schedules */
 };
@@ -23,7 +23,8 @@ enum {
  * computes several tiles; tiles are cut off at both edges, with n a multiple of 8 and not; k is cut
  * off; the least; enough SMs for a split of k; tiles that begin in the middle of the ring; many
  * tiles, shorter than the ring; four problems that are the same for every kernel; a single tile and
- * a long k on several SMs. */
+ * a long k on several SMs; a small D for which chapter 10's fitted kernels let a cluster add up the
+ * parts of k. */
 static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
     const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
     const int ring = tile_k * (kernel->stages > 1 ? kernel->stages : 2);
@@ -40,6 +41,7 @@ static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
         {300, 460, 330, 1},
         {600, 460, 70, 1},
         {8, 8, 4 * ring + 5, 3},
+        {40, 40, 3000, 8},
     };
     return shapes[index];
 }

@@ -215,7 +215,7 @@ static void open_workspaces_and_plans(struct gpu *gpu) {
         const struct shape *s = shape_of(index);
         struct product *p = &gpu->product[index];
         const int type = type_of(index);
-        p->workspace_bytes = hopper_gemm_workspace(type, s->m, s->n, s->k, s->lda, s->ldb);
+        p->workspace_bytes = hopper_gemm_workspace(type, s->m, s->n, s->k, s->lda, s->ldb, s->ldd);
         if (p->workspace_bytes) p->workspace = on_device(p->workspace_bytes);
         if (s->deep) state(gpu, index, p->workspace != NULL, "asks for a workspace");
         if (index < INPUTS) continue;

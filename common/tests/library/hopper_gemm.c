@@ -114,7 +114,7 @@ static void expect_product(int type, int m, int n, int k, int sms, bool wants_wo
     int *a_values = fill(a, element, m, k, lda);
     int *b_values = fill(b, element, n, k, ldb);
     backend_fill(d, NAN_16, (size_t)(m * ldd));
-    const size_t bytes = hopper_gemm_workspace(type, m, n, k, lda, ldb);
+    const size_t bytes = hopper_gemm_workspace(type, m, n, k, lda, ldb, ldd);
     EXPECT((bytes > 0) == wants_workspace, "%d x %d x %d: %zu bytes of workspace", m, n, k, bytes);
     void *workspace = bytes ? backend_alloc(bytes, "workspace", true) : NULL;
     if (workspace) backend_fill(workspace, NAN_16, bytes / 2);
@@ -322,6 +322,45 @@ static void expect_picks(void) {
     EXPECT(is_small(token), "16 x 8192 x 8192: %s", token->variant);
 }
 
+/* ---- the workspace ---- */
+
+/* The query and the call have to see the same problem: hopper_gemm() must not use more than
+ * hopper_gemm_workspace() asks for. The way to compute depends on the rows' places, too. Between
+ * the two, both sides ask for another problem, as other calls on the thread would. */
+static void expect_enough_workspace(void) {
+    enum { PROBLEMS = 400, SMS = 132 };
+    const struct backend_options options = {.type = GEMM_BF16};
+    sim_configure(SMS, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    int with_workspace = 0, differing = 0;
+    for (int i = 0; i < PROBLEMS; ++i) {
+        struct gemm_problem p = {
+            .m = 1 + rand() % 3000, .n = 1 + rand() % 300, .k = 1 + rand() % 30000};
+        p.lda = padded(p.k) + 8 * (rand() % 3);
+        p.ldb = padded(p.k) + 8 * (rand() % 3);
+        const int64_t in_sectors = (p.n + 15) / 16 * 16;
+        p.ldd = in_sectors + 8 * (i % 2);
+        const struct gemm_problem other = {
+            .m = 100, .n = 100, .k = 100 + i, .lda = 40000, .ldb = 40000, .ldd = 104};
+        const size_t asked =
+            hopper_gemm_workspace(HOPPER_GEMM_BF16, p.m, p.n, p.k, p.lda, p.ldb, p.ldd);
+        selected_kernel(GEMM_BF16, &other, SIZE_MAX);
+        const struct gemm_kernel *kernel = selected_kernel(GEMM_BF16, &p, SIZE_MAX);
+        const size_t used = library_workspace(kernel, &p);
+        EXPECT(asked == used, "%d x %d x %d, ldd %lld: asks for %zu bytes, uses %zu", p.m, p.n, p.k,
+               (long long)p.ldd, asked, used);
+        with_workspace += used > 0;
+        /* Would the test notice if one side knew another ldd? */
+        p.ldd = in_sectors + 8 * !(i % 2);
+        differing += library_workspace(selected_kernel(GEMM_BF16, &p, SIZE_MAX), &p) != used;
+    }
+    EXPECT(with_workspace > PROBLEMS / 4 && differing > 0,
+           "%d problems with a workspace, and %d in which it depends on ldd", with_workspace,
+           differing);
+    backend_close();
+}
+
 int main(void) {
     srand(1);
     expect_no_launch(); /* first: later there has been a simulator */
@@ -334,5 +373,6 @@ int main(void) {
     }
     expect_refusals();
     expect_picks();
+    expect_enough_workspace();
     return expect_result();
 }

@@ -176,7 +176,7 @@ static void open_shape(const struct shape *s) {
     now.a = on_device(SETS * now.a_bytes);
     now.b = on_device(SETS * now.b_bytes);
     now.d = on_device(SETS * now.d_bytes);
-    must(hopper_gemm_workspace(HOPPER_GEMM_BF16, s->m, s->n, s->k, s->k, s->k) <= WORKSPACE,
+    must(hopper_gemm_workspace(HOPPER_GEMM_BF16, s->m, s->n, s->k, s->k, s->k, s->n) <= WORKSPACE,
          "staying within the workspace");
     must(hopper_gemm_plan_create(&now.plan, HOPPER_GEMM_BF16, s->m, s->n, s->k, s->k, s->k, s->n,
                                  WORKSPACE) == HOPPER_GEMM_OK,
