@@ -1,5 +1,6 @@
 /*
- * configuration.h: what the kernels of this chapter are built with, and how a problem is cut.
+ * configuration.h: defaults of what kernel.cu, pairs.cu and through_smem.cu are built with, and how
+ * a problem is cut. The top CMakeLists.txt has the other configurations.
  *
  * The product is computed transposed. BM rows of A, few, are the N of wgmma; BN channels, columns
  * of D, are its M, 64 at a time. In kernel.cu a cluster shares the k loop of a tile, so that all
@@ -38,7 +39,7 @@
 #define FIRST_LOADS 2 /* k-tiles whose loads are under way before the consumers may begin */
 #endif
 #ifndef PAIRS
-#define PAIRS 1 /* of slabs, in pairs.cu, between two times that nothing is under way */
+#define PAIRS 1 /* of slabs: pairs.cu unrolls as many before the Tensor Core drains */
 #endif
 /* Registers: at launch as many for all, then the producer's for the consumers. The producer's
  * warpgroup helps to store the tile; with teams, that takes more of them. */
@@ -72,15 +73,8 @@ struct place {
     int m, n;
 };
 
-/* The rows of A change fastest: tiles that run at the same time share their weights. Any thread. */
-DEVICE struct place place_of(const struct gemm_args *args, int number) {
-    struct place place;
-    place.m = number % args->tiles_m;
-    place.n = number / args->tiles_m;
-    return place;
-}
-
-/* The same of the tile of this CTA's cluster, without a division. Any thread. */
+/* The tile of this CTA's cluster. The rows of A change fastest: tiles that run at the same time
+ * share their weights. No division: the first load waits for this. Any thread. */
 DEVICE struct place place_of_cta(const struct gemm_args *args) {
     const int number = cluster_number(args);
     const struct gemm_divisor rows = args->fit.order.last_rows; /* all tile rows */

@@ -42,7 +42,7 @@ DEVICE void load_weights_of_slab(struct weights *w, const uint8_t *blocks, int s
     w->scales = ld_shared_b32(half + W4_WEIGHT_BYTES + (thread / 32 * 8 + thread % 32 / 4) * 4);
 }
 
-/* Whole warps. */
+/* Converts a slab's weights to e4m3, and its scales to fp32. Whole warps. */
 DEVICE void convert_weights(struct fragments *f, const struct weights *w) {
     /* A bf16 is the upper half of a float. */
     const uint32_t scale[2] = {w->scales << 16, w->scales & 0xffff0000u};
@@ -57,7 +57,8 @@ DEVICE void convert_weights(struct fragments *f, const struct weights *w) {
     }
 }
 
-/* Until here the compiler leaves the registers as they are: a wgmma has read them. */
+/* Until here the compiler leaves the registers as they are: after the wait for a wgmma, because it
+ * has read them; before the next one, so that all conversions come first. */
 DEVICE void keep(struct fragments *f) {
     UNROLL for (int i = 0; i < W4_BLOCK / 32; ++i) wgmma_use_fragments(f->a[i], 4);
 }

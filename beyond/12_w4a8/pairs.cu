@@ -98,8 +98,8 @@ DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, float
                         float acc[BM / 2], struct fragments *f, int slab) {
     keep(f);
     if (slab == SLABS - 1) {
-        /* This thread's reads of the weights come before the TMA's next write to their stage. Under
-         * more multiplications this takes longer. fence.proxy.async */
+        /* This thread's reads of the weights come before the TMA's next write to their stage.
+         * Before the wait, under more multiplications, this takes longer. fence.proxy.async */
         fence_proxy_async();
         /* This warp has read the stage: all its lanes have, and then one arrives. bar.warp.sync,
          * mbarrier.arrive */

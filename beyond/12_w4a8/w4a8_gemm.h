@@ -62,7 +62,7 @@ int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const flo
  * a multiple of 16 elements, ldd >= n a multiple of 8, and both are below 2^39. The padding between
  * a row's end and its leading dimension is neither used nor written. `a`, `blocks` and `d` are in
  * device memory, at multiples of 16 bytes; at multiples of 128 they are read faster. `d` overlaps
- * neither `a` nor `blocks`, and neither of them of a call that may overlap on the device.
+ * neither `a` nor `blocks`, neither its own nor those of a call that may run at the same time.
  * `scale_a`: m floats in device memory. With the same arguments on the same kind of device the
  * result is the same to the bit.
  *
