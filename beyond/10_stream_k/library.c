@@ -67,13 +67,17 @@ static bool check_pointers(const void *a, const void *b, const void *d, const vo
             bad("workspace", (long long)(uintptr_t)workspace, "must be a multiple of 256"));
 }
 
+/* A problem without memory: all that the selection depends on, and so the workspace. */
+static struct gemm_problem problem_of(int m, int n, int k, int64_t lda, int64_t ldb, int64_t ldd) {
+    return (struct gemm_problem){.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+}
+
 static enum gemm_type element(int type) { return type == HOPPER_GEMM_FP16 ? GEMM_FP16 : GEMM_BF16; }
 
 /* ---- without a plan ---- */
 
 size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t ldb, int64_t ldd) {
-    const struct gemm_problem problem = {
-        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+    const struct gemm_problem problem = problem_of(m, n, k, lda, ldb, ldd);
     if (!check_shape(type, &problem)) return 0;
     const struct gemm_kernel *kernel = selected_kernel(element(type), &problem, SIZE_MAX);
     return kernel ? library_workspace(kernel, &problem) : 0;
@@ -81,16 +85,11 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
 
 int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int64_t lda,
                 const void *b, int64_t ldb, void *d, int64_t ldd, void *workspace) {
-    struct gemm_problem problem = {.m = m,
-                                   .n = n,
-                                   .k = k,
-                                   .lda = lda,
-                                   .ldb = ldb,
-                                   .ldd = ldd,
-                                   .a = a,
-                                   .b = b,
-                                   .d = d,
-                                   .workspace = workspace};
+    struct gemm_problem problem = problem_of(m, n, k, lda, ldb, ldd);
+    problem.a = a;
+    problem.b = b;
+    problem.d = d;
+    problem.workspace = workspace;
     if (!check_shape(type, &problem) || !check_pointers(a, b, d, workspace))
         return HOPPER_GEMM_BAD_ARGUMENT;
     const struct gemm_kernel *kernel =
@@ -138,8 +137,7 @@ static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
 int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *count, int type, int m,
                              int n, int k, int64_t lda, int64_t ldb, int64_t ldd,
                              size_t workspace_limit) {
-    const struct gemm_problem problem = {
-        .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldd = ldd};
+    const struct gemm_problem problem = problem_of(m, n, k, lda, ldb, ldd);
     const struct gemm_kernel *kernels[HOPPER_GEMM_MOST_PLANS];
     if (count) *count = 0;
     if (!plans || !count)

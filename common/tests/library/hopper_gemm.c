@@ -325,8 +325,8 @@ static void expect_picks(void) {
 /* ---- the workspace ---- */
 
 /* The query and the call have to see the same problem: hopper_gemm() must not use more than
- * hopper_gemm_workspace() asks for. The way to compute depends on the rows' places, too. Between
- * the two, both sides ask for another problem, as other calls on the thread would. */
+ * hopper_gemm_workspace() asks for. The way to compute depends on where rows begin, too. In between
+ * another problem is selected for, as by another call on the thread: the last answer is kept. */
 static void expect_enough_workspace(void) {
     enum { PROBLEMS = 400, SMS = 132 };
     const struct backend_options options = {.type = GEMM_BF16};
