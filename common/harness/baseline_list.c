@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/message.h"
 
 uint32_t baseline_mask(const char *name) {
@@ -52,8 +53,8 @@ static bool add_baselines(const char *option, const char *word, uint32_t *wanted
 }
 
 bool baselines_choose(const char *option, const char *list, uint32_t *wanted) {
-    char *words = strdup(list), *rest = words;
-    if (!words) abort();
+    char *const words = strcpy(allocate(strlen(list) + 1, 1, "the names of the baselines"), list);
+    char *rest = words;
     bool good = true;
     *wanted = 0;
     for (char *word; good && (word = strsep(&rest, ","));)

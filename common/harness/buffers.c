@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/verify.h"
 
@@ -35,7 +36,7 @@ bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64
     slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
     slab->memory = backend_alloc_on(gpu, (size_t)slab->total * sizeof(uint16_t), label, writable);
     if (slab->memory) return true;
-    complain("no memory for %s: %d x %.1f MB on the device; choose a smaller problem", label,
+    complain("no memory for %s: %d x %.1f MB on the device; choose smaller sizes", label,
              buffers->sets, (double)elements * 2e-6);
     return false;
 }
@@ -83,8 +84,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->guard = device->checks_bounds && sets == 1 ? 0 : GUARD;
     buffers->rows = o->m;
     buffers->columns_padded = o->ldd;
-    buffers->problems = calloc((size_t)sets, sizeof *buffers->problems);
-    if (!buffers->problems) abort();
+    buffers->problems = allocate((size_t)sets, sizeof *buffers->problems, "the problems");
 
     const uint16_t padding = gemm_type_is_scaled(o->type) ? E4M3_PADDING : OPERAND_PADDING;
     if (!slab_alloc(&buffers->a, buffers, 0, operand_bytes(o, 'A') / 2, "A", false) ||
@@ -96,8 +96,8 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->workspace_bytes = workspace_bytes;
     if (workspace_bytes) buffers->workspace = backend_alloc(workspace_bytes, "workspace", true);
     if (!buffers->tile_counters || (workspace_bytes && !buffers->workspace)) {
-        complain("no memory for a workspace of %.1f MB on the device; choose a smaller problem",
-                 (double)workspace_bytes * 1e-6);
+        complain("no memory for a workspace of %.1f MB on the device; choose smaller sizes",
+                 (double)(workspace_bytes + counter_bytes) * 1e-6);
         return EXIT_NO_DEVICE;
     }
     if (!slab_fill(buffers, &buffers->a, o->a, padding) ||

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/allocate.h"
 #include "harness/baseline_list.h"
 #include "harness/message.h"
 #include "harness/reference.h"
@@ -181,13 +182,12 @@ bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, i
                                    shares_poison(&e->shares, output));
 }
 
-/* The reference for operands as a contender takes them; NULL after a complaint. */
+/* The reference for operands as a contender takes them. */
 static const struct reference *reference_for(struct experiment *e, const struct operands *o) {
     if (!o->e4m3_weights) return &e->reference;
-    if (e->e4m3_reference.samples || reference_make(&e->e4m3_reference, o))
-        return &e->e4m3_reference;
-    complain("no memory for a second reference; choose smaller sizes");
-    return NULL;
+    if (!e->e4m3_reference.samples && !reference_make(&e->e4m3_reference, o))
+        no_memory_for("a second reference");
+    return &e->e4m3_reference;
 }
 
 bool experiment_check_output(struct experiment *e, const char *what,
@@ -209,7 +209,6 @@ bool experiment_check_output(struct experiment *e, const char *what,
     struct operands operands = e->operands;
     operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
     const struct reference *const reference = reference_for(e, &operands);
-    if (!reference) return false;
     /* The library's weights are not rounded. */
     const uint16_t *const library = operands.e4m3_weights ? NULL : e->library;
     *verdict = verify_output(&view, &operands, reference, library);
@@ -245,15 +244,10 @@ static void verify_baseline(struct experiment *e, struct baseline_result *result
 }
 
 /* Keeps the output that was verified last. */
-static bool keep_library(struct experiment *e) {
+static void keep_library(struct experiment *e) {
     const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
-    e->library = malloc(bytes);
-    if (!e->library) {
-        complain("no memory to keep cublas's result; choose smaller sizes");
-        return false;
-    }
+    e->library = allocate(1, bytes, "the result of cublas");
     memcpy(e->library, e->view + e->buffers.guard, bytes);
-    return true;
 }
 
 enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
@@ -272,7 +266,7 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
             complain("cublas: not used for verification, because it disagrees with the reference");
             return EXIT_WRONG;
         }
-        if (is_cublas && !keep_library(e)) return EXIT_NO_DEVICE;
+        if (is_cublas) keep_library(e);
         if (!is_cublas || wanted & cublas) e->baselines[e->baseline_count++] = result;
     }
     return EXIT_VERIFIED;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/baseline_list.h"
 #include "harness/check.h"
 #include "harness/experiment.h"
@@ -26,10 +27,12 @@ struct selection {
 
 static struct selection select_kernels(const struct options *options) {
     const size_t room = (size_t)kernel_registry_count + 1;
-    struct selection s = {calloc(room, sizeof *s.kernels),    calloc(room, sizeof *s.traced),
-                          calloc(room, sizeof *s.selected),   calloc(room, sizeof *s.entries),
-                          calloc(2 * room, sizeof *s.copies), 0};
-    if (!s.kernels || !s.traced || !s.selected || !s.entries || !s.copies) abort();
+    static const char what[] = "the selection of kernels";
+    struct selection s = {.kernels = allocate(room, sizeof *s.kernels, what),
+                          .traced = allocate(room, sizeof *s.traced, what),
+                          .selected = allocate(room, sizeof *s.selected, what),
+                          .entries = allocate(room, sizeof *s.entries, what),
+                          .copies = allocate(2 * room, sizeof *s.copies, what)};
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
         const bool named =
@@ -175,8 +178,7 @@ static char *command_line(int argc, char **argv) {
     size_t length = 1;
     for (int i = 0; i < argc; ++i)
         length += strlen(argv[i]) + 1;
-    char *line = calloc(length, 1);
-    if (!line) abort();
+    char *line = allocate(length, 1, "the command line");
     for (int i = 0; i < argc; ++i) {
         if (i) strcat(line, " ");
         strcat(line, i ? argv[i] : message_program());
@@ -185,9 +187,8 @@ static char *command_line(int argc, char **argv) {
 }
 
 static bool write_page(const struct options *options, const struct report *report, char *command) {
-    struct report_row *rows =
-        calloc((size_t)(report->count + report->baseline_count + 1), sizeof *rows);
-    if (!rows) abort();
+    struct report_row *rows = allocate((size_t)(report->count + report->baseline_count + 1),
+                                       sizeof *rows, "the rows of the page");
     const struct backend_info *device = report->device;
     const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
                                      .device = device->name,
@@ -304,9 +305,9 @@ int main(int argc, char **argv) {
         code = check_kernel(selection.kernels[0], &options, argv[0]);
     } else if (code == EXIT_VERIFIED) {
         apply_choices(&selection, &options);
-        struct kernel_result *results = calloc((size_t)selection.count + 1, sizeof *results);
+        struct kernel_result *results =
+            allocate((size_t)selection.count + 1, sizeof *results, "the results");
         char *command = command_line(argc, argv);
-        if (!results) abort();
         code = run(&options, &device, &selection, results, command);
         free(command);
         free(results);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
+#include "harness/allocate.h"
 #include "harness/parallel.h"
 #include "w4_block.h"
 
@@ -45,9 +46,10 @@ static uint64_t block_hash(const struct operands *o, char matrix, int group, int
                       (uint64_t)(unsigned)group << 32 | (unsigned)block);
 }
 
+static const char rows_of_operands[] = "rows of the operands"; /* in a message */
+
 void real_row(const struct operands *o, char matrix, int row, float *values) {
-    uint16_t *elements = malloc((size_t)o->k * sizeof *elements);
-    if (!elements) abort();
+    uint16_t *elements = allocate((size_t)o->k, sizeof *elements, rows_of_operands);
     input_fill_row(o->source, matrix, row, elements, o->k);
     float size = 1;
     for (int i = 0; i < o->k; ++i) {
@@ -78,8 +80,7 @@ static float greatest_of(const float *values, int count, float greatest) {
 static void find_greatest(void *context, int64_t begin, int64_t end) {
     struct quantizing *q = context;
     const int k = q->operands->k;
-    float *values = malloc((size_t)k * sizeof *values), greatest = 0;
-    if (!values) abort();
+    float *values = allocate((size_t)k, sizeof *values, rows_of_operands), greatest = 0;
     for (int64_t row = begin; row < end; ++row) {
         real_row(q->operands, q->matrix, (int)row, values);
         greatest = greatest_of(values, k, greatest);
@@ -110,8 +111,7 @@ static void quantize_groups(void *context, int64_t begin, int64_t end) {
     const int wide = columns_of_group(o, q->matrix);
     const int64_t ld = q->matrix == 'A' ? o->lda : o->ldb;
     uint8_t *const elements = (uint8_t *)(q->matrix == 'A' ? o->a : o->b);
-    float *values = malloc((size_t)most * (size_t)o->k * sizeof *values);
-    if (!values) abort();
+    float *values = allocate((size_t)most * (size_t)o->k, sizeof *values, rows_of_operands);
     for (int group = (int)begin; group < end; ++group) {
         const int first = group * most, rows = all - first < most ? all - first : most;
         for (int row = 0; row < rows; ++row)
@@ -140,8 +140,7 @@ static void quantize_blocks(void *context, int64_t begin, int64_t end) {
     const struct quantizing *q = context;
     const struct operands *o = q->operands;
     const int last = (int)end * W4_BLOCK < o->n ? (int)end * W4_BLOCK : o->n;
-    float *values = malloc((size_t)o->k * sizeof *values);
-    if (!values) abort();
+    float *values = allocate((size_t)o->k, sizeof *values, rows_of_operands);
     for (int channel = (int)begin * W4_BLOCK; channel < last; ++channel) {
         real_row(o, 'B', channel, values);
         for (int block = 0; block < blocks_of(o->k); ++block) {

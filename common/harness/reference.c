@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
+#include "harness/allocate.h"
 #include "harness/parallel.h"
 #include "harness/quantize.h"
 #include "w4_block.h"
@@ -163,11 +164,9 @@ static double scaled_dot(const struct operands *o, int row, int column, const fl
     return sum;
 }
 
-/* A row on its way to fp64; there is no going on without it. */
+/* A row on its way to fp64. */
 static float *row_buffer(int k) {
-    float *values = malloc((size_t)k * sizeof *values);
-    if (!values) abort();
-    return values;
+    return allocate((size_t)k, sizeof(float), "a row of the reference");
 }
 
 /* What a weight counts as for the bound, because the Tensor Core may take a greater exponent. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/verify.h"
 
@@ -55,8 +56,8 @@ static struct part part_of_d(const struct operands *o, enum gemm_layout layout, 
 /* The part of a matrix [rows][ld] in every place of the slab, a NaN everywhere else. */
 static bool fill_part(const struct slab *slab, const struct buffers *buffers, const uint16_t *host,
                       int64_t ld, struct part part) {
-    uint16_t *const image = malloc((size_t)slab->elements * sizeof *image);
-    if (!image) return false;
+    uint16_t *const image =
+        allocate((size_t)slab->elements, sizeof *image, "the operands of a device");
     for (int64_t i = 0; i < slab->elements; ++i)
         image[i] = OPERAND_PADDING;
     for (int64_t row = part.first_row; row < part.end_row; ++row)
@@ -115,7 +116,7 @@ static bool open_workspaces(struct shares *shares) {
                 device, shares->flag_words * sizeof *shares->flags[device], "flags", true);
         if ((shares->workspace_bytes && !shares->workspace[device]) ||
             (shares->flag_words && !shares->flags[device])) {
-            complain("no memory for a workspace of %.1f MB on device %d; choose a smaller problem",
+            complain("no memory for a workspace of %.1f MB on device %d; choose smaller sizes",
                      (double)shares->workspace_bytes * 1e-6, device);
             return false;
         }
@@ -137,11 +138,8 @@ enum exit_code shares_open(struct shares *shares, const struct buffers *buffers,
     }
     if (!shares->devices) return EXIT_VERIFIED;
     measure(shares, o, kernels, count);
-    shares->view = malloc((size_t)buffers_view_elements(buffers) * sizeof *shares->view);
-    if (!shares->view) {
-        complain("no memory for the outputs of %d devices; choose smaller sizes", devices);
-        return EXIT_NO_DEVICE;
-    }
+    shares->view = allocate((size_t)buffers_view_elements(buffers), sizeof *shares->view,
+                            "the outputs of the devices");
     return open_workspaces(shares) && shares_add_output(shares, buffers, 0) ? EXIT_VERIFIED
                                                                             : EXIT_NO_DEVICE;
 }
@@ -238,8 +236,8 @@ static bool take_slice(const struct buffers *buffers, const struct operands *o,
 static bool flags_zero(const struct shares *shares, int device, const char *what, bool *clean) {
     const size_t bytes = shares->flag_words * sizeof(uint32_t);
     if (!bytes) return true;
-    uint32_t *const flags = malloc(bytes);
-    const bool good = flags && backend_copy_out(flags, shares->flags[device], bytes);
+    uint32_t *const flags = allocate(1, bytes, "the flags of a device");
+    const bool good = backend_copy_out(flags, shares->flags[device], bytes);
     for (size_t i = 0; good && *clean && i < shares->flag_words; ++i) {
         if (flags[i] == 0) continue;
         complain("%s: left flag %zu of device %d at %u; the next launch needs zero", what, i,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
+
 static int ascending(const void *left, const void *right) {
     const double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
@@ -10,8 +12,7 @@ static int ascending(const void *left, const void *right) {
 
 double quantile(const double *samples, int count, double p) {
     double few[64];
-    double *sorted = count <= 64 ? few : malloc((size_t)count * sizeof *sorted);
-    if (!sorted) abort();
+    double *sorted = count <= 64 ? few : allocate((size_t)count, sizeof *sorted, "the samples");
     memcpy(sorted, samples, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     const double rank = p * (count - 1);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/experiment.h"
 #include "harness/message.h"
 
@@ -90,13 +91,14 @@ static int line_up(struct experiment *e, struct kernel_result *results, int coun
 
 bool experiment_time(struct experiment *e, const struct timing_options *options,
                      struct kernel_result *results, int count, FILE *csv) {
+    static const char contenders_to_time[] = "the contenders"; /* in a message */
     const int most = count + e->baseline_count;
-    struct contender *inner = calloc((size_t)most, sizeof *inner);
-    struct contender *outer = calloc((size_t)most, sizeof *outer);
-    struct timed_contender *timed = calloc((size_t)most, sizeof *timed);
-    struct timing *timings = calloc((size_t)most, sizeof *timings);
-    bool *launched = calloc((size_t)most * (size_t)e->buffers.sets, sizeof *launched);
-    if (!inner || !outer || !timed || !timings || !launched) abort();
+    struct contender *inner = allocate((size_t)most, sizeof *inner, contenders_to_time);
+    struct contender *outer = allocate((size_t)most, sizeof *outer, contenders_to_time);
+    struct timed_contender *timed = allocate((size_t)most, sizeof *timed, contenders_to_time);
+    struct timing *timings = allocate((size_t)most, sizeof *timings, contenders_to_time);
+    bool *launched =
+        allocate((size_t)most * (size_t)e->buffers.sets, sizeof *launched, contenders_to_time);
     const int contenders = line_up(e, results, count, timed, inner);
     bool good = true;
     for (int c = 0; c < contenders && good; ++c) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/statistics.h"
 #include "splitmix64.h"
@@ -228,20 +229,19 @@ bool timing_run(const struct timing_options *options, const struct contender *co
                          .show = show,
                          .fixed_order = options->fixed_order,
                          .random = options->seed};
-    r.order = malloc(sizeof *r.order * count);
-    r.estimate = malloc(sizeof *r.estimate * count);
-    r.samples = calloc(count, sizeof *r.samples);
-    double *values = malloc(sizeof *values * count * room * 3);
-    bool good = r.order && r.estimate && r.samples && values;
-    if (!good) complain("not enough memory for the samples of %d contenders", contender_count);
-    for (int c = 0; good && c < contender_count; ++c) {
+    static const char what[] = "the samples";
+    r.order = allocate(count, sizeof *r.order, what);
+    r.estimate = allocate(count, sizeof *r.estimate, what);
+    r.samples = allocate(count, sizeof *r.samples, what);
+    double *values = allocate(count * room * 3, sizeof *values, what);
+    for (int c = 0; c < contender_count; ++c) {
         double *own = values + (size_t)c * room * 3;
         r.samples[c] =
             (struct samples){.ms = own, .clock_mhz = own + room, .cycles = own + 2 * room};
         r.order[c] = c;
     }
-    if (good && csv && ftell(csv) <= 0) write_csv_header(csv);
-    good = good && estimate_all(&r);
+    if (csv && ftell(csv) <= 0) write_csv_header(csv);
+    bool good = estimate_all(&r);
     if (good && options->modes & TIMING_BURST)
         good = run_mode(&r, TIMING_BURST, burst_rounds, results);
     if (good && options->modes & TIMING_SUSTAINED)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
+#include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/parallel.h"
 
@@ -42,13 +43,14 @@ static uint16_t got(const struct check *check, int row, int column) {
     return check->d[row * check->operands->ldd + column];
 }
 
+static const char mismatches[] = "the mismatches"; /* in a message */
+
 static void note(struct check *check, struct mismatch mismatch) {
     const struct operands *o = check->operands;
     const int64_t index = (int64_t)mismatch.row * o->n + mismatch.column;
-    if (!check->wrong) {
-        check->wrong = calloc((size_t)((int64_t)o->m * o->n / 64 + 1), sizeof *check->wrong);
-        if (!check->wrong) abort();
-    }
+    if (!check->wrong)
+        check->wrong =
+            allocate((size_t)((int64_t)o->m * o->n / 64 + 1), sizeof *check->wrong, mismatches);
     uint64_t *word = &check->wrong[index / 64];
     if (*word >> (index % 64) & 1) return;
     *word |= (uint64_t)1 << (index % 64);
@@ -247,8 +249,7 @@ static void check_surroundings(struct check *check) {
 static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
     const struct operands *o = check->operands;
     const int tiles_n = ceil_div(o->n, tile_n);
-    char *touched = calloc((size_t)ceil_div(o->m, tile_m) * (size_t)tiles_n, 1);
-    if (!touched) abort();
+    char *touched = allocate((size_t)ceil_div(o->m, tile_m) * (size_t)tiles_n, 1, mismatches);
     int64_t count = 0;
     for (int row = 0; row < o->m; ++row)
         for (int column = 0; column < o->n; ++column) {
@@ -317,11 +318,11 @@ struct verdict verify_output(const struct output_view *output, const struct oper
                           .reference = reference,
                           .d = output->memory + output->guard,
                           .library = library,
-                          .suspect = malloc((size_t)operands->m),
+                          .suspect =
+                              allocate((size_t)operands->m, sizeof *check.suspect, mismatches),
                           .mutex = PTHREAD_MUTEX_INITIALIZER,
                           .samples_good = true,
                           .worst = -1};
-    if (!check.suspect) abort();
     const double elements = (double)operands->m * (double)operands->ldd;
     parallel_ranges(operands->m, 3.0 * elements, search_rows, &check);
     parallel_ranges(reference->count, 30.0 * (double)reference->count, search_samples, &check);

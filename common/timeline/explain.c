@@ -181,12 +181,7 @@ int timeline_explain_barrier(FILE *file, int index) {
     const struct timeline *const t = timeline_list;
     int barriers = 0;
     if (!t || t->barriers == 0) return 0;
-    struct barrier_event *const events = calloc((size_t)t->barriers, sizeof *events);
-    if (!events) {
-        fprintf(stderr, "timeline: no memory for %d events; explain a smaller problem\n",
-                t->barriers);
-        exit(3);
-    }
+    struct barrier_event *const events = timeline_zeroed((size_t)t->barriers, sizeof *events);
     const int count = select_events(t, index, events, &barriers);
     if (count > 0) {
         fprintf(

@@ -36,9 +36,8 @@ static int by_value(const void *a, const void *b) {
 
 /* SM cycles per nanosecond: the median over all closed regions that are long enough. */
 static double clock_rate(const unsigned char *buffer, double clock_mhz) {
-    double *rates = malloc(2 * REGIONS * sizeof *rates), *rough = rates + REGIONS;
+    double *rates = timeline_zeroed(2 * REGIONS, sizeof *rates), *rough = rates + REGIONS;
     int trusted = 0, all = 0;
-    if (!rates) return clock_mhz > 0 ? clock_mhz / 1000 : 1;
     for (int region = 0; region < REGIONS; ++region) {
         const struct trace_header header = header_of(buffer, region);
         if (!(header.state & TRACE_CLOSED) || header.close_time <= header.open_time) continue;
@@ -155,21 +154,18 @@ static int64_t add_region(struct timeline *timeline, const struct gpu_axis *axis
     return marks->close;
 }
 
-/* Learns a GPU's clocks. False if it has recorded nothing. */
-static bool learn_clocks(struct gpu_axis *axis, double clock_mhz) {
-    bool any = false;
+/* Learns a GPU's clocks. */
+static void learn_clocks(struct gpu_axis *axis, double clock_mhz) {
     axis->rate = clock_rate(axis->buffer, clock_mhz);
-    axis->sms = calloc(SMS_MAX, sizeof *axis->sms);
-    for (int region = 0; axis->sms && region < REGIONS; ++region) {
+    axis->sms = timeline_zeroed(SMS_MAX, sizeof *axis->sms);
+    for (int region = 0; region < REGIONS; ++region) {
         const struct trace_header header = header_of(axis->buffer, region);
         if (!header.state || header.sm >= SMS_MAX) continue;
         struct sm_clock *const sm = &axis->sms[header.sm];
         learn(sm, axis->time_zero, header.open_time, header.open_clock, axis->rate);
         if (header.state & TRACE_CLOSED)
             learn(sm, axis->time_zero, header.close_time, header.close_clock, axis->rate);
-        any = true;
     }
-    return any;
 }
 
 /* When the first region was opened, by this GPU's timer. UINT64_MAX: none was. */
@@ -198,34 +194,29 @@ static bool add_records(const struct gemm_kernel *stage, const struct gemm_probl
         if (first - (uint64_t)ahead_ns[gpu] < time_zero)
             time_zero = first - (uint64_t)ahead_ns[gpu];
     }
-    bool good = true;
     for (int gpu = 0; gpu < gpus; ++gpu) {
         axis[gpu] = (struct gpu_axis){
             .buffer = buffers[gpu], .gpu = gpu, .time_zero = time_zero + (uint64_t)ahead_ns[gpu]};
-        good &= learn_clocks(&axis[gpu], clock_mhz);
+        learn_clocks(&axis[gpu], clock_mhz);
         axis[gpu].axis_rate = axis[0].rate;
     }
-    if (!good) {
-        fprintf(stderr, "%s: no memory for the timeline\n", stage->name);
-    } else {
-        struct timeline *timeline = timeline_new(stage, problem, false);
-        timeline_gpus(timeline, gpus, SMS_MAX);
-        timeline->clock_mhz = axis[0].rate * 1000;
-        bool all_closed = true;
-        int64_t end = 0; /* of the last CTA */
-        for (int i = 0; i < gpus * REGIONS; ++i) {
-            const struct trace_header header = header_of(buffers[i / REGIONS], i % REGIONS);
-            if (!header.state || header.sm >= SMS_MAX) continue;
-            const int64_t close = add_region(timeline, &axis[i / REGIONS], i % REGIONS);
-            all_closed &= (header.state & TRACE_CLOSED) != 0;
-            if (close > end) end = close;
-        }
-        if (all_closed) timeline->cycles = (double)end;
-        timeline_build(timeline);
+    struct timeline *timeline = timeline_new(stage, problem, false);
+    timeline_gpus(timeline, gpus, SMS_MAX);
+    timeline->clock_mhz = axis[0].rate * 1000;
+    bool all_closed = true;
+    int64_t end = 0; /* of the last CTA */
+    for (int i = 0; i < gpus * REGIONS; ++i) {
+        const struct trace_header header = header_of(buffers[i / REGIONS], i % REGIONS);
+        if (!header.state || header.sm >= SMS_MAX) continue;
+        const int64_t close = add_region(timeline, &axis[i / REGIONS], i % REGIONS);
+        all_closed &= (header.state & TRACE_CLOSED) != 0;
+        if (close > end) end = close;
     }
+    if (all_closed) timeline->cycles = (double)end;
+    timeline_build(timeline);
     for (int gpu = 0; gpu < gpus; ++gpu)
         free(axis[gpu].sms);
-    return good;
+    return true;
 }
 
 bool timeline_add_device_records(const struct gemm_kernel *stage,

@@ -126,7 +126,9 @@ const char *timeline_times_of(const struct timeline *timeline);
 const char *timeline_role_name(int role);
 const char *timeline_span_name(int kind);
 
-/* Makes room for one more element of an array; ends the program if there is no memory. */
+/* Zeroed memory. Ends the program with EXIT_NO_DEVICE if there is none, as timeline_grow() does. */
+void *timeline_zeroed(size_t count, size_t size);
+/* Makes room for one more element of an array. */
 void timeline_grow(void **array, int count, int *capacity, size_t size);
 
 /* The GPU of an SM. */

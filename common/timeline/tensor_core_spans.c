@@ -253,9 +253,8 @@ static void add_uncovered(struct track *track, int own, int *from, int64_t begin
 
 void timeline_share_tensor_core(struct timeline *timeline,
                                 void (*add)(struct track *, struct span)) {
-    struct track *others = calloc(1, sizeof *others);
-    int *own = calloc((size_t)timeline->tracks + 1, sizeof *own);
-    if (!others || !own) abort();
+    struct track *others = timeline_zeroed(1, sizeof *others);
+    int *own = timeline_zeroed((size_t)timeline->tracks + 1, sizeof *own);
     for (int i = 0; i < timeline->tracks; ++i)
         own[i] = timeline->track[i].count;
     for (int i = 0; i < timeline->tracks; ++i) {

@@ -7,16 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
+
 struct timeline *timeline_list;
+
+static void no_memory(size_t count, size_t size) {
+    fprintf(stderr, "timeline: no memory for %zu records of %zu bytes; choose smaller sizes\n",
+            count, size);
+    exit(EXIT_NO_DEVICE);
+}
+
+void *timeline_zeroed(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (!memory) no_memory(count, size);
+    return memory;
+}
 
 void timeline_grow(void **array, int count, int *capacity, size_t size) {
     if (count < *capacity) return;
     *capacity = *capacity ? 2 * *capacity : 16;
     *array = realloc(*array, (size_t)*capacity * size);
-    if (*array) return;
-    fprintf(stderr, "timeline: no memory for %d records of %zu bytes; trace a smaller problem\n",
-            *capacity, size);
-    exit(3);
+    if (!*array) no_memory((size_t)*capacity, size);
 }
 
 static void free_timeline(struct timeline *timeline) {
@@ -38,11 +49,7 @@ static void free_timeline(struct timeline *timeline) {
 
 struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
                               bool simulated) {
-    struct timeline *timeline = calloc(1, sizeof *timeline);
-    if (!timeline) {
-        fprintf(stderr, "timeline: no memory\n");
-        exit(3);
-    }
+    struct timeline *timeline = timeline_zeroed(1, sizeof *timeline);
     snprintf(timeline->name, sizeof timeline->name, "%s", stage->name);
     snprintf(timeline->variant, sizeof timeline->variant, "%s",
              stage->variant ? stage->variant : "");
