@@ -16,11 +16,10 @@
 #include "gemm.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/grid.h"
-#include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
-#include "sim/core/storage.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_model.h"
 #include "sim/settings.h"
@@ -48,7 +47,7 @@ static bool start_copies(const struct gemm_copy *copies, int count) {
         if (!sim_global_check(copy->from, copy->bytes, SIM_READ) ||
             !sim_global_check(copy->to, copy->bytes, SIM_WRITE))
             return false;
-        struct copy_job *const under_way = storage_zeroed(1, sizeof *under_way);
+        struct copy_job *const under_way = host_zeroed(1, sizeof *under_way, "a copy");
         under_way->job.complete = complete_copy;
         under_way->job.cancel = cancel_copy;
         under_way->copy = *copy;
@@ -113,11 +112,7 @@ static enum gemm_status keep(const struct gemm_launch *launch, const struct gemm
     if (kept.launches > 0 && !same_grids(launch, devices) && run_kept() != GEMM_OK)
         return GEMM_LAUNCH_FAILED;
     const size_t used = (size_t)kept.launches * (size_t)devices;
-    kept.args = realloc(kept.args, (used + (size_t)devices) * sizeof *kept.args);
-    if (!kept.args) {
-        fprintf(stderr, "%s: no memory for another launch\n", launch->name);
-        exit(EXIT_NO_DEVICE);
-    }
+    kept.args = host_grown(kept.args, used + (size_t)devices, sizeof *kept.args, "another launch");
     memcpy(&kept.args[used], args, (size_t)devices * sizeof *args);
     kept.launch = *launch;
     kept.devices = devices;

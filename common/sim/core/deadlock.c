@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 
 /* ---- who waits for what ---- */
@@ -155,7 +156,7 @@ void report_deadlock(void) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out) return;
+    if (!out) host_memory_ends("the report of a deadlock");
     const struct sim_thread *first = NULL, *root = NULL;
     int blocked = 0;
     for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
@@ -176,7 +177,7 @@ void report_deadlock(void) {
     fprintf(out,
             "    Look for an arrival or a load that is missing or comes too late, a wrong count, "
             "or a wrong initial phase.");
-    fclose(out);
+    if (fclose(out) != 0 || !text) host_memory_ends("the report of a deadlock");
     sim_hazard("deadlock", named, "nothing is under way and no thread can run; %d %s:\n%s", blocked,
                blocked == 1 ? "thread waits" : "threads wait", text);
     free(text);

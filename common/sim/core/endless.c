@@ -18,6 +18,7 @@
 #include "backend.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 
 uint64_t endless_step_limit;
@@ -61,9 +62,8 @@ void report_endless(void) {
     char *text = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&text, &size);
-    if (!out) return;
-    say_threads(out);
-    fclose(out);
+    if (out) say_threads(out);
+    if (!out || fclose(out) != 0 || !text) host_memory_ends("the report of an endless launch");
     const struct sim_thread *const thread = busiest();
     sim_hazard("endless", thread,
                "threads have taken %llu turns, this one most of them, %llu, and the kernel has not "

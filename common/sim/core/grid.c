@@ -27,6 +27,7 @@
 #include "sim/core/fiber.h"
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
 #include "sim/core/launch_bounds.h"
 #include "sim/core/run.h"
@@ -131,7 +132,7 @@ static void begin_thread(struct sim_cta *cta, int index) {
     thread->epoch = 1;
     cta->cluster->slot[thread->slot] = (struct sim_slot){"ld/st", false, thread};
     thread->fiber = fiber_new(thread_main, thread);
-    if (!thread->fiber) sim_fatal("out-of-memory", NULL, "no memory for another thread's stack");
+    if (!thread->fiber) host_memory_ends("the stack of another thread");
 }
 
 static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
@@ -322,7 +323,7 @@ bool grid_acceptable(const struct gemm_launch *launch) {
 }
 
 static int *order_clusters(void) {
-    int *const order = storage_zeroed(grid.clusters, sizeof *order);
+    int *const order = host_zeroed((size_t)grid.clusters, sizeof *order, "the order of the CTAs");
     for (int i = 0; i < grid.clusters; ++i)
         order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
     if (sim.schedule != SCHEDULE_RANDOM) return order;
@@ -348,7 +349,8 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     grid.ctas_per_sm = grid_ctas_per_sm(launch);
     int warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
     const int sms = sim.devices * sim.sms;
-    resident_warps = storage_zeroed((size_t)sms * grid.ctas_per_sm * warps, sizeof *resident_warps);
+    resident_warps = host_zeroed((size_t)sms * grid.ctas_per_sm * warps, sizeof *resident_warps,
+                                 "the resident warps");
     resident_warp_count = 0;
     const bool overlaps = launch->early != GEMM_IN_ORDER && !sim.ahead_complete;
     for (int i = 0; i < sms; ++i)

@@ -6,9 +6,7 @@
  */
 #include "sim/core/jobs.h"
 
-#include <stdlib.h>
-
-#include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 
 static struct sim_job **heap;
@@ -93,8 +91,7 @@ static void complete(struct sim_job *job, uint64_t time) {
 void sim_job_start(struct sim_job *job, uint64_t time) {
     if (heap_size == heap_room) {
         heap_room = heap_room ? 2 * heap_room : 256;
-        heap = realloc(heap, heap_room * sizeof *heap);
-        if (!heap) sim_fatal("out-of-memory", NULL, "no memory for asynchronous operations");
+        heap = host_grown(heap, (size_t)heap_room, sizeof *heap, "asynchronous operations");
     }
     if (job->after && job->after->state != JOB_PENDING) job->after = NULL;
     if (job->after) job->after->successor = job;

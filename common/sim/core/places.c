@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 
 struct place {
     const char *file, *caller;
@@ -50,8 +51,7 @@ const char *source_keep(const char *text) {
     for (const struct kept *known = list; known; known = known->next)
         if (!strcmp(known->text, text)) return known->text;
     const size_t size = strlen(text) + 1;
-    struct kept *const kept = malloc(sizeof *kept + size);
-    if (!kept) abort();
+    struct kept *const kept = host_zeroed(1, sizeof *kept + size, "the name of a barrier");
     memcpy(kept->text, text, size);
     kept->next = list;
     list = kept;

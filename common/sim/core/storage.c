@@ -5,14 +5,12 @@
  */
 #include "sim/core/storage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "sim/core/fiber.h"
-#include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
+#include "sim/core/host_memory.h"
 
 struct sim_arena_block {
     struct sim_arena_block *next;
@@ -26,8 +24,7 @@ void *sim_arena_alloc(struct sim_cluster *cluster, size_t bytes) {
     struct sim_arena_block *block = cluster->arena;
     if (!block || block->room - block->used < bytes) {
         size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        block = aligned_alloc(64, sizeof *block + room);
-        if (!block) sim_fatal("out-of-memory", NULL, "no memory for the simulation of a cluster");
+        block = host_aligned(64, sizeof *block + room, "the simulation of a cluster");
         block->used = 0;
         block->room = room;
         block->next = cluster->arena;
@@ -48,23 +45,14 @@ void storage_clear(struct sim_cluster *cluster) {
     if (cluster->arena) cluster->arena->used = 0;
 }
 
-static void out_of_memory(void) {
-    fprintf(stderr, "simulator: not enough memory for the CTAs of this launch: try fewer --sms\n");
-    exit(EXIT_NO_DEVICE);
-}
-
-void *storage_zeroed(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (!memory) out_of_memory();
-    return memory;
-}
+static void *zeroed(size_t count, size_t size) { return host_zeroed(count, size, "a CTA"); }
 
 struct sim_cluster *storage_new(const struct gemm_launch *launch) {
-    struct sim_cluster *cluster = storage_zeroed(1, sizeof *cluster);
+    struct sim_cluster *cluster = zeroed(1, sizeof *cluster);
     cluster->ctas = launch->cluster;
-    cluster->cta = storage_zeroed(launch->cluster, sizeof *cluster->cta);
+    cluster->cta = zeroed(launch->cluster, sizeof *cluster->cta);
     cluster->slot_capacity = 2 * launch->cluster * launch->threads + 64;
-    cluster->slot = storage_zeroed(cluster->slot_capacity, sizeof *cluster->slot);
+    cluster->slot = zeroed(cluster->slot_capacity, sizeof *cluster->slot);
     for (int rank = 0; rank < cluster->ctas; ++rank) {
         struct sim_cta *cta = &cluster->cta[rank];
         cta->cluster = cluster;
@@ -72,12 +60,12 @@ struct sim_cluster *storage_new(const struct gemm_launch *launch) {
         cta->threads = launch->threads;
         cta->warps = (launch->threads + WARP_SIZE - 1) / WARP_SIZE;
         cta->warpgroups = (launch->threads + WARPGROUP_SIZE - 1) / WARPGROUP_SIZE;
-        cta->thread = storage_zeroed(cta->threads, sizeof *cta->thread);
-        cta->warp = storage_zeroed(cta->warps, sizeof *cta->warp);
-        cta->warpgroup = storage_zeroed(cta->warpgroups, sizeof *cta->warpgroup);
+        cta->thread = zeroed(cta->threads, sizeof *cta->thread);
+        cta->warp = zeroed(cta->warps, sizeof *cta->warp);
+        cta->warpgroup = zeroed(cta->warpgroups, sizeof *cta->warpgroup);
         cta->shared_bytes = (launch->smem_bytes + 15) & ~(size_t)15;
-        cta->shared = aligned_alloc(1024, (cta->shared_bytes + 1024) & ~(size_t)1023);
-        if (!cta->shared) out_of_memory();
+        cta->shared = host_aligned(1024, (cta->shared_bytes + 1024) & ~(size_t)1023,
+                                   "the shared memory of a CTA");
         sim_hooks.cta_made(cta);
     }
     return cluster;

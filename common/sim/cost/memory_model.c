@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "sim/core/global_memory.h"
-#include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/models/bandwidth.h"
@@ -29,13 +29,10 @@ static int memory_sms;
 
 static struct memory *memory_of(int device) {
     if (memories[device]) return memories[device];
-    struct memory *const made = calloc(1, sizeof *made);
-    if (made) {
-        made->l2 = calloc(L2_SECTORS, sizeof *made->l2);
-        made->l2_since = calloc(L2_SECTORS, sizeof *made->l2_since);
-    }
-    if (!made || !made->l2 || !made->l2_since)
-        sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    static const char what[] = "the model of the L2";
+    struct memory *const made = host_zeroed(1, sizeof *made, what);
+    made->l2 = host_zeroed(L2_SECTORS, sizeof *made->l2, what);
+    made->l2_since = host_zeroed(L2_SECTORS, sizeof *made->l2_since, what);
     const int sms = memory_sms;
     bandwidth_begin(&made->l2_bandwidth, (uint64_t)L2_BYTES_PER_CYCLE * sms / CHIP_SMS);
     /* A wave of n tiles, as square as it can be, needs the rows and columns of its edges: some

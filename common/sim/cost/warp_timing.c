@@ -14,7 +14,7 @@
 
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
-#include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/scheduler.h"
 #include "sim/core/storage.h"
 #include "sim/cost/memory_model.h"
@@ -28,8 +28,7 @@ void timing_begin(int devices, int sms) {
     timing_end();
     if (!sim_timed()) return;
     const int sm_count = devices * sms;
-    timing_sms = calloc(sm_count, sizeof *timing_sms);
-    if (!timing_sms) sim_fatal("out-of-memory", NULL, "no memory for the timing model");
+    timing_sms = host_zeroed((size_t)sm_count, sizeof *timing_sms, "the timing model");
     for (int i = 0; i < sm_count; ++i)
         bandwidth_begin(&timing_sms[i].port, SHARED_PORT_BYTES);
     memory_model_begin(sms);

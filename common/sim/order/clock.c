@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/storage.h"
 #include "sim/order/known.h"
 
@@ -81,8 +82,8 @@ int sim_slot_new(struct sim_cluster *cluster, const char *what, bool async_proxy
         sim_fatal("simulator-limit", NULL, "more than %d actors in one cluster", SLOT_LIMIT);
     if (cluster->slots == cluster->slot_capacity) {
         cluster->slot_capacity *= 2;
-        cluster->slot = realloc(cluster->slot, cluster->slot_capacity * sizeof *cluster->slot);
-        if (!cluster->slot) sim_fatal("out-of-memory", NULL, "no memory for the actors' names");
+        cluster->slot = host_grown(cluster->slot, (size_t)cluster->slot_capacity,
+                                   sizeof *cluster->slot, "the names of the actors");
     }
     cluster->slot[cluster->slots] = (struct sim_slot){what, async_proxy, owner};
     return cluster->slots++;

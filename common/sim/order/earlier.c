@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
@@ -30,7 +31,7 @@ void earlier_launch_begins(void) {
     storage_clear(&world);
     free(before);
     rows = sim.launches * sim.devices;
-    before = storage_zeroed((size_t)rows, sizeof *before);
+    before = host_zeroed((size_t)rows, sizeof *before, "the order of the launches");
 }
 
 static bool is_empty(const struct sim_clock *clock) {

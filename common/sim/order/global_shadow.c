@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
-#include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/earlier.h"
 #include "sim/order/known.h"
@@ -32,6 +32,8 @@ struct cells {
     uint32_t written; /* in which they were last written */
     uint32_t first[];
 };
+
+static const char name[] = "the shadow of global memory"; /* in a message */
 
 static struct global_record *pool; /* [0] is never used */
 static uint32_t pool_room, pool_used, pool_free;
@@ -48,8 +50,7 @@ static struct cells *cells_at(const void *pointer, size_t *offset) {
     const size_t count = bytes / CELL_BYTES + 1;
     struct cells *cells = *at;
     if (!cells) {
-        *at = cells = calloc(1, sizeof *cells + count * sizeof cells->first[0]);
-        if (!cells) sim_fatal("out-of-memory", NULL, "no memory for the shadow of global memory");
+        *at = cells = host_zeroed(1, sizeof *cells + count * sizeof cells->first[0], name);
         cells->launch = launch;
     } else if (cells->launch != launch) {
         memset(cells->first, 0, count * sizeof cells->first[0]);
@@ -66,7 +67,7 @@ void global_shadow_launch_begins(void) {
     pool_free = 0;
     matrices_d = sim.launches * sim.devices;
     free(cells_of_d);
-    cells_of_d = storage_zeroed((size_t)matrices_d, sizeof *cells_of_d);
+    cells_of_d = host_zeroed((size_t)matrices_d, sizeof *cells_of_d, name);
     for (int i = 0; i < matrices_d; ++i) {
         const element_t *const d = sim.device_args ? sim.device_args[i].gemm.d : sim.args->d;
         cells_of_d[i] = d ? cells_at(d, &offset) : NULL;
@@ -86,9 +87,7 @@ static uint32_t new_record(const struct global_record *record) {
     else {
         if (pool_used >= pool_room) {
             pool_room = pool_room ? 2 * pool_room : 4096;
-            pool = realloc(pool, pool_room * sizeof *pool);
-            if (!pool)
-                sim_fatal("out-of-memory", NULL, "no memory for the shadow of global memory");
+            pool = host_grown(pool, pool_room, sizeof *pool, name);
         }
         i = pool_used++;
     }

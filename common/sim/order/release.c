@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
@@ -95,7 +96,7 @@ static struct sync_word *word_of(const void *address) {
         struct sync_word *const old = words;
         const size_t old_room = word_room;
         word_room = word_room ? 2 * word_room : 64;
-        words = storage_zeroed(word_room, sizeof *words);
+        words = host_zeroed(word_room, sizeof *words, "words of global memory");
         for (size_t i = 0; i < old_room; ++i)
             if (old[i].version) words[place_of_word(old[i].address)] = old[i];
         free(old);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
@@ -45,8 +46,7 @@ struct shadow_cell {
 
 void shadow_new(struct sim_cta *cta) {
     const size_t bytes = (cta->shared_bytes / CELL_BYTES + 1) * sizeof(struct shadow_cell);
-    cta->shadow = aligned_alloc(sizeof *cta->shadow, bytes);
-    if (!cta->shadow) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
+    cta->shadow = host_aligned(sizeof *cta->shadow, bytes, "the shadow of shared memory");
     memset(cta->shadow, 0, bytes);
 }
 
@@ -72,8 +72,8 @@ static void append(struct shadow_cell *cell, struct record record) {
         if (needed > room) {
             room = room ? 2 * room : 12;
             cell->overflow =
-                realloc(cell->overflow, sizeof *cell->overflow + room * sizeof(struct record));
-            if (!cell->overflow) sim_fatal("out-of-memory", NULL, "no memory for shadow state");
+                host_grown(cell->overflow, 1, sizeof *cell->overflow + room * sizeof(struct record),
+                           "the shadow of shared memory");
             cell->overflow->room = room;
         }
     }

@@ -13,6 +13,7 @@
 
 #include "hopper/cluster.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
@@ -212,7 +213,7 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
     }
     check_target_alive(target.cta, operation);
     struct mbarrier_record *const record = mbarrier_find(target, operation);
-    struct arrival *const arrival = async_alloc(sizeof *arrival);
+    struct arrival *const arrival = host_zeroed(1, sizeof *arrival, "a remote arrival");
     arrival->record = record;
     arrival->noted = note(record, thread);
     arrival->issuer = thread;

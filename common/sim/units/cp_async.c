@@ -16,6 +16,7 @@
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
@@ -72,8 +73,7 @@ static struct copy_batch *spare; /* those to be used again */
 static struct copy_batch *new_batch(void) {
     struct copy_batch *batch = spare;
     if (!batch) {
-        batch = calloc(1, sizeof *batch);
-        if (!batch) sim_fatal("out-of-memory", NULL, "no memory for copies");
+        batch = host_zeroed(1, sizeof *batch, "asynchronous copies");
         batch->next_made = made;
         return made = batch;
     }
@@ -172,8 +172,8 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
     sim_poison(to.host, COPY_BYTES);
     if (batch->count == batch->room) {
         batch->room = batch->room ? 2 * batch->room : 8;
-        batch->copy = realloc(batch->copy, batch->room * sizeof *batch->copy);
-        if (!batch->copy) sim_fatal("out-of-memory", NULL, "no memory for copies");
+        batch->copy = host_grown(batch->copy, (size_t)batch->room, sizeof *batch->copy,
+                                 "asynchronous copies");
     }
     batch->copy[batch->count++] = (struct copy){to.host, global, valid_bytes};
     batch->file = thread->self.file;

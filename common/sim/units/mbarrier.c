@@ -2,7 +2,6 @@
  * mbarrier.c: the instructions on mbarriers: who releases what to whom, and what can go wrong.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hopper/mbarrier.h"
@@ -373,10 +372,4 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
     }
     pass(record, thread);
     sim_cue(SIM_EVENT_CUE_PASS, 0);
-}
-
-void *async_alloc(size_t bytes) {
-    void *const memory = calloc(1, bytes);
-    if (!memory) sim_fatal("out-of-memory", NULL, "no memory for asynchronous operations");
-    return memory;
 }

@@ -114,7 +114,4 @@ bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
 /* Ends the launch if the CTA has ended: no thread may access its shared memory any more. */
 void check_target_alive(const struct sim_cta *target, const char *operation);
 
-/* malloc that ends the launch instead of failing. */
-void *async_alloc(size_t bytes);
-
 #endif

@@ -5,6 +5,7 @@
 #include "hopper/tma.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/cost/memory_model.h"
@@ -101,7 +102,7 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
                        bool readable, const char *operation) {
     const uint32_t bytes = tensor_map_box_bytes(f);
     struct mbarrier_record *const record = mbarrier_find(barrier, operation);
-    struct load *const load = async_alloc(sizeof *load);
+    struct load *const load = host_zeroed(1, sizeof *load, "a TMA load");
     load->job.complete = complete_load;
     load->job.cancel = cancel_job;
     load->job.cluster = place.cta->cluster;

@@ -10,6 +10,7 @@
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
@@ -214,8 +215,8 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     const struct sim_shared_place place = tma_box_place(&f, shared);
     tma_check_alignment(&f, place, operation);
     struct bulk_state *const bulk = bulk_of(thread);
-    struct store *const store = async_alloc(sizeof *store);
-    store->box = async_alloc(bytes);
+    struct store *const store = host_zeroed(1, sizeof *store, "a TMA store");
+    store->box = host_zeroed(1, bytes, "a TMA store");
     store->bulk = bulk;
     store->group = bulk->committed;
     store->cta = place.cta;

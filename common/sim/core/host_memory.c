@@ -1,0 +1,31 @@
+#include "sim/core/host_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend.h"
+#include "sim/core/run.h"
+
+void host_memory_ends(const char *what) {
+    fprintf(stderr, "%s: no memory for %s; choose smaller sizes, or fewer --sms\n",
+            sim.launch && sim.launch->name ? sim.launch->name : "simulator", what);
+    exit(EXIT_NO_DEVICE);
+}
+
+void *host_zeroed(size_t count, size_t size, const char *what) {
+    void *const memory = calloc(count, size);
+    if (!memory) host_memory_ends(what);
+    return memory;
+}
+
+void *host_aligned(size_t alignment, size_t bytes, const char *what) {
+    void *const memory = aligned_alloc(alignment, bytes);
+    if (!memory) host_memory_ends(what);
+    return memory;
+}
+
+void *host_grown(void *memory, size_t count, size_t size, const char *what) {
+    void *const grown = realloc(memory, count * size);
+    if (!grown) host_memory_ends(what);
+    return grown;
+}
