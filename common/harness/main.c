@@ -2,6 +2,7 @@
  * main.c: the main of every program. Reads the command line, runs and verifies the kernels, times
  * them, reports.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,14 +161,14 @@ static enum exit_code time_all(struct experiment *e, const struct options *optio
                                struct kernel_result *results, int count) {
     const struct timing_options timing = {
         .modes = options->timing, .rounds = options->iterations, .seed = options->seed};
-    struct output_file csv = {0};
+    struct text_file csv = {.file = NULL};
     if (options->csv && !output_open(&csv, "--csv", options->csv)) return EXIT_USAGE;
-    if (!experiment_time(e, &timing, results, count, csv.stream)) {
-        output_abandon(&csv);
+    if (!experiment_time(e, &timing, results, count, csv.file)) {
+        text_file_abandon(&csv);
         complain("timing failed; there are no speeds");
         return EXIT_WRONG;
     }
-    if (csv.stream && !output_commit(&csv)) return EXIT_USAGE;
+    if (csv.file && !output_commit(&csv, "--csv")) return EXIT_USAGE;
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < count; ++i)
         code = worse(code, results[i].code);
@@ -204,6 +205,9 @@ static bool write_page(const struct options *options, const struct report *repor
                                      .command = command};
     const bool good =
         timeline_write_report(options->report, &info, rows, report_rows(report, rows));
+    if (!good)
+        complain("--report: cannot write into '%s': %s; the report is not complete",
+                 options->report, strerror(errno));
     free(rows);
     return good;
 }
@@ -226,12 +230,16 @@ static enum exit_code write_results(const struct options *options, const struct 
         report_json(report, stdout);
     else
         report_table(report, stdout);
-    if (options->trace && !timeline_write_trace(options->trace, options->trace_sms))
+    if (options->trace && !timeline_write_trace(options->trace, options->trace_sms)) {
+        complain("--trace: cannot write '%s': %s; nothing was left there", options->trace,
+                 strerror(errno));
         code = EXIT_USAGE;
-    else if (options->trace && !options->json)
+    } else if (options->trace && !options->json) {
         printf("\ntimelines for ui.perfetto.dev, in %s: %s\n", timeline_times(), options->trace);
-    if (options->report && !write_page(options, report, command)) code = EXIT_USAGE;
-    if (options->report && !options->json)
+    }
+    if (options->report && !write_page(options, report, command))
+        code = EXIT_USAGE;
+    else if (options->report && !options->json)
         printf("\nresults and timelines: %s/index.html\n", options->report);
     return code;
 }

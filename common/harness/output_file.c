@@ -18,6 +18,7 @@ bool streams_begin(void) {
     }
     if (fcntl(STDERR_FILENO, F_GETFD) == -1 && open("/dev/null", O_WRONLY) == -1) return false;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return true;
 }
 
@@ -28,8 +29,7 @@ enum exit_code streams_end(enum exit_code code) {
     return code == EXIT_VERIFIED ? EXIT_USAGE : code;
 }
 
-bool output_open(struct output_file *file, const char *option, const char *path) {
-    memset(file, 0, sizeof *file);
+bool output_open(struct text_file *file, const char *option, const char *path) {
     struct stat existing;
     if (!*path) {
         complain("%s: the name is empty; give a file to write to", option);
@@ -39,56 +39,23 @@ bool output_open(struct output_file *file, const char *option, const char *path)
         complain("%s: '%s' is not a regular file; give the name of a file to write", option, path);
         return false;
     }
-    const size_t room = strlen(path) + 32;
-    file->path = strdup(path);
-    file->temporary = malloc(room);
-    if (!file->path || !file->temporary) abort();
-    snprintf(file->temporary, room, "%s.%ld.tmp", path, (long)getpid());
-    file->stream = fopen(file->temporary, "wx");
-    if (!file->stream) {
-        complain("%s: cannot write '%s': %s; choose a place that is writable", option, path,
-                 strerror(errno));
-        free(file->path);
-        free(file->temporary);
-        return false;
-    }
-    return true;
+    if (text_file_open(file, path)) return true;
+    complain("%s: cannot write '%s': %s; choose a place that is writable", option, path,
+             strerror(errno));
+    return false;
 }
 
-bool output_commit(struct output_file *file) {
-    bool good = !ferror(file->stream) && fflush(file->stream) == 0;
-    int error = errno;
-    if (fclose(file->stream) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    if (good && rename(file->temporary, file->path) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (!good) {
-        complain("cannot write '%s': %s; nothing was left there", file->path, strerror(error));
-        unlink(file->temporary);
-    }
-    free(file->path);
-    free(file->temporary);
-    memset(file, 0, sizeof *file);
-    return good;
-}
-
-void output_abandon(struct output_file *file) {
-    if (!file->stream) return;
-    fclose(file->stream);
-    unlink(file->temporary);
-    free(file->path);
-    free(file->temporary);
-    memset(file, 0, sizeof *file);
+bool output_commit(struct text_file *file, const char *option) {
+    if (text_file_commit(file)) return true;
+    complain("%s: cannot write '%s': %s; nothing was left there", option, file->path,
+             strerror(errno));
+    return false;
 }
 
 bool output_can_write_file(const char *option, const char *path) {
-    struct output_file file;
+    struct text_file file;
     if (!output_open(&file, option, path)) return false;
-    output_abandon(&file);
+    text_file_abandon(&file);
     return true;
 }
 
@@ -106,18 +73,12 @@ bool output_can_write_directory(const char *option, const char *path) {
         error = ENOTDIR;
     }
     if (good) { /* permissions alone do not tell: a read-only file system, a superuser */
-        const size_t room = strlen(path) + 32;
-        char *probe = malloc(room);
-        if (!probe) abort();
-        snprintf(probe, room, "%s/%ld.tmp", path, (long)getpid());
-        FILE *stream = fopen(probe, "wx");
+        struct text_file file;
+        char probe[sizeof file.path];
+        snprintf(probe, sizeof probe, "%s/index.html", path);
+        good = text_file_open(&file, probe);
         error = errno;
-        good = stream != NULL;
-        if (stream) {
-            fclose(stream);
-            unlink(probe);
-        }
-        free(probe);
+        text_file_abandon(&file);
     }
     if (made) rmdir(path);
     if (!good)

@@ -89,7 +89,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int sms,
 
 bool timeline_write_trace(const char *path, int sms) {
     struct text_file output;
-    if (!output_begin(&output, path)) return false;
+    if (!text_file_open(&output, path)) return false;
     FILE *file = output.file;
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
     int process = 0;
@@ -128,5 +128,5 @@ bool timeline_write_trace(const char *path, int sms) {
                 figures.fragment_overlap, figures.epilogue_overlap, t->next ? "," : "");
     }
     fputs("}}\n", file);
-    return output_end(&output);
+    return text_file_commit(&output);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* So much of a long run fits a page that opens at once; the rest is in the trace. */
 enum { PAGE_SMS = 2, PAGE_SPANS = 20000, PAGE_BARRIER_EVENTS = 4000, PAGE_BARRIERS = 64 };
@@ -222,7 +223,7 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
 static bool write_page(const char *path, const struct report_info *info,
                        const struct report_row *rows, int count) {
     struct text_file output;
-    if (!output_begin(&output, path)) return false;
+    if (!text_file_open(&output, path)) return false;
     FILE *file = output.file;
     fwrite(page_head, 1, page_head_size, file);
     fputs("{\"info\":", file);
@@ -240,19 +241,12 @@ static bool write_page(const char *path, const struct report_info *info,
     }
     fputs("]}", file);
     fwrite(page_tail, 1, page_tail_size, file);
-    return output_end(&output);
+    return text_file_commit(&output);
 }
 
-bool timeline_write_report(const char *dir, const struct report_info *info,
-                           const struct report_row *rows, int count) {
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "cannot make the directory %s: %s; choose a place that can be written\n",
-                dir, strerror(errno));
-        return false;
-    }
+static bool write_files(const char *dir, const struct report_info *info,
+                        const struct report_row *rows, int count) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/index.html", dir);
-    if (!write_page(path, info, rows, count)) return false;
     snprintf(path, sizeof path, "%s/trace.json", dir);
     if (!timeline_write_trace(path, TRACE_SMS)) return false;
     if (timeline_list) {
@@ -264,5 +258,17 @@ bool timeline_write_report(const char *dir, const struct report_info *info,
                  t->variant[0] ? "_" : "", t->variant);
         if (!timeline_write_kernel_svg(path, t)) return false;
     }
-    return true;
+    snprintf(path, sizeof path, "%s/index.html", dir); /* last: where it is, the others are */
+    return write_page(path, info, rows, count);
+}
+
+bool timeline_write_report(const char *dir, const struct report_info *info,
+                           const struct report_row *rows, int count) {
+    const bool made = mkdir(dir, 0777) == 0;
+    if (!made && errno != EEXIST) return false;
+    if (write_files(dir, info, rows, count)) return true;
+    const int error = errno;
+    if (made) rmdir(dir); /* unless there is a file in it */
+    errno = error;
+    return false;
 }

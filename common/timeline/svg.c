@@ -131,7 +131,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     height += AXIS + svg_legend_height(&legend) + 4;
 
     struct text_file output;
-    if (!output_begin(&output, path)) return false;
+    if (!text_file_open(&output, path)) return false;
     char name[160], title[256], subtitle[320];
     full_name(timeline, name, sizeof name);
     snprintf(title, sizeof title, "%s, %s", name, svg_source(timeline));
@@ -169,7 +169,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
         svg_text(output.file, panels[0].right + BREAK / 2.0 - 4, bottom + 9, "tick", "start", "//");
     svg_legend(output.file, bottom + AXIS, &legend);
     svg_end(output.file);
-    return output_end(&output);
+    return text_file_commit(&output);
 }
 
 /* ---- all stages ---- */
@@ -255,7 +255,7 @@ bool timeline_write_stack_svg(const char *path) {
     height += AXIS + svg_legend_height(&legend) + 4;
 
     struct text_file output;
-    if (!output_begin(&output, path)) return false;
+    if (!text_file_open(&output, path)) return false;
     char title[128], subtitle[256], size[64] = "";
     snprintf(title, sizeof title, "The steps on one time axis, %s",
              timeline_list ? svg_source(timeline_list) : "nothing recorded");
@@ -306,5 +306,5 @@ bool timeline_write_stack_svg(const char *path) {
     }
     svg_legend(output.file, bottom + AXIS, &legend);
     svg_end(output.file);
-    return output_end(&output);
+    return text_file_commit(&output);
 }

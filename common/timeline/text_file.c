@@ -6,32 +6,56 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-bool output_begin(struct text_file *output, const char *path) {
-    if (strlen(path) >= sizeof output->path) {
-        fprintf(stderr, "%.60s...: the path is too long\n", path);
-        return false;
-    }
-    snprintf(output->path, sizeof output->path, "%s", path);
-    snprintf(output->temporary, sizeof output->temporary, "%s.%ld", path, (long)getpid());
-    output->file = fopen(output->temporary, "w");
-    if (!output->file)
-        fprintf(stderr, "cannot write %s: %s; choose a place that can be written\n", path,
-                strerror(errno));
-    return output->file != NULL;
+static struct text_file *being_written;
+
+static void abandon_at_exit(void) {
+    if (being_written) text_file_abandon(being_written);
 }
 
-bool output_end(struct text_file *output) {
-    bool good = !ferror(output->file);
-    if (fclose(output->file)) good = false;
-    if (good && rename(output->temporary, output->path)) good = false;
-    if (!good) {
-        fprintf(stderr, "cannot write %s: %s\n", output->path, strerror(errno));
-        unlink(output->temporary);
+bool text_file_open(struct text_file *text, const char *path) {
+    static bool registered;
+    if (!registered) registered = atexit(abandon_at_exit) == 0;
+    text->file = NULL;
+    if (strlen(path) >= sizeof text->path) {
+        errno = ENAMETOOLONG;
+        return false;
     }
+    snprintf(text->path, sizeof text->path, "%s", path);
+    snprintf(text->temporary, sizeof text->temporary, "%s.%ld.tmp", path, (long)getpid());
+    text->file = fopen(text->temporary, "wx");
+    if (text->file) being_written = text;
+    return text->file != NULL;
+}
+
+bool text_file_commit(struct text_file *text) {
+    /* If an earlier write has failed and this one does not, errno is still the earlier one's. */
+    bool good = fflush(text->file) == 0 && !ferror(text->file);
+    int error = errno;
+    if (fclose(text->file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good && rename(text->temporary, text->path) != 0) {
+        good = false;
+        error = errno;
+    }
+    if (!good) unlink(text->temporary);
+    text->file = NULL;
+    being_written = NULL;
+    errno = error;
     return good;
+}
+
+void text_file_abandon(struct text_file *text) {
+    if (!text->file) return;
+    fclose(text->file);
+    unlink(text->temporary);
+    text->file = NULL;
+    being_written = NULL;
 }
 
 void write_json_string(FILE *file, const char *text) {

@@ -8,16 +8,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* A file that is being written under a temporary name beside its own. One at a time: if the program
+ * ends by exit(), it is removed. */
 struct text_file {
-    FILE *file;
-    char path[4096], temporary[4096 + 16];
+    FILE *file; /* NULL: not open */
+    char path[4096], temporary[4096 + 24];
 };
 
-/* Opens a temporary file beside `path`. False, with a line on stderr, if that cannot be done. */
-bool output_begin(struct text_file *output, const char *path);
-/* Closes it and gives it its name. False, with a line on stderr, if anything could not be written.
- */
-bool output_end(struct text_file *output);
+/* False, with errno, if it cannot be opened. */
+bool text_file_open(struct text_file *text, const char *path);
+/* Gives it its name. False, with errno, if not all of it could be written; then nothing is left. */
+bool text_file_commit(struct text_file *text);
+/* Removes it, if it is open. */
+void text_file_abandon(struct text_file *text);
 
 /* A quoted string. '<' is escaped, too, so that JSON may stand inside a <script>. */
 void write_json_string(FILE *file, const char *text);

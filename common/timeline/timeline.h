@@ -177,12 +177,12 @@ const char *timeline_times(void);
 enum { TRACE_SMS = 4, TRACE_MOST_SMS = 264 };
 
 /* Writes all timelines as Chrome trace JSON (opens in Perfetto). The file appears under its name
- * only when it is whole. False, with a line on stderr, if it cannot be written. */
+ * only when it is whole. False, with errno, if it cannot be written. */
 bool timeline_write_trace(const char *path, int sms);
 
 /* Writes into the directory `dir`, which is made if it is not there: index.html (the page),
  * timeline_<stage>.svg for each timeline, timelines.svg (all of them on one axis) and trace.json.
- * False as above. */
+ * False as above; then some of them may be there, each of them whole. */
 bool timeline_write_report(const char *dir, const struct report_info *info,
                            const struct report_row *rows, int count);
 

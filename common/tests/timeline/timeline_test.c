@@ -3,16 +3,19 @@
  *
  *     timeline_test DIR     runs every check; files go to DIR, which exists
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/timeline/timeline_synthetic.h"
 #include "tests/timeline/trace_check.h"
 #include "timeline/model.h"
 #include "timeline/svg.h"
+#include "timeline/text_file.h"
 #include "tools/json/json.h"
 
 enum { K_TILES = 8 };
@@ -258,14 +261,32 @@ static void check_stack(const char *dir) {
 
 static void check_refusals(const char *dir) {
     char path[1024];
-    fprintf(stderr, "(two complaints follow, as they should)\n");
-    check(!timeline_write_trace("/nonexistent-directory/trace.json", TRACE_SMS),
+    check(!timeline_write_trace("/nonexistent-directory/trace.json", TRACE_SMS) && errno == ENOENT,
           "a place that cannot be written is refused", "");
     snprintf(path, sizeof path, "%s/a-file", dir);
     FILE *file = fopen(path, "w");
     if (file) fclose(file);
-    check(!timeline_write_report(path, &synthetic_info, NULL, 0),
+    check(!timeline_write_report(path, &synthetic_info, NULL, 0) && errno == ENOTDIR,
           "a file is no directory for a report", "");
+}
+
+/* What is half written when the program ends, as for want of memory, is gone. */
+static void check_early_end(const char *dir) {
+    char path[1024], temporary[1100];
+    snprintf(path, sizeof path, "%s/early", dir);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct text_file half;
+        if (!text_file_open(&half, path) || access(half.temporary, F_OK) != 0) _exit(1);
+        fputs("half", half.file);
+        exit(3);
+    }
+    int status = 0;
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3,
+          "a file is begun", path);
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)child);
+    check(access(temporary, F_OK) != 0 && access(path, F_OK) != 0, "nothing is left of it", path);
 }
 
 /* ---- the GPU's records ---- */
@@ -418,6 +439,7 @@ int main(int argc, char **argv) {
     check_report(argv[1]);
     check_stack(argv[1]);
     check_refusals(argv[1]);
+    check_early_end(argv[1]);
     check_device();
     check_devices();
     timeline_free_all();

@@ -72,7 +72,7 @@ bool write_error_figure(const char *path, const struct error_table *simulated,
                       : "root mean square of the errors, in per cent of that of the sums; "
                         "simulated, not measured%s",
              measured ? gpu : "");
-    if (!output_begin(&output, path)) return false;
+    if (!text_file_open(&output, path)) return false;
     svg_begin(output.file, HEIGHT, "The error of a sum of k products", subtitle);
     for (int panel = 0; panel < ERROR_INPUTS; ++panel) {
         draw_grid(output.file, panel);
@@ -80,5 +80,5 @@ bool write_error_figure(const char *path, const struct error_table *simulated,
             draw_sum(output.file, panel, sum, simulated, measured);
     }
     svg_end(output.file);
-    return output_end(&output);
+    return text_file_commit(&output);
 }

@@ -8,7 +8,7 @@
 
 /* Writes an SVG: root mean square errors against k, both on logarithmic axes, a panel for each
  * input. Lines are simulated; circles are measured, by the GPU of that name. `measured` may be
- * NULL. False, with a line on stderr, if the file could not be written. */
+ * NULL. False, with errno, if the file could not be written. */
 bool write_error_figure(const char *path, const struct error_table *simulated,
                         const struct error_table *measured, const char *gpu);
 

@@ -12,6 +12,7 @@
  *
  * Exit codes: 0, 1 if a tile differs or a departure does not show, 2 for wrong usage.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,7 +226,11 @@ static int show_errors(const char *record_path, const char *figure) {
                 (unsigned long long)simulated.hash, (unsigned long long)measured.hash);
         return 1;
     }
-    if (figure) return !write_error_figure(figure, &simulated, recorded ? &measured : NULL, gpu);
+    if (figure && !write_error_figure(figure, &simulated, recorded ? &measured : NULL, gpu)) {
+        fprintf(stderr, "arithmetic: cannot write %s: %s\n", figure, strerror(errno));
+        return 1;
+    }
+    if (figure) return 0;
     print_errors(&simulated, stdout);
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "tools/book/docs_drawn.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,16 @@ static void check_figure(const char *root, const struct page *page, int line, co
     char *old = json_read_file(path.data);
     if (!old || strcmp(old, made)) {
         struct text_file output;
+        bool written = rewriting && text_file_open(&output, path.data);
+        if (written) {
+            fputs(made, output.file);
+            written = text_file_commit(&output);
+        }
         if (!rewriting)
             complain(page, line, "docs/figures/%s.svg is stale: build the target docs", name);
-        else if (!output_begin(&output, path.data) || fputs(made, output.file) < 0 ||
-                 !output_end(&output))
-            complain(page, line, "docs/figures/%s.svg cannot be written", name);
+        else if (!written)
+            complain(page, line, "docs/figures/%s.svg cannot be written: %s", name,
+                     strerror(errno));
     }
     free(old);
     free(made);

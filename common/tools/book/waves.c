@@ -13,6 +13,7 @@
  * record instead. A kernel's time is that of its run; on a GPU it begins with the first CTA and
  * ends with the last. Where a trace does not contain it, the time ends with the last span.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,9 +137,15 @@ int main(int argc, char **argv) {
         return fflush(stdout) ? 2 : 0;
     }
     struct text_file output;
-    if (!output_begin(&output, argv[1])) return 2;
-    draw(output.file, waves, kernels);
-    if (!output_end(&output)) return 2;
+    bool written = text_file_open(&output, argv[1]);
+    if (written) {
+        draw(output.file, waves, kernels);
+        written = text_file_commit(&output);
+    }
+    if (!written) {
+        fprintf(stderr, "waves: cannot write %s: %s\n", argv[1], strerror(errno));
+        return 2;
+    }
     printf("%-28s %9s  idle after the last multiplication  idle in all\n", "", "cycles");
     for (int i = 0; i < kernels; ++i)
         printf("%-28s %9lld %33.1f %% %10.1f %%\n", waves[i].name, (long long)waves[i].end,

@@ -328,9 +328,9 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     if (!baselines_choose("--baselines", baselines, &c.baselines)) return EXIT_USAGE;
-    struct output_file csv = {0};
+    struct text_file csv = {.file = NULL};
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
-    c.csv = csv.stream;
+    c.csv = csv.file;
     if (!c.gpus) c.gpus = gpus_needed(&c);
     const struct backend_options options = {.type = c.type, .gpus = c.gpus};
     struct backend_info device = {0};
@@ -345,7 +345,7 @@ int main(int argc, char **argv) {
         code = run_all(&c, &device);
         backend_close();
     }
-    if (code != EXIT_VERIFIED && code != EXIT_WRONG) output_abandon(&csv);
-    if (csv.stream && !output_commit(&csv) && code == EXIT_VERIFIED) code = EXIT_USAGE;
+    if (code != EXIT_VERIFIED && code != EXIT_WRONG) text_file_abandon(&csv);
+    if (csv.file && !output_commit(&csv, "--csv") && code == EXIT_VERIFIED) code = EXIT_USAGE;
     return streams_end(code);
 }
