@@ -47,19 +47,11 @@ static void print_kernels(void) {
 
 static const char *types_there_are(void) {
     static char text[96];
-    const struct gemm_kernel *some[ELEMENT_TYPES] = {NULL};
     char types[32];
-    int count = 0;
-    for (int i = 0; i < kernel_registry_count; ++i)
-        for (int type = 0; type < ELEMENT_TYPES; ++type)
-            if (kernel_registry[i].of_type[type]) some[type] = kernel_registry[i].of_type[type];
-    for (int type = 0; type < ELEMENT_TYPES; ++type)
-        count += some[type] != NULL;
-    if (count == 1)
-        snprintf(text, sizeof text, "%s, the only one", type_list(some, types));
+    if (program_types(types) == 1)
+        snprintf(text, sizeof text, "%s, the only one", types);
     else
-        snprintf(text, sizeof text, "%s (default %s)", type_list(some, types),
-                 type_names[default_type()]);
+        snprintf(text, sizeof text, "%s (default %s)", types, type_names[default_type()]);
     return text;
 }
 

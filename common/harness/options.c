@@ -19,8 +19,6 @@ static const char *const timing_names[4] = {"none", "burst", "sustained", "both"
 /* Leaves room for rounding up to a tile in int arithmetic. */
 enum { LARGEST_EXTENT = 2000000000, MOST_ROUNDS = 100000 };
 enum { PART_ONE = 0x3fe }; /* chapters 1 to 9: what the tour runs unless told otherwise */
-/* What a process can address. */
-static const double addressable_bytes = 0x1p47;
 
 bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
     if (*text < '0' || *text > '9') return false; /* strtoull would take blanks and signs */
@@ -87,6 +85,43 @@ static bool read_name(const char *name, const char *text, const char *const *nam
     }
     complain("%s: '%s' is not known; choose %s", name, text, list);
     return false;
+}
+
+const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]) {
+    int count = 0, listed = 0;
+    for (int type = 0; type < ELEMENT_TYPES; ++type)
+        count += of_type[type] != NULL;
+    *text = '\0';
+    for (int type = 0; type < ELEMENT_TYPES; ++type) {
+        if (!of_type[type]) continue;
+        if (listed++) strcat(text, listed == count ? " or " : ", ");
+        strcat(text, type_names[type]);
+    }
+    return text;
+}
+
+int program_types(char text[32]) {
+    const struct gemm_kernel *some[ELEMENT_TYPES] = {NULL};
+    int count = 0;
+    for (int i = 0; i < kernel_registry_count; ++i)
+        for (int type = 0; type < ELEMENT_TYPES; ++type)
+            if (kernel_registry[i].of_type[type]) some[type] = kernel_registry[i].of_type[type];
+    for (int type = 0; type < ELEMENT_TYPES; ++type)
+        count += some[type] != NULL;
+    type_list(some, text);
+    return count;
+}
+
+static bool read_type(const char *name, const char *text, enum gemm_type *type) {
+    const int index = find_name(text, type_names, ELEMENT_TYPES);
+    char list[32];
+    if (index < 0) {
+        program_types(list);
+        complain("%s: '%s' is not known; choose %s", name, text, list);
+        return false;
+    }
+    *type = (enum gemm_type)index;
+    return true;
 }
 
 /* The chapters that this program has, as bits. */
@@ -211,12 +246,10 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--report")) return options->report = value, true;
     if (!strcmp(name, "--csv")) return options->csv = value, true;
     if (!strcmp(name, "--explain")) return read_explain(value, &options->explain);
+    if (!strcmp(name, "--dtype")) return read_type(name, value, &options->backend.type);
     if (!strcmp(name, "--input")) {
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
-    } else if (!strcmp(name, "--dtype")) {
-        if (!read_name(name, value, type_names, ELEMENT_TYPES, &index)) return false;
-        options->backend.type = (enum gemm_type)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -243,19 +276,6 @@ static bool check_variant(const struct options *options) {
     complain("--variant: there is no '%s' here; %s%s", options->variant,
              *list ? "choose from: " : "this chapter has no variants", list);
     return false;
-}
-
-const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]) {
-    int count = 0, listed = 0;
-    for (int type = 0; type < ELEMENT_TYPES; ++type)
-        count += of_type[type] != NULL;
-    *text = '\0';
-    for (int type = 0; type < ELEMENT_TYPES; ++type) {
-        if (!of_type[type]) continue;
-        if (listed++) strcat(text, listed == count ? " or " : ", ");
-        strcat(text, type_names[type]);
-    }
-    return text;
 }
 
 /* Is the kernel compiled for the type? The tour leaves out those that are not. */
@@ -309,15 +329,6 @@ static bool check_gpus(struct options *o) {
 }
 
 static bool check_size(const struct options *o) {
-    const double bytes =
-        2 * ((double)o->m * leading_dimension(o->k) + (double)o->n * leading_dimension(o->k) +
-             (double)o->m * leading_dimension(o->n));
-    if (bytes > addressable_bytes) {
-        complain("--m, --n, --k: %d x %d x %d takes %.3g bytes, more than can be addressed; choose "
-                 "smaller sizes",
-                 o->m, o->n, o->k, bytes);
-        return false;
-    }
     const bool tensor_scales = selects(o, has_tensor_scales);
     if (o->input == INPUT_INTEGER && selects(o, rounds_parts) &&
         input_integer_limit_of_parts(o->k, o->backend.type) == 0) {

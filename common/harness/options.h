@@ -51,5 +51,7 @@ int find_name(const char *text, const char *const *names, int count);
 extern const char *const type_names[ELEMENT_TYPES]; /* by enum gemm_type */
 /* "fp16 or bf16": the types for which there is a kernel. Returns text. */
 const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]);
+/* The same for all kernels of the program. Returns how many types there are. */
+int program_types(char text[32]);
 
 #endif
