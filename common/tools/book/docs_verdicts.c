@@ -17,7 +17,8 @@
  * separates edits. The old lines must occur exactly once in the file. With --write, the second
  * block becomes what was said.
  *
- * Whatever follows COMPILER is handed on to it: the libraries, and the options of the reader's build.
+ * Whatever follows COMPILER is handed on to it: the libraries, and the options of the reader's
+ * build.
  *
  * docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER ARGUMENT...
  * Exit code: 0 all verdicts hold, 1 one does not, 2 something could not be read or written.
