@@ -37,8 +37,8 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS args) {
     trace_close(&trace);
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, TILE_M, TILE_N, 1);
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, TILE_M, TILE_N, 1);
     return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 

@@ -162,8 +162,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     trace_close(&trace);
 }
 
-static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
-    struct gemm_args args = gemm_args_of(problem, BM, BN, BK);
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n, &args, stream);
 }
 

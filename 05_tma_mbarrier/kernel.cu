@@ -47,6 +47,10 @@ struct fragments {
     uint32_t b[WN / 16][4]; /* two times 8 x 16 each */
 };
 
+/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements: the TMA's 128 B
+ * swizzle is the permutation of chapter 03. */
+DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
+
 /* A place in the ring: which stage, and the parity of the phase its barrier is in. */
 struct pipeline_state {
     int index;
@@ -59,10 +63,6 @@ DEVICE void advance(struct pipeline_state *state) {
         state->phase ^= 1;
     }
 }
-
-/* The offset of chunk `chunk` of a row in a tile in shared memory, in elements: the TMA's 128 B
- * swizzle is the permutation of chapter 03. */
-DEVICE int tile_offset(int row, int chunk) { return row * BK + (chunk ^ row % 8) * CHUNK; }
 
 /* Loads the warp's fragments of the 16 columns of k from chunk 2 * step on. A whole warp. */
 DEVICE void load_fragments(struct fragments *f, const element_t *a, const element_t *b, int step) {

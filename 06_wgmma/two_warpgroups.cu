@@ -74,15 +74,14 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int warpgroup,
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[state->index], state->phase);
     /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][warpgroup * 64 * BK], shared->b[state->index],
-             k_tile > 0);
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     advance(state);
@@ -91,7 +90,7 @@ DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
-    const int warpgroup = warp_index() / 4;
+    const int half = warp_index() / 4; /* of the rows: each warpgroup has one */
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0};
@@ -106,11 +105,10 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     __syncthreads();
 
     /* Prologue: the groups that will stay in flight. There is nothing to release yet. */
-    for (int k_tile = 0; k_tile < WAIT; ++k_tile)
-        issue_k_tile(shared, &state, warpgroup, acc, k_tile);
+    for (int k_tile = 0; k_tile < WAIT; ++k_tile) issue_k_tile(shared, &state, half, acc, k_tile);
 
     for (int k_tile = WAIT; k_tile < args.tiles_k; ++k_tile) {
-        issue_k_tile(shared, &state, warpgroup, acc, k_tile);
+        issue_k_tile(shared, &state, half, acc, k_tile);
         /* The group of k-tile k_tile - WAIT is complete: its stage has been read.
          * wgmma.wait_group */
         wgmma_wait_group(WAIT);
@@ -120,7 +118,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     }
     /* The accumulators are complete. wgmma.wait_group */
     wgmma_wait_group(0);
-    store_64_rows(&args, tile.m * BM + warpgroup * 64, tile.n * BN, BN, acc);
+    store_64_rows(&args, tile.m * BM + half * 64, tile.n * BN, BN, acc);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

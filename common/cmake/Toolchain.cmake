@@ -38,7 +38,8 @@ endif()
 
 # -Wno-psabi: gcc's remark that passing vectors changed its ABI once; nothing here crosses a
 # library.
-add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wno-psabi>")
+set(HOPPER_C_WARNINGS -Wall -Wextra -Wno-psabi)
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:${HOPPER_C_WARNINGS}>")
 
 # How the simulator's kernels are compiled, so that it can see into their variables. A variable
 # without a value gets a pattern (gcc 12, clang 8). Arithmetic with a signalling NaN, the mark of an
@@ -52,6 +53,20 @@ foreach(option IN ITEMS -ftrivial-auto-var-init=pattern -fsignaling-nans
   check_c_compiler_flag(${option} ${has})
   if(${has})
     list(APPEND HOPPER_SIM_KERNEL_OPTIONS ${option})
+  endif()
+endforeach()
+
+# What an experiment leaves unused in a simulated kernel, or without a value, is a warning and does
+# not stop the build: whoever takes out a line asks for the simulator's verdict. nvcc still refuses
+# an unused variable.
+set(HOPPER_SIM_KERNEL_WARNINGS "")
+foreach(warning IN ITEMS unused-variable unused-but-set-variable unused-parameter
+                         unused-but-set-parameter unused-function unused-value unused-label
+                         uninitialized maybe-uninitialized sometimes-uninitialized)
+  string(MAKE_C_IDENTIFIER "HOPPER_HAS_NO_ERROR_${warning}" has)
+  check_c_compiler_flag(-Wno-error=${warning} ${has})
+  if(${has})
+    list(APPEND HOPPER_SIM_KERNEL_WARNINGS -Wno-error=${warning})
   endif()
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)

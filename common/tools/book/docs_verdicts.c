@@ -17,7 +17,10 @@
  * separates edits. The old lines must occur exactly once in the file. With --write, the second
  * block becomes what was said.
  *
- * docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER LIBRARY...
+ * Whatever follows COMPILER is handed on to it: the libraries, and the options of the reader's
+ * build.
+ *
+ * docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER ARGUMENT...
  * Exit code: 0 all verdicts hold, 1 one does not, 2 something could not be read or written.
  */
 #include <ctype.h>
@@ -36,7 +39,7 @@ enum { SHOWN = 10, COLUMNS = 96, SECONDS = 120 };
 
 struct setting {
     const char *root, *work, *compiler;
-    char *libraries;
+    char *arguments;
 };
 
 static void write_text(const char *path, const char *text) {
@@ -104,11 +107,11 @@ static bool build(const struct setting *set, const char *chapter, const char *fi
                   const char *macros) {
     struct text command = {0};
     text_add(&command,
-             "cd '%s' && %s -std=gnu11 -O1 -w -DGEMM_KERNEL=docs_kernel -DGEMM_BF16_ELEMENTS=1 "
+             "cd '%s' && %s -std=gnu11 -DGEMM_KERNEL=docs_kernel -DGEMM_BF16_ELEMENTS=1 "
              "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/common/hopper' -I'%s/%s' -x c '%s' "
              "registry.c -x none -o broken %s >build.log 2>&1",
              set->work, set->compiler, macros, set->root, set->root, set->root, chapter, file,
-             set->libraries);
+             set->arguments);
     const bool good = shell(command.data) == 0;
     free(command.data);
     return good;
@@ -252,15 +255,15 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             only = argv[++i];
     if (argc - i < 3) {
-        fputs("usage: docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER LIBRARY...\n",
+        fputs("usage: docs_verdicts [--write] [--only PAGE] ROOT WORK COMPILER ARGUMENT...\n",
               stderr);
         return 2;
     }
     struct setting set = {argv[i], argv[i + 1], argv[i + 2], NULL};
-    struct text libraries = {0}, registry = {0};
+    struct text arguments = {0}, registry = {0};
     for (i += 3; i < argc; ++i)
-        text_add(&libraries, "%s ", argv[i]);
-    set.libraries = libraries.data;
+        text_add(&arguments, "%s ", argv[i]);
+    set.arguments = arguments.data;
     mkdir(set.work, 0777);
     text_add(&registry, "%s/registry.c", set.work);
     write_text(registry.data, "#include \"harness/registry.h\"\n"
@@ -285,7 +288,7 @@ int main(int argc, char **argv) {
     if (rewrite) pages_write(set.root, pages, count);
     printf("%d verdicts, %d complaints\n", verdicts, complaints());
     pages_free(pages, count);
-    free(libraries.data);
+    free(arguments.data);
     free(registry.data);
     return complaints() ? 1 : 0;
 }

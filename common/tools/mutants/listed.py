@@ -109,8 +109,8 @@ EDITS = [
     (WGMMA, "tile.m * BM + i * 64, tile.n", "tile.m * BM, tile.n", "both halves to the same rows",
      VALUE),
 
-    (TWO_WARPGROUPS, "warpgroup * 64 * BK", "0", "wrong half of the tile", VALUE),
-    (TWO_WARPGROUPS, "tile.m * BM + warpgroup * 64, tile.n", "tile.m * BM, tile.n",
+    (TWO_WARPGROUPS, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
+    (TWO_WARPGROUPS, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
     (TWO_WARPGROUPS, "tile, k_tile - WAIT + STAGES", "tile, k_tile + STAGES",
      "fills the stage in use", ORDER),

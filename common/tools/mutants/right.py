@@ -419,7 +419,7 @@ RIGHT = [
           edits(TWO_WARPGROUPS,
                 ("        __syncthreads();\n        if (threadIdx.x == 0) load_stage",
                  "        const int barrier = 1 + (k_tile - WAIT) % STAGES;\n"
-                 "        if (warpgroup == 0) named_barrier_sync(barrier, THREADS);\n"
+                 "        if (half == 0) named_barrier_sync(barrier, THREADS);\n"
                  "        else named_barrier_arrive(barrier, THREADS);\n"
                  "        if (threadIdx.x == 0) load_stage")),
           "A barrier for each stage: a warpgroup comes to it again only after the refill that "
