@@ -6,7 +6,7 @@
  * keeps it. Between gemm_plan_begin() and gemm_plan_end(), the launches of the calling thread are
  * stored in a plan instead of being enqueued. So a launch function serves both purposes, unchanged.
  * To repeat a stored launch, copy its args, set the pointers, move the maps, and call
- * gemm_launch_kernel().
+ * gemm_launch_planned().
  *
  * A launch function can be planned if only this depends on the problem's pointers: a, b, d,
  * workspace and tile_counter of its args, and map_a, map_b and map_d, which are maps of A, B and D,
@@ -50,6 +50,12 @@ void gemm_plan_begin(struct gemm_plan *plan);
 
 /* From here on, launches on this thread are enqueued again. */
 void gemm_plan_end(void);
+
+/* Enqueues a launch that has been stored: as gemm_launch_kernel(), without the search for what is
+ * known of the kernel. If its attributes turn out not to be set any more, as after a reset of the
+ * device, it sets them and launches again. */
+enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
+                                     const struct gemm_args *args);
 
 /* Gives a tensor map another base, a multiple of 16 bytes; the rest of the map stays, and with it
  * the choice that gemm_tensor_map() has made because the base was a multiple of 128 or not.
@@ -111,7 +117,7 @@ static inline enum gemm_status gemm_plan_run(const struct gemm_plan *plan,
         struct gemm_planned step = plan->launches[i];
         step.launch.stream = stream;
         if (!gemm_plan_set_pointers(&step.args, p) ||
-            gemm_launch_kernel(&step.launch, &step.args) != GEMM_OK)
+            gemm_launch_planned(&step.launch, &step.args) != GEMM_OK)
             return GEMM_LAUNCH_FAILED;
     }
     return GEMM_OK;

@@ -22,9 +22,11 @@ enum {
     COST_GAP = 76,            /* between the multiplications of two k-tiles: a drain */
     COST_ISSUE = 214,         /* a k-tile at least: wait, issue, release (tried.md) */
     COST_L2_BYTES = 53,       /* to one SM, if neighbours load the same rows and requests merge */
+    COST_L2_LINES = 40,       /* the same, if a row of a box begins inside a line (tried.md) */
     COST_L2_APART = 35,       /* to each SM, if they load nothing in common, or by multicast */
     COST_L2_SECTORS = 26,     /* to one SM, if a row of a box begins inside a sector: half of 53 */
-    COST_SECTOR_BYTES = 32,   /* a quarter of a line */
+    COST_LINE_BYTES = 128,
+    COST_SECTOR_BYTES = 32,
     COST_READ_BYTES = 2400,   /* from DRAM to all SMs: 4.45 TB/s (docs/machine.md) */
     COST_WRITE_BYTES = 1884,  /* of D, from all SMs */
     COST_STORE_BYTES = 12,    /* of D, from an SM, while all store: 14.3, on an H100 11.8 */
@@ -64,12 +66,12 @@ static inline double cost_read(int slabs, int width) {
     return slabs * (64 + width) * (2.0 * COST_BK / COST_PORT_BYTES);
 }
 
-/* Do rows of so many elements of 16 bits begin at sectors? */
-static inline bool cost_in_sectors(int64_t ld) { return ld * 2 % COST_SECTOR_BYTES == 0; }
+/* Do rows of `ld` elements of 16 bits begin at multiples of so many bytes? */
+static inline bool cost_begin_at(int64_t ld, int bytes) { return ld * 2 % bytes == 0; }
 
 /* The rows of both operands? */
-static inline bool cost_operands_in_sectors(const struct gemm_problem *p) {
-    return cost_in_sectors(p->lda) && cost_in_sectors(p->ldb);
+static inline bool cost_operands_begin_at(const struct gemm_problem *p, int bytes) {
+    return cost_begin_at(p->lda, bytes) && cost_begin_at(p->ldb, bytes);
 }
 
 /* Bytes per cycle that the L2 delivers to an SM. Requests of neighbours for the same line merge, if
@@ -77,16 +79,18 @@ static inline bool cost_operands_in_sectors(const struct gemm_problem *p) {
  * which is the same on every Hopper GPU. */
 static inline double cost_l2_bytes(const struct gemm_problem *p, struct gemm_rates rates,
                                    bool merged) {
+    const double alone = cost_operands_begin_at(p, COST_LINE_BYTES)     ? COST_L2_BYTES
+                         : cost_operands_begin_at(p, COST_SECTOR_BYTES) ? COST_L2_LINES
+                                                                        : COST_L2_SECTORS;
     const double apart = rates.l2 * COST_L2_APART;
-    if (cost_operands_in_sectors(p)) return merged ? COST_L2_BYTES : apart;
-    return merged || COST_L2_SECTORS < apart ? COST_L2_SECTORS : apart;
+    return merged || alone < apart ? alone : apart;
 }
 
 /* Cycles to read the operands from DRAM, and to write D. */
 static inline double cost_memory(const struct gemm_problem *p, struct gemm_rates rates) {
     const double read = ((double)p->m * p->k + (double)p->n * p->k) * 2;
     const double written = (double)p->m * p->n * 2;
-    const double partial = cost_in_sectors(p->ldd) ? 1 : 1 + COST_PARTIAL / 100.0;
+    const double partial = cost_begin_at(p->ldd, COST_SECTOR_BYTES) ? 1 : 1 + COST_PARTIAL / 100.0;
     return read / (rates.memory * COST_READ_BYTES) +
            written * partial / (rates.l2 * COST_WRITE_BYTES);
 }

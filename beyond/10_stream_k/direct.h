@@ -89,7 +89,7 @@ static inline double direct_cycles(const struct gemm_problem *p, int side_rows, 
     const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
     /* Of the SM with the most tiles. */
     const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
-    const bool whole = cost_operands_in_sectors(p);
+    const bool whole = cost_operands_begin_at(p, COST_SECTOR_BYTES);
     const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
                       (rates.l2 * DIRECT_L2_BYTES);
     const double bytes = DIRECT_TRIP + cost_most(l2, memory);

@@ -38,6 +38,9 @@
 #ifndef FIRST_LOADS
 #define FIRST_LOADS 2 /* k-tiles whose loads are under way before the consumers may begin */
 #endif
+#ifndef LOADERS
+#define LOADERS 1 /* warps of which one thread loads: with 2, the second loads A */
+#endif
 #ifndef PAIRS
 #define PAIRS 1 /* of slabs: pairs.cu unrolls as many before the Tensor Core drains */
 #endif
@@ -61,7 +64,7 @@ enum {
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + BN / W4_HALF * W4_HALF_BYTES,
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
     BLOCK_LINES = W4_BLOCK_BYTES / LINE, HALF_LINES = W4_HALF_BYTES / LINE,
-    /* The weights that kernel.cu loads at once: a block, or a half if a tile has 64 channels. */
+    /* The weights that are loaded at once: a block, or a half if a tile has 64 channels. */
     BOX = BN % W4_BLOCK ? W4_HALF : W4_BLOCK, /* channels */
     BOXES = BN / BOX,                         /* in a stage */
     BOX_BYTES = BOX / W4_HALF * W4_HALF_BYTES, BOX_LINES = BOX_BYTES / LINE,

@@ -52,22 +52,31 @@ DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t 
     }
 }
 
+/* What a producer thread loads. */
+enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
+
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
- * and k. One thread. */
+ * and k. `loads` is a constant. One thread, or one for each operand. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
-                     struct pipeline_state *state, int item, int end) {
+                     int item, int end, int loads) {
     struct tiles *tiles = &shared->memory.tiles;
+    /* phase 1: the first round of acquires passes at once */
+    struct pipeline_state state = {item, 1};
     NO_UNROLL for (; item < end && item < cluster_k_tiles(args); ++item) {
         const int k_tile = item * args->splits + cluster_rank();
-        mbarrier_t *full = &shared->ring[state->index].full;
-        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
-         * .arrive.expect_tx */
-        producer_acquire(shared->ring, *state, STAGE_BYTES);
-        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
-        UNROLL for (int i = 0; i < BOXES; ++i)
-            tma_load(&tiles->b[state->index][i * BOX_BYTES], &args->map_b,
-                     box_row(args, place.n * BOXES + i, k_tile), 0, full);
-        pipeline_advance(state, STAGES);
+        mbarrier_t *full = &shared->ring[state.index].full;
+        /* All consumer warps have read the stage; then announces the bytes, those of A included.
+         * mbarrier.try_wait, .arrive.expect_tx */
+        if (loads & LOADS_B) producer_acquire(shared->ring, state, STAGE_BYTES);
+        /* The same wait. Bytes may come before they are announced. mbarrier.try_wait */
+        else mbarrier_wait(&shared->ring[state.index].empty, state.phase);
+        if (loads & LOADS_A)
+            tma_load(tiles->a[state.index], &args->map_a, place.m * BM, k_tile * BK, full);
+        if (loads & LOADS_B)
+            UNROLL for (int i = 0; i < BOXES; ++i)
+                tma_load(&tiles->b[state.index][i * BOX_BYTES], &args->map_b,
+                         box_row(args, place.n * BOXES + i, k_tile), 0, full);
+        pipeline_advance(&state, STAGES);
     }
 }
 
@@ -138,16 +147,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const bool loads = threadIdx.x == 0;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const struct place place = place_of_cta(&args);
     /* The producer initializes the barriers of its first loads, and issues these at once, because a
      * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
-    if (loads) {
+    if (threadIdx.x == 0) {
         pipeline_init(shared->ring, FIRST_LOADS, MEMBERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        producer(shared, &args, place, &state, 0, FIRST_LOADS);
+        producer(shared, &args, place, 0, FIRST_LOADS, LOADS_BOTH);
     } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
         const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
         pipeline_init_some(shared->ring, first, 4, STAGES, MEMBERS * 4);
@@ -158,8 +165,12 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
+        if (threadIdx.x == 0)
+            producer(shared, &args, place, FIRST_LOADS, args.tiles_k,
+                     LOADERS > 1 ? LOADS_B : LOADS_BOTH);
+        else if (LOADERS > 1 && threadIdx.x == 32)
+            producer(shared, &args, place, FIRST_LOADS, args.tiles_k, LOADS_A);
+        else if (threadIdx.x >= 32 * LOADERS) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {

@@ -10,6 +10,8 @@
  * registers for each thread. What it costs: registers, so with many rows one CTA has the SM to
  * itself.
  */
+#include <assert.h>
+
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
@@ -23,17 +25,20 @@
 #include "building_blocks/column_store.h"
 
 struct tiles {
-    e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
-    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+    e4m3_t a[STAGES][BM * BK];            /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][BOXES * BOX_BYTES]; /* [stage][box], as w4_block.h has it */
 };
+
+/* Then a stage is always the same team's, as in kernel.cu. */
+static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
 
 struct smem {
     union {
-        struct tiles tiles;        /* in the main loop */
-        float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+        struct tiles tiles;            /* in the main loop */
+        float sums[TEAMS][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
     float scale[BM];                    /* of the tile's rows of A */
-    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
+    struct pipeline_stage ring[STAGES]; /* released by the warps of one team */
 };
 
 /* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
@@ -46,28 +51,38 @@ DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t 
     }
 }
 
+/* What a producer thread loads. */
+enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
+
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
- * and k. One thread. */
+ * and k. `loads` is a constant. One thread, or one for each operand. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
-                     struct pipeline_state *state, int item, int end) {
+                     int item, int end, int loads) {
     struct tiles *tiles = &shared->memory.tiles;
+    /* phase 1: the first round of acquires passes at once */
+    struct pipeline_state state = {item, 1};
     NO_UNROLL for (; item < end && item < cluster_k_tiles(args); ++item) {
         const int k_tile = item * args->splits + cluster_rank();
-        mbarrier_t *full = &shared->ring[state->index].full;
-        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
-         * .arrive.expect_tx */
-        producer_acquire(shared->ring, *state, STAGE_BYTES);
-        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
-        UNROLL for (int i = 0; i < BLOCKS; ++i)
-            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
-                     block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
-        pipeline_advance(state, STAGES);
+        mbarrier_t *full = &shared->ring[state.index].full;
+        /* All consumer warps have read the stage; then announces the bytes, those of A included.
+         * mbarrier.try_wait, .arrive.expect_tx */
+        if (loads & LOADS_B) producer_acquire(shared->ring, state, STAGE_BYTES);
+        /* The same wait. Bytes may come before they are announced. mbarrier.try_wait */
+        else mbarrier_wait(&shared->ring[state.index].empty, state.phase);
+        if (loads & LOADS_A)
+            tma_load(tiles->a[state.index], &args->map_a, place.m * BM, k_tile * BK, full);
+        if (loads & LOADS_B)
+            UNROLL for (int i = 0; i < BOXES; ++i)
+                tma_load(&tiles->b[state.index][i * BOX_BYTES], &args->map_b,
+                         box_row(args, place.n * BOXES + i, k_tile), 0, full);
+        pipeline_advance(&state, STAGES);
     }
 }
 
-/* Moves on to the next slab's stage: that of the next k-tile, after a k-tile's last slab. */
+/* Moves on to the next slab's stage: that of the team's next k-tile, after a k-tile's last slab. */
 DEVICE void next_slab(struct pipeline_state *state, int slab) {
-    if (slab == SLABS - 1) pipeline_advance(state, STAGES);
+    if (slab == SLABS - 1)
+        UNROLL for (int i = 0; i < TEAMS; ++i) pipeline_advance(state, STAGES);
 }
 
 /* Loads the weights of a slab, and waits for its k-tile first. One warpgroup. */
@@ -155,16 +170,19 @@ DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer,
     }
 }
 
-/* Multiplies the CTA's k-tiles, two slabs at a time, and leaves the sums in shared memory. With
- * SLABS 2 the two are of one k-tile, with SLABS 1 of two. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    int left = cluster_k_tiles(args) * SLABS;
+/* Multiplies its team's k-tiles, every TEAMS-th of the CTA's, two slabs at a time, and leaves the
+ * sums in shared memory. With SLABS 2 the two are of one k-tile, with SLABS 1 of two. One
+ * warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team, int consumer) {
+    int left = (cluster_k_tiles(args) - team + TEAMS - 1) / TEAMS * SLABS;
     struct work work;
     UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) work.sum[i / (BM / 2)][i % (BM / 2)] = 0;
-    const struct pipeline_state start = {0, 0};
+    const struct pipeline_state start = {team, 0}; /* there are more stages than teams */
     work.take = work.issue = work.done = start;
-    take_slab(shared, &work.take, &work.w, consumer, 0);
-    convert(&work.f, &work.w);
+    if (left > 0) {
+        take_slab(shared, &work.take, &work.w, consumer, 0);
+        convert(&work.f, &work.w);
+    }
     if (left > 1) take_slab(shared, &work.take, &work.w, consumer, LAST);
     NO_UNROLL for (; left >= 2 * PAIRS; left -= 2 * PAIRS)
         multiply_pairs(shared, &work, consumer, PAIRS, left);
@@ -179,26 +197,24 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
      * overwrite the ring; and the scales have been fetched. bar.sync */
     named_barrier_sync(DONE_BARRIER, THREADS);
     UNROLL for (int slab = 0; slab < SLABS; ++slab)
-        column_sum_put(shared->memory.sums[0] + (consumer * SLABS + slab) * 64, PITCH,
+        column_sum_put(shared->memory.sums[team] + (consumer * SLABS + slab) * 64, PITCH,
                        work.sum[slab], BM / 2);
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const bool loads = threadIdx.x == 0;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const struct place place = place_of_cta(&args);
     /* The producer initializes the barriers of its first loads, and issues these at once, because a
      * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
-    if (loads) {
-        pipeline_init(shared->ring, FIRST_LOADS, CONSUMERS * 4);
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, FIRST_LOADS, MEMBERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        producer(shared, &args, place, &state, 0, FIRST_LOADS);
+        producer(shared, &args, place, 0, FIRST_LOADS, LOADS_BOTH);
     } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
         const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
-        pipeline_init_some(shared->ring, first, 4, STAGES, CONSUMERS * 4);
+        pipeline_init_some(shared->ring, first, 4, STAGES, MEMBERS * 4);
         /* The same for these. fence.mbarrier_init */
         fence_mbarrier_init();
     }
@@ -206,13 +222,17 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
+        if (threadIdx.x == 0)
+            producer(shared, &args, place, FIRST_LOADS, args.tiles_k,
+                     LOADERS > 1 ? LOADS_B : LOADS_BOTH);
+        else if (LOADERS > 1 && threadIdx.x == 32)
+            producer(shared, &args, place, FIRST_LOADS, args.tiles_k, LOADS_A);
+        else if (threadIdx.x >= 32 * LOADERS) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer(shared, &args, warpgroup - 1);
+        consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
         column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
     }
 }
@@ -220,7 +240,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
+    if (make_maps(&args, p, BM, BOX_LINES)) return GEMM_UNSUPPORTED;
     const int tiles = args.tiles_m * args.tiles_n;
     set_cluster_splits(&args, cluster_splits(launch, tiles, args.tiles_k));
     args.fit.order.last_rows = divisor_of((uint32_t)args.tiles_m);

@@ -20,27 +20,30 @@
  *
  * Fitted to times on an H200: docs/results/h200-w4a8-earlier.jsonl and h200-w4a8-pairs.jsonl, those
  * of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and slabs64 to
- * h200-tried-w4a8-fence.jsonl. Those of quads16 are predicted: a k-tile has half the weights of
- * one of teams16, and the overhead is the same. An H100 has the two in the predicted order at six
- * shapes (h100-tried-w4a8-quads.jsonl).
+ * h200-tried-w4a8-fence.jsonl, pairs48 and those with tiles of 64 channels, quads and halves, to
+ * h200-tried-w4a8-loaders.jsonl.
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
     /* name     ctas k-tile overhead */                                                            \
     f(teams16,     1,  440, 1400)                                                                  \
     f(quads16,     1,  230, 1400)                                                                  \
+    f(quads32,     1,  235, 1400)                                                                  \
     f(pairs16_two, 2,  200, 4500)                                                                  \
     f(teams32,     1,  450, 1600)                                                                  \
+    f(pairs48,     1,  440, 3600)                                                                  \
     f(pairs64,     1,  465, 3700)                                                                  \
+    f(halves48,    1,  245, 1400)                                                                  \
+    f(halves64,    1,  258, 1400)                                                                  \
     f(slabs64,     1,  760, 6000)                                                                  \
-    f(rows128,     1,  890, 4300)                                                                  \
     f(wide,        0, 1460, 5200)                                                                  \
     f(three,       0,  950, 2500)
 // clang-format on
 
-/* Bytes per cycle: of all SMs, from memory and from the L2; of an SM, from the shared memory of
- * others. Cycles of a launch besides its tiles. */
-enum { MEMORY_BYTES = 2200, L2_BYTES = 4600, PEER_BYTES = 14, LAUNCH = 5600 };
+/* Bytes per cycle: of all SMs, from memory, and from the L2, where requests for the same rows of A
+ * merge (53 to an SM, ../10_stream_k/cost.h); of an SM, from the shared memory of others. Cycles of
+ * a launch besides its tiles. */
+enum { MEMORY_BYTES = 2200, L2_BYTES = 7000, PEER_BYTES = 14, LAUNCH = 5600 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
 static const double EXPOSED = 0.05;
 

@@ -9,8 +9,8 @@
  * producer end earlier, and the cluster's barriers do not count threads that have ended.
  *
  * Before this header is included, BM and BN are the tile's rows and columns of D, CONSUMERS the
- * warpgroups that multiply, warpgroup 0 being the producer's, and TEAMS the sums of each element in
- * a CTA.
+ * warpgroups that multiply, warpgroup 0 being the producer's, LOADERS its warps that load, and
+ * TEAMS the sums of each element in a CTA.
  */
 #ifndef BUILDING_BLOCKS_COLUMN_STORE_H
 #define BUILDING_BLOCKS_COLUMN_STORE_H
@@ -25,10 +25,11 @@ enum {
     SUMS_BARRIER = 14, /* named barrier: the sums of a CTA alone are complete */
 };
 
-/* Fetches the scales of the tile's rows of A. The three warps of the producer's warpgroup that load
+/* Fetches the scales of the tile's rows of A. The warps of the producer's warpgroup that load
  * nothing. */
 DEVICE void column_store_fetch(float scale[BM], const struct gemm_args *args, int first_row) {
-    NO_UNROLL for (int i = threadIdx.x - 32; i < BM && first_row + i < args->m; i += 96)
+    const int first = 32 * LOADERS, step = 128 - first;
+    NO_UNROLL for (int i = threadIdx.x - first; i < BM && first_row + i < args->m; i += step)
         st_shared_b32(&scale[i], ld_global_b32(&args->scales.a[first_row + i]));
 }
 

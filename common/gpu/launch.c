@@ -172,6 +172,11 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
     if (!launch_prepare(launch)) return GEMM_LAUNCH_FAILED;
     if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
+    return gemm_launch_planned(launch, args);
+}
+
+enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
+                                     const struct gemm_args *args) {
     return launch_enqueue(launch, args) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 

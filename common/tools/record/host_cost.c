@@ -14,6 +14,7 @@
  */
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "gemm.h"
+#include "gpu/cuda_call.h"
 #include "hopper_gemm.h"
 #include "tools/record/empty_kernels.h"
 
@@ -84,6 +86,27 @@ static bool launch_args(int set) {
     return launch_empty(empty_kernel_args(), &args);
 }
 
+/* The same without the runtime, which finds the kernel of a context by the function's address. */
+static bool launch_by_driver(int set) {
+    static CUresult (*launch)(const CUlaunchConfig *, CUfunction, void **, void **);
+    static cudaKernel_t kernel;
+    static struct gemm_args args;
+    args.m = set;
+    if (!launch) {
+        must(cudaGetKernel(&kernel, empty_kernel_args()) == cudaSuccess, "finding a kernel");
+        must((launch = cuda_driver_function("cuLaunchKernelEx", 12000)), "finding the launch");
+    }
+    const CUlaunchConfig config = {.gridDimX = 1,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = 32,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = now.stream};
+    void *parameters[] = {&args};
+    return launch(&config, (CUfunction)kernel, parameters, NULL) == CUDA_SUCCESS;
+}
+
 static bool one_call(int set) {
     const struct shape *s = now.shape;
     return hopper_gemm(now.stream, HOPPER_GEMM_BF16, s->m, s->n, s->k, a_of(set), s->k, b_of(set),
@@ -129,6 +152,7 @@ static const struct {
 } contenders[] = {
     {"a launch alone, 4 bytes of parameters", launch_int},
     {"a launch alone, with a struct gemm_args", launch_args},
+    {"the same launch by cuLaunchKernelEx()", launch_by_driver},
     {"hopper_gemm()", one_call},
     {"hopper_gemm_plan_run(), the same pointers", run_plan_again},
     {"hopper_gemm_plan_run(), other pointers", run_plan},

@@ -438,13 +438,13 @@ section_w4a8() {
         --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:pairs64,12:slabs64 \
+        --kernels 12,12:through_smem,12:pairs64,12:halves64,12:slabs64 \
         --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:teams32,12:pairs64,12:slabs64,12:rows128 --shapes $few \
+        --kernels 12,12:teams32,12:pairs48,12:pairs64,12:slabs64 --shapes $few \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:slabs64,12:rows128,12:wide,12:three --shapes $many \
+        --kernels 12,12:slabs64,12:wide,12:three --shapes $many \
         --baselines "${BASELINES:-ceilings}"
     # The same products of other types: 11 in e4m3 and 10 in bf16.
     local goals=16x14336x4096,64x14336x4096,16x8192x8192,64x8192x8192,16x28672x8192,64x28672x8192
