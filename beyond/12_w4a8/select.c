@@ -42,8 +42,9 @@
 
 /* Bytes per cycle: of all SMs, from memory, and from the L2, where requests for the same rows of A
  * merge (53 to an SM, ../10_stream_k/cost.h); of an SM, from the shared memory of others. Cycles of
- * a launch besides its tiles. */
-enum { MEMORY_BYTES = 2200, L2_BYTES = 7000, PEER_BYTES = 14, LAUNCH = 5600 };
+ * a launch besides its tiles, and of a CTA in a later wave until its first loads arrive (h100-w4a8,
+ * halves64 at 64 x 14336 x 4096). */
+enum { MEMORY_BYTES = 2200, L2_BYTES = 7000, PEER_BYTES = 14, LAUNCH = 5600, RESTART = 2000 };
 /* What the shorter one of main loop and memory adds: not all of it runs under the other. */
 static const double EXPOSED = 0.05;
 
@@ -79,9 +80,10 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const struct gemm_rates rates = gemm_device_rates();
     const double memory = fmax(bytes / (rates.memory * MEMORY_BYTES),
                                (weights * (double)tiles_m + a) / (rates.l2 * L2_BYTES));
+    const double restarts = c->ctas ? (waves - 1) * RESTART : 0;
     const double exchange = rows * columns * 4 * (1 - 1.0 / splits) / PEER_BYTES;
     return LAUNCH + fmax(main_loop, memory) + EXPOSED * fmin(main_loop, memory) +
-           waves * (c->overhead + exchange);
+           waves * (c->overhead + exchange) + restarts;
 }
 
 const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {

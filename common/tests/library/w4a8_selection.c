@@ -1,10 +1,17 @@
 /*
- * w4a8_selection.c: what chapter 12's selection takes on a GPU with 132 SMs is what its page says;
- * and no configuration is promised a k-tile in fewer cycles than the Tensor Core needs for it.
+ * w4a8_selection.c: what chapter 12's selection takes on an H200 and an H100, which have 132 SMs, is
+ * what its page says; and no configuration is promised a k-tile in fewer cycles than the Tensor Core
+ * needs for it.
  *
- * select.c is compiled here once more, because its table is its own.
+ * select.c is compiled here once more, because its table is its own, with the rates of either GPU.
  */
+#include "gemm.h"
+
+static struct gemm_rates rates_here = {1, 1};
+static struct gemm_rates given_rates(void) { return rates_here; }
+#define gemm_device_rates given_rates
 #include "../../../beyond/12_w4a8/select.c"
+#undef gemm_device_rates
 
 #include <string.h>
 
@@ -14,18 +21,31 @@
 
 enum { SMS = 132, FLOP_PER_CYCLE = 8192 /* of an SM, dense and of 8 bits */ };
 
+/* As docs/results/h100-cuts.txt says. */
+static const struct gemm_rates h100_rates = {0.6818, 0.8437};
+
 /* beyond/12_w4a8/README.md, "The selection". */
-static const struct {
+static const struct choice {
     int m, n, k;
     const char *takes;
-} chosen[] = {
-    {16, 14336, 4096, "teams16"}, {16, 8192, 8192, "quads16"},   {16, 28672, 8192, "pairs16_two"},
-    {48, 14336, 4096, "pairs48"}, {64, 14336, 4096, "pairs64"},  {64, 8192, 8192, "halves64"},
-    {64, 28672, 8192, "slabs64"}, {1, 14336, 4096, "teams16"},   {8, 14336, 4096, "teams16"},
-    {32, 14336, 4096, "teams32"}, {128, 14336, 4096, "slabs64"}, {256, 14336, 4096, "wide"},
-    {512, 14336, 4096, "three"},  {1024, 14336, 4096, "three"},  {2048, 14336, 4096, "three"},
-    {4096, 14336, 4096, "three"}, {8192, 14336, 4096, "three"},  {16, 7168, 2048, "quads16"},
-    {1, 8192, 8192, "quads16"},   {8, 8192, 8192, "quads16"},    {32, 8192, 8192, "quads32"},
+} chosen[] =
+    {
+        {16, 14336, 4096, "teams16"},     {16, 8192, 8192, "quads16"},
+        {16, 28672, 8192, "pairs16_two"}, {48, 14336, 4096, "pairs48"},
+        {64, 14336, 4096, "pairs64"},     {64, 8192, 8192, "halves64"},
+        {64, 28672, 8192, "slabs64"},     {1, 14336, 4096, "teams16"},
+        {8, 14336, 4096, "teams16"},      {32, 14336, 4096, "teams32"},
+        {128, 14336, 4096, "slabs64"},    {256, 14336, 4096, "wide"},
+        {512, 14336, 4096, "three"},      {1024, 14336, 4096, "three"},
+        {2048, 14336, 4096, "three"},     {4096, 14336, 4096, "three"},
+        {8192, 14336, 4096, "three"},     {16, 7168, 2048, "quads16"},
+        {1, 8192, 8192, "quads16"},       {8, 8192, 8192, "quads16"},
+        {32, 8192, 8192, "quads32"},
+},
+  chosen_h100[] = {
+      {16, 14336, 4096, "teams16"}, {16, 7168, 2048, "quads16"},  {16, 8192, 8192, "quads16"},
+      {32, 14336, 4096, "teams32"}, {32, 8192, 8192, "quads32"},  {48, 14336, 4096, "pairs48"},
+      {48, 8192, 8192, "halves48"}, {64, 14336, 4096, "pairs64"}, {64, 8192, 8192, "halves64"},
 };
 
 /* 128 tiles of 64 channels need no clusters to occupy 132 SMs. */
@@ -38,19 +58,26 @@ static void expect_no_cluster(void) {
            kernel->variant);
 }
 
+static void expect_choice(const struct choice *wanted, size_t count, const char *gpu) {
+    for (size_t i = 0; i < count; ++i) {
+        const struct gemm_problem p = {.m = wanted[i].m, .n = wanted[i].n, .k = wanted[i].k};
+        const struct gemm_kernel *kernel = w4a8_selected_kernel(&p);
+        EXPECT(kernel && strcmp(kernel->variant, wanted[i].takes) == 0,
+               "%s, %d x %d x %d: %s, not %s", gpu, p.m, p.n, p.k,
+               kernel ? kernel->variant : "nothing", wanted[i].takes);
+    }
+}
+
 static void expect_chosen(void) {
     const struct backend_options options = {.type = GEMM_W4A8};
     struct backend_info info;
     sim_configure(SMS, SCHEDULE_TIME, 1);
     const enum exit_code opened = backend_open(&options, &info);
     EXPECT(opened == 0, "the simulator does not open: %d", opened);
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; ++i) {
-        const struct gemm_problem p = {.m = chosen[i].m, .n = chosen[i].n, .k = chosen[i].k};
-        const struct gemm_kernel *kernel = w4a8_selected_kernel(&p);
-        EXPECT(kernel && strcmp(kernel->variant, chosen[i].takes) == 0, "%d x %d x %d: %s, not %s",
-               p.m, p.n, p.k, kernel ? kernel->variant : "nothing", chosen[i].takes);
-    }
+    expect_choice(chosen, sizeof chosen / sizeof *chosen, "H200");
     expect_no_cluster();
+    rates_here = h100_rates;
+    expect_choice(chosen_h100, sizeof chosen_h100 / sizeof *chosen_h100, "H100");
     backend_close();
 }
 

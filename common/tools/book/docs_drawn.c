@@ -22,9 +22,27 @@ static void add_group(struct text *out, const char *name, struct drawn_group gro
     text_add(out, " |\n");
 }
 
+/* The seed's shapes that lie between two rows. */
+static void add_left_out(struct text *out, const struct drawn_record *record) {
+    for (int i = 0, row = 0; i < record->drawn; ++i) {
+        const struct problem_size drawn = drawn_shape(record->seed, i),
+                                  next = record->row[row].size;
+        if (drawn.m == next.m && drawn.n == next.n && drawn.k == next.k) {
+            ++row;
+            continue;
+        }
+        tables_add_shape(out, drawn.m, drawn.n, drawn.k, "×");
+        text_add(out, " ");
+    }
+}
+
 static void add_means(struct text *out, const struct drawn_record *record) {
     text_add(out, "| of the seed's %d shapes ", DRAWN_SHAPES);
-    if (record->rows < DRAWN_SHAPES) text_add(out, "the first %d ", record->rows);
+    if (record->drawn > record->rows) {
+        text_add(out, "without ");
+        add_left_out(out, record);
+    }
+    if (record->drawn < DRAWN_SHAPES) text_add(out, "the first %d ", record->drawn);
     text_add(out, "| shapes | geometric mean of the ratios | 5th percentile¹ | lowest |\n"
                   "|---|---:|---:|---:|---|\n");
     add_group(out, "n and k multiples of 8", drawn_group(record, true, false));

@@ -29,12 +29,18 @@ static struct drawn_row row_of(const struct json *value) {
     return row;
 }
 
-/* Why the row cannot be the next one; NULL if it can. */
-static const char *mistake(const struct drawn_record *record, const struct drawn_row *row) {
-    if (record->rows == DRAWN_SHAPES) return "has more rows than shapes are drawn";
-    const struct problem_size drawn = drawn_shape(record->seed, record->rows);
-    if (row->size.m != drawn.m || row->size.n != drawn.n || row->size.k != drawn.k)
-        return "has a row that is not the seed's next shape";
+static bool same_size(struct problem_size a, struct problem_size b) {
+    return a.m == b.m && a.n == b.n && a.k == b.k;
+}
+
+/* Goes on to the row's shape among the seed's; those before it have no row. Why the row cannot
+ * follow; NULL if it can. */
+static const char *mistake(struct drawn_record *record, const struct drawn_row *row) {
+    if (record->drawn == DRAWN_SHAPES) return "has more rows than shapes are drawn";
+    while (!same_size(row->size, drawn_shape(record->seed, record->drawn)))
+        if (++record->drawn == DRAWN_SHAPES)
+            return "has a row that is none of the seed's next shapes";
+    ++record->drawn;
     if (!(row->ratio > 0) || isinf(row->ratio))
         return "has a row without burst of the kernel or cublaslt-best";
     return NULL;

@@ -21,6 +21,7 @@ struct drawn_row {
 struct drawn_record {
     struct drawn_row row[DRAWN_SHAPES];
     int rows;
+    int drawn; /* the seed's shapes up to that of the last row */
     unsigned long long seed;
     struct json run; /* the line that says how it was recorded */
     char dtype[16];
@@ -35,8 +36,8 @@ struct drawn_group {
 };
 
 /* Reads the rows of a variant ("": the chapter's own kernel) in docs/results/<file>, one run. They
- * must be the seed's first shapes, in their order; otherwise it complains about the marker in line
- * `line`. False if there is no such file. drawn_free() follows either way. */
+ * must be the seed's shapes, in their order, and some may be left out; otherwise it complains about
+ * the marker in line `line`. False if there is no such file. drawn_free() follows either way. */
 bool drawn_read(struct drawn_record *record, const char *root, const struct page *page, int line,
                 const char *file, const char *variant);
 void drawn_free(struct drawn_record *record);
