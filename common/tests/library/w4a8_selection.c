@@ -1,7 +1,7 @@
 /*
- * w4a8_selection.c: what chapter 12's selection takes on an H200 and an H100, which have 132 SMs, is
- * what its page says; and no configuration is promised a k-tile in fewer cycles than the Tensor Core
- * needs for it.
+ * w4a8_selection.c: what chapter 12's selection takes on an H200 and on an H100, both with 132 SMs,
+ * is what its page says; and no configuration is promised a k-tile in fewer cycles than the Tensor
+ * Core needs for it.
  *
  * select.c is compiled here once more, because its table is its own, with the rates of either GPU.
  */
