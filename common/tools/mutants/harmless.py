@@ -82,7 +82,7 @@ RULES = (
      "The next statement is keep(), which only the compiler for the GPU sees."),
     ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
-    ("12_.*/pairs", r"^wgmma_wait_group\((1\)|0\); #0)", "before the previous",
+    ("12_.*/pairs", r"^wgmma_wait_group\(1\)", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*/three", r"^fence_proxy_async", "after the next",
      "The fence comes after the wait for the multiplications, and still before the release."),

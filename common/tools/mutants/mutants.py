@@ -16,7 +16,8 @@ if they do not show the same verdict again is the mutant searched for as if it w
     --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
                    environment's MUTANTS
     --sample N     every N-th mutant
-    --record       writes verdicts.tsv and docs/mutants.md anew; with --only just those mutants
+    --record       writes verdicts.tsv and docs/mutants.md anew; with --only just those mutants.
+                   Makes more runs of those that are listed as harmless
     --afresh       forgets the record of which run catches what
 """
 
@@ -222,7 +223,7 @@ class Gallery:
         if self.is_original(path, configuration):
             return None
         excused = harmless.reason_of(edit) or harmless.not_needed(edit, kernel)
-        search = "few" if excused else edit.category
+        search = ("spread" if self.options.record else "few") if excused else edit.category
         run = subprocess.run([self.options.runner, path, search, str(number), configuration.type],
                              capture_output=True, text=True, errors="replace", check=False)
         if run.returncode == -signal.SIGXCPU:
