@@ -361,6 +361,7 @@ def parser_of(description):
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)
+    parser.set_defaults(record=False)  # only mutants.py has the option
     return parser
 
 
