@@ -246,6 +246,8 @@ NOT_NEEDED = (
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
     ("^11_.*:(many_rows|ordered)$", "11_.*/kernel", r"^else mbarrier_wait",
      "The only loader is the one that announces the bytes."),
+    ("^12_.*:pairs16_two$", "12_.*/pairs", r"^if \(again\) wgmma_wait_group",
+     "PAIRS is 1: no other pair comes in the same turn."),
     ("^12_(?!.*:(quads|halves))", "12_.*/(kernel|pairs)", r"^else mbarrier_wait",
      "The only loader is the one that announces the bytes."),
 )
