@@ -11,6 +11,7 @@ struct fit form_of_run(const struct gemm_problem *p, const struct gemm_kernel *k
 struct fit form_of_run(const struct gemm_problem *p, const struct gemm_kernel *kernel,
                        bool splits) {
     const int slabs = kernel->tile_m / 64, k_tiles = ceil_div(p->k, BK);
+    const int layers = slabs > 1 ? 3 : 5; /* of some tiles a second kernel adds up as many */
     struct fit fit = {.sharing_side = 1,
                       .sharing_fitted = 1,
                       .splits = 1,
@@ -18,7 +19,7 @@ struct fit form_of_run(const struct gemm_problem *p, const struct gemm_kernel *k
                       .transposed = p->m % 2 != 0};
     switch (gemm_sm_count()) {
     case 1: /* one tile after the other, whole or in parts */
-        fit.splits = splits && k_tiles > 3 ? 3 : 1;
+        fit.splits = splits && k_tiles > layers ? layers : 1;
         break;
     case 3: /* a cluster adds up the parts, of which some have no share of the tile */
         fit.splits = fit.splits_in_cluster = 3;
