@@ -10,8 +10,8 @@
  * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
  * neither be used nor written.
  *
- * Of e4m3 problems, A and B hold 8-bit elements with scales (struct gemm_scales, below), lda and
- * ldb are multiples of 16, and D is bf16. Of w4a8 problems the same holds for A; B holds 4-bit
+ * In e4m3 problems, A and B hold 8-bit elements with scales (struct gemm_scales, below), lda and
+ * ldb are multiples of 16, and D is bf16. In w4a8 problems the same holds for A, and B holds 4-bit
  * weights and their scales in blocks (w4_block.h).
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
@@ -85,8 +85,8 @@ struct gemm_share {
 
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
  * block of columns and of k. Scales are stored so that those which a tile needs for one block of k
- * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. Of w4a8, a row of A has
- * one scale, whatever the block: a is [1][pitch_a], and b is NULL. */
+ * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. In w4a8 problems a row
+ * of A has one scale, whatever the block: a is [1][pitch_a], and b is NULL. */
 enum { SCALE_BLOCK = 128 }; /* elements of k, and of n */
 struct gemm_scales {
     const float *a;       /* [ceil(k / SCALE_BLOCK)][pitch_a], of m rows each */
@@ -98,16 +98,16 @@ struct gemm_scales {
 struct gemm_problem {
     int m, n, k;
     int64_t lda, ldb, ldd; /* elements, multiples of 8 */
-    const element_t *a;    /* [m][lda]; e4m3_t, if the problem is of that type, or of w4a8 */
-    const element_t *b;    /* [n][ldb]; of w4a8, blocks, and ldb is not used */
+    const element_t *a;    /* [m][lda]; e4m3_t in e4m3 and w4a8 problems */
+    const element_t *b;    /* [n][ldb]; in w4a8 problems blocks, and ldb is not used */
     element_t *d;          /* [m][ldd] */
     /* Launches that may overlap on the device share none of these three: D, workspace, counters. */
     void *workspace; /* >= gemm_kernel.workspace_bytes(), 256-byte aligned, contents undefined */
     uint32_t *tile_counter; /* GEMM_COUNTERS words, zero before the first launch; each launch leaves
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
-    struct gemm_scales scales;  /* all zero, if the problem is of a 16-bit type */
-    /* Of a kernel for several devices, which uses these instead of a, b, d and workspace. */
+    struct gemm_scales scales;  /* all zero in problems of a 16-bit type */
+    /* A kernel for several devices uses these instead of a, b, d and workspace. */
     int devices; /* 0 or 1: a single one */
     struct gemm_share share[GEMM_DEVICES];
 };

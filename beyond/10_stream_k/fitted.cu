@@ -809,12 +809,19 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     return (size_t)fit_tiles(p, SLABS, &fit) * layers * ROWS * columns * sizeof(float);
 }
 
+#define TECHNIQUE                                                                                  \
+    (EARLY == 2            ? "fitted tiles; B is loaded before the kernel ahead has ended"         \
+     : EARLY               ? "fitted tiles; the launch begins before the kernel ahead has ended"   \
+     : FIT_LAST_ADDS == 0  ? "fitted tiles; parts of k are always added up by a second kernel"     \
+     : FIT_IN_CLUSTER == 1 ? "fitted tiles; no cluster adds up parts of k"                         \
+                           : "a tile as wide as the launch chooses, so that the tiles fill the SMs")
+
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
  * added, does not, and needs neither a workspace nor counters. The launch sets the function and the
  * cluster. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
     .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
-    .technique = "a tile whose width is chosen at launch, so that the tiles fill the SMs",         \
+    .technique = TECHNIQUE,                                                                        \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \

@@ -171,7 +171,9 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     }
     for (size_t i = 0; i < FITTED_COUNT; ++i)
         rank_fitted(&ranking, &fitted[i], type, problem, limit);
-    if (!ranking.count) fprintf(stderr, "10_stream_k: no configuration fits this device\n");
+    if (!ranking.count)
+        fprintf(stderr, "10_stream_k: no configuration fits %d x %d x %d on this device\n",
+                problem->m, problem->n, problem->k);
     return ranking.count;
 }
 

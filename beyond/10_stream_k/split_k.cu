@@ -191,8 +191,9 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "10_stream_k", .variant = GEMM_VARIANT,
-    .technique = SPLITS == 1 ? "a small tile; nothing is split"
-                             : "a cluster splits k and adds up in distributed shared memory",
+    .technique = DEEP          ? "the grid splits k; a second kernel adds the parts"
+                 : SPLITS == 1 ? "a small tile; nothing is split"
+                               : "a cluster splits k and adds up in distributed shared memory",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
     .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,

@@ -1,10 +1,10 @@
 /*
  * divisor.h: division by a number that the host knows.
  *
- * The GPU has no instruction for the division of whole numbers: nvcc makes some twenty of it, each
- * of which waits for the one before, and where they come before a kernel's first load, everything
- * waits. With the divisor's inverse, which the host computes, it takes a multiplication and one
- * correction.
+ * The GPU has no instruction for the division of whole numbers: nvcc compiles one to about twenty
+ * instructions, each of which waits for the one before. Before a kernel's first load, all of that
+ * latency is exposed. With the divisor's inverse, which the host computes, it takes a
+ * multiplication and one correction.
  */
 #ifndef BUILDING_BLOCKS_DIVISOR_H
 #define BUILDING_BLOCKS_DIVISOR_H
@@ -18,8 +18,8 @@ static inline struct gemm_divisor divisor_of(uint32_t number) {
 }
 
 /* dividend / divisor.number, rounded down, for every dividend. The inverse is smaller than 2^32 /
- * number by less than 1, so the product is smaller than the quotient by less than 1, and one too
- * few after rounding at most. Any thread. */
+ * number by at most 1, and dividend < 2^32. So the product is smaller than the quotient by less
+ * than 1, and after rounding one too few at most. Any thread. */
 DEVICE uint32_t divided_by(uint32_t dividend, struct gemm_divisor divisor) {
     const uint32_t estimate = (uint32_t)((uint64_t)dividend * divisor.inverse >> 32);
     return estimate + (dividend - estimate * divisor.number >= divisor.number);

@@ -2,10 +2,10 @@
  * packed_store.h: a warpgroup's accumulators, converted and kept in half as many registers, and
  * stored to D piece by piece while the next tile's multiplications are under way.
  *
- * A piece is an epilogue tile of epilogue_store.h, and takes the same way: staging memory, then the
- * TMA, or ordinary stores at the right edge of D. The accumulators are free as soon as they are
- * packed, so the next tile's main loop begins at once. The caller defines ROWS and BN, what a
- * warpgroup has of a tile.
+ * A piece is an epilogue tile of epilogue_store.h, and is stored in the same way: through staging
+ * memory, then the TMA, or ordinary stores at the right edge of D. The accumulators are free as
+ * soon as they are packed, so the next tile's main loop begins at once. The caller defines ROWS and
+ * BN, what a warpgroup has of a tile.
  */
 #ifndef BUILDING_BLOCKS_PACKED_STORE_H
 #define BUILDING_BLOCKS_PACKED_STORE_H

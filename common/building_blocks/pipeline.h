@@ -37,7 +37,7 @@ struct pipeline_state {
     uint32_t phase;
 };
 
-/* Moves on to the next stage; the phase flips when the index wraps around. */
+/* Moves on to the next stage; the phase flips when the index wraps around. Any thread. */
 DEVICE void pipeline_advance(struct pipeline_state *state, int stages) {
     if (++state->index == stages) {
         state->index = 0;
@@ -45,7 +45,7 @@ DEVICE void pipeline_advance(struct pipeline_state *state, int stages) {
     }
 }
 
-/* Moves past `count` stages that another consumer reads. */
+/* Goes on by `count` stages: the next one that this consumer reads. */
 DEVICE void pipeline_skip(struct pipeline_state *state, int count, int stages) {
     state->phase ^= (uint32_t)((state->index + count) / stages) & 1;
     state->index = (state->index + count) % stages;

@@ -14,7 +14,7 @@
 struct configuration {
     const struct gemm_kernel *kernel;
     int ctas; /* of an SM at once; 0: it is persistent */
-    double k_tile, overhead;
+    double k_tile, overhead; /* cycles, of a k-tile and besides, as the chapter's formula counts */
 };
 
 /* The predicted cycles; infinite if the configuration does not fit the device or the problem. */
@@ -34,7 +34,9 @@ fastest_configuration(const char *chapter, const struct configuration *configura
         best_cycles = cycles;
         best = configurations[i].kernel;
     }
-    if (!best) fprintf(stderr, "%s: no configuration fits this device\n", chapter);
+    if (!best)
+        fprintf(stderr, "%s: no configuration fits %d x %d x %d on this device\n", chapter,
+                problem->m, problem->n, problem->k);
     return best;
 }
 

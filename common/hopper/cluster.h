@@ -17,23 +17,23 @@ DEVICE uint32_t cluster_rank(void) {
     return rank;
 }
 
-/* Waits for every thread of every CTA of the cluster, and orders their accesses. All threads call
- * that have not ended. */
+/* Waits for every thread of every CTA of the cluster, and orders their accesses. Every thread
+ * that has not ended calls it. */
 DEVICE void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
 /* The same wait, but it orders only the initialization of mbarriers that an arriving thread has
  * made visible with fence_mbarrier_init(). That fence is a release of its own, so at the start of
- * a kernel no thread has to wait for its other accesses. All threads call. PTX ISA:
- * barrier.cluster, fence.mbarrier_init. */
+ * a kernel no thread has to wait for its other accesses. All threads of the cluster call
+ * it. PTX ISA: barrier.cluster, fence.mbarrier_init. */
 DEVICE void cluster_sync_relaxed(void) {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 
 /* The two halves of cluster_sync(): what a thread does before its arrival comes before what any
  * thread does after its wait. What it does between the two is not ordered. A thread waits before it
- * arrives again. All threads call both that have not ended. PTX ISA: barrier.cluster. */
+ * arrives again. Every thread that has not ended calls both. PTX ISA: barrier.cluster. */
 DEVICE void cluster_arrive(void) {
     asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }

@@ -30,11 +30,12 @@ struct b64 {
 /* The same, of a function that a file calls with many constants: the simulator's compiler makes one
  * body of it. */
 #define DEVICE_ONCE DEVICE
-/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM: at most 65536 / (threads *
- * ctas) registers each, rounded down to a multiple of 8 (CUDA C++ Programming Guide, "Launch
- * Bounds"). With both numbers ptxas can derive a thread's registers at entry, which setmaxnreg
- * needs. With `threads` alone it can do so only if the code uses all of them; otherwise it ignores
- * setmaxnreg (note C7508). */
+/* A kernel of `threads` threads of which `ctas` CTAs should fit an SM. Its warps are spread over
+ * four sub-partitions of 16384 registers each, so a thread has at most 16384 / (32 * the most warps
+ * in one of them), rounded down to a multiple of 8, and never more than 255 (docs/machine.md; CUDA
+ * C++ Programming Guide, "Launch Bounds"). With both numbers ptxas can derive a thread's registers
+ * at entry, which setmaxnreg needs. With `threads` alone it can do so only if the code uses all of
+ * them; otherwise it ignores setmaxnreg (note C7508). */
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* One that leaves no timeline, beside the chapter's own. */
 #define KERNEL_ASIDE(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
@@ -54,7 +55,7 @@ DEVICE uint32_t shared_address(const void *pointer) {
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
-/* One thread of the warp, the same one every time; all 32 must call. PTX ISA: elect.sync. */
+/* True in one thread of the warp, the same one in every call; all 32 call. PTX ISA: elect.sync. */
 DEVICE bool elect_one(void) {
     uint32_t elected;
     asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"

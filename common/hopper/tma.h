@@ -50,16 +50,17 @@ DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int r
 }
 
 /* Starts storing the box at `shared` to (row, column); part of the thread's current bulk group.
- * Writes whole chunks of 16 bytes: where a row of the matrix ends inside a chunk, the rest of that
- * chunk goes into the padding (seen on an H200). One thread. */
+ * `shared` is aligned as for tma_load(), and `column` is a whole number of 16 bytes. Writes
+ * whole chunks of 16 bytes: where a row of the matrix ends inside a chunk, the rest of that chunk
+ * goes into the padding (seen on an H200). One thread. */
 DEVICE void tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                  ::"l"(map), "r"(column), "r"(row), "r"(shared_address(shared))
                  : "memory");
 }
 
-/* The same, but adds to the elements of the matrix, in no particular order. One
- * thread. */
+/* The same, but adds to the elements of the matrix, in no particular order. They have the map's
+ * type, here fp32, and are defined before. One thread. */
 DEVICE void tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group "
                  "[%0, {%1, %2}], [%3];"

@@ -20,7 +20,7 @@
  *
  *   bits  0-13  start address / 16        bits 16-29  leading dimension byte offset (LBO) / 16
  *   bits 32-45  stride byte offset (SBO) / 16
- *   bits 49-51  base offset: 0 if the swizzle's repeating pattern starts at a multiple of its size
+ *   bits 49-51  base offset: always 0 here; the swizzle's pattern starts at a multiple of its size
  *   bits 62-63  0 no swizzle, 1 128 B, 2 64 B, 3 32 B
  *
  * For a K-major operand with the 128 B swizzle, a row is 128 bytes (64 elements of k), eight rows
@@ -61,7 +61,8 @@ DEVICE void wgmma_commit_group(void) {
 
 /* Keeps the compiler from moving accesses to the accumulators across a wait; emits nothing. For
  * code that uses them right after a wait. If ptxas made such a move, it would serialize the wgmmas,
- * and its remark would stop the build (cmake/ptxas_check.sh). */
+ * and its remark would stop the build (common/cmake/ptxas_check.sh). Every thread that holds
+ * them. */
 #define wgmma_use_registers(acc, count)                                                            \
     do {                                                                                           \
         UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \
@@ -71,8 +72,8 @@ DEVICE void wgmma_commit_group(void) {
 /* The same for A fragments, of which `count` registers are named: after the wait that covers their
  * wgmma, before others are computed or loaded. To the compiler a fragment's registers are free as
  * soon as the instruction is issued. The Tensor Core reads them until the wait, and ptxas 13.0
- * makes no remark if it has put something else there by then (tests/build/fragments_kept.py
- * looks). */
+ * makes no remark if it has put something else there by then; common/tests/build/fragments_kept.py
+ * looks. */
 #define wgmma_use_fragments(a, count)                                                              \
     do {                                                                                           \
         UNROLL for (int i_ = 0; i_ < (count); ++i_)                                                \

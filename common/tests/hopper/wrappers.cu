@@ -1,8 +1,7 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
- * pipeline, the election of a thread, an arrival at a named barrier, the end of an mbarrier,
- * operands that are contiguous along m and n, conversion to e4m3, counters and flags between CTAs;
- * and what chapter 12 uses of 4-bit weights, in every way at once.
+ * pipeline, the end of an mbarrier, operands that are contiguous along m and n, conversion to e4m3,
+ * counters and flags between CTAs; and what chapter 12 uses of 4-bit weights, in every way at once.
  * nvcc assembles a wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
@@ -25,11 +24,19 @@ enum {
 };
 
 /* The elected thread of warp 0 fills a ring that one thread of warp 1 empties, and each looks
- * before it waits. The producer stays until all has been read. */
+ * before it waits. Every second box is filled by the thread's own stores. The producer stays until
+ * all has been read. */
 struct ring_smem {
     element_t box[STAGES][BOX]; /* [stage][row][column], 128 B swizzle */
     struct pipeline_stage ring[STAGES];
 };
+
+/* For the TMA to store. */
+DEVICE void fill_box(element_t *box, const element_t *from) {
+    NO_UNROLL for (int chunk = 0; chunk < BOX / 8; ++chunk) /* of 16 bytes, eight in a row */
+        st_shared_b128(&box[(chunk ^ chunk / 8 % 8) * 8], ld_global_b128(&from[chunk * 8]));
+    fence_proxy_async();
+}
 
 KERNEL(64, 1) polled_ring(KERNEL_ARGS args) {
     SHARED_MEMORY(struct ring_smem);
@@ -45,8 +52,13 @@ KERNEL(64, 1) polled_ring(KERNEL_ARGS args) {
                 mbarrier_t *full = &shared->ring[state.index].full;
                 while (!producer_try_acquire(shared->ring, state)) {
                 }
-                producer_acquire(shared->ring, state, BOX_BYTES);
-                tma_load(shared->box[state.index], &args.map_a, i * EXTENT, 0, full);
+                if (i % 2 == 0) {
+                    producer_acquire(shared->ring, state, BOX_BYTES);
+                    tma_load(shared->box[state.index], &args.map_a, i * EXTENT, 0, full);
+                } else {
+                    fill_box(shared->box[state.index], &args.a[i * BOX]);
+                    producer_commit(shared->ring, state);
+                }
                 pipeline_advance(&state, STAGES);
             }
             producer_tail(shared->ring, state, STAGES);
