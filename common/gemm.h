@@ -300,8 +300,13 @@ struct gemm_rates {
 struct gemm_rates gemm_device_rates(void);
 
 /* Clusters of this launch that are resident at once; CTAs if the cluster is 1. From the runtime
- * (cudaOccupancyMaxActiveClusters), because not every SM can be part of a cluster of every size. */
+ * (cudaOccupancyMaxActiveClusters), because not every SM can be part of a cluster of every size. 0:
+ * none fits, or the runtime could not tell. */
 int gemm_resident_clusters(const struct gemm_launch *launch);
+
+/* Has gemm_resident_clusters() failed on this thread, after a message, since the last call of this
+ * function? Then what was selected by the answers is not what will be selected next time. */
+bool gemm_questions_failed(void);
 
 enum gemm_swizzle { SWIZZLE_NONE = 0, SWIZZLE_32B = 1, SWIZZLE_64B = 2, SWIZZLE_128B = 3 };
 /* Operands are of the first three, or of the fourth: A is e4m3, and B holds 4-bit weights. */
@@ -333,6 +338,10 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                                  enum gemm_swizzle swizzle);
 
 static inline int ceil_div(int a, int b) { return a / b + (a % b != 0); }
+
+/* Tiles of D: kernels count them, and clusters of them, in an int. A selection takes no kernel that
+ * would have more. */
+enum { GEMM_MOST_TILES = 1 << 30 };
 
 /* Where the slice of device `device` of `devices` begins, of `count` tiles; device + 1: where it
  * ends. Slices differ by at most one tile. */

@@ -100,13 +100,17 @@ static inline uint16_t w4_get_scale(const uint8_t *block, int channel) {
     return scale;
 }
 
-/* The scale of a group: the greatest magnitude over 7, as a bf16; 1 for zeros. */
+/* The scale of a group: the greatest magnitude over 7, as a bf16; 1 if that is 0. A bf16 of so few
+ * bits that the greatest weight would be more than 7.5 is rounded up. */
 static inline uint16_t w4_scale(const float *values, int count) {
     float greatest = 0;
     for (int i = 0; i < count; ++i)
         greatest = fmaxf(greatest, fabsf(values[i]));
-    const uint16_t scale = float_to_bf16(greatest / W4_GREATEST);
-    return bf16_to_float(scale) > 0 ? scale : float_to_bf16(1);
+    uint16_t scale = float_to_bf16(greatest / W4_GREATEST);
+    if (bf16_to_float(scale) == 0) return float_to_bf16(1);
+    while (greatest > (W4_GREATEST + 0.5f) * bf16_to_float(scale))
+        ++scale;
+    return scale;
 }
 
 /* The nearest weight, ties to even. */

@@ -191,7 +191,7 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     fit.width = fit_width(fitted, clusters < fitted / line ? (int)clusters * line : fitted);
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
-    if (all * size * fit.splits > INT32_MAX ||
+    if (all * size * fit.splits > GEMM_MOST_TILES ||
         (fit.splits > fit.splits_in_cluster && all * size * fit.splits_in_cluster > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);

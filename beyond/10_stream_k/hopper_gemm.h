@@ -28,7 +28,8 @@
  * not overlap on the device (built for the simulator: one thread).
  *
  * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
- * pointers and extents. Making a plan, or destroying it, may not. Neither may the first
+ * pointers and extents. Some take a runtime and driver of CUDA 12.3 or later. Making a plan, or
+ * destroying it, may not. Neither may the first
  * hopper_gemm() for a shape after the start of the program or a reset: it may load a kernel. Call
  * it once before the capture, or make a plan.
  *
@@ -77,7 +78,7 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     B  n x k   row-major, leading dimension ldb     so both are contiguous along k
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
- * m, n, k: any from 1 to 2000000000. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
+ * m, n, k: any from 1 to 2000000000; a D of more than 2^30 tiles of 256 x 256 fails. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
  * and below 2^39. So rows of A and B need padding if k is not a multiple of 8, and rows of D need
  * it if n is not. The padding may hold anything, and is not written. That of A and B may be read,
  * up to the next multiple of 8 elements, also in the last row: it must be allocated there. Rows
@@ -142,8 +143,8 @@ enum hopper_gemm_early {
 };
 
 /* Sets when the plan's runs begin: an enum hopper_gemm_early, HOPPER_GEMM_IN_ORDER in a new plan.
- * Some kernels have no early form: plans with them are as they were, and that is no error.
- * In a graph it takes a runtime and driver of CUDA 12.3 or later. Not while another thread runs the
+ * Some kernels have no early form: plans with them are as they were, and that is no error. If it
+ * fails, the plan is as before. Not while another thread runs the
  * plan. Returns an enum hopper_gemm_status. */
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early);
 

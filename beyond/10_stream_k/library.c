@@ -107,12 +107,17 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 
 /* ---- plans ---- */
 
-static bool store_launches(struct hopper_gemm_plan *plan) {
-    const bool stored = gemm_plan_store(&plan->plan, plan->kernel, plan->problem);
-    if (!stored)
+/* Stores the launches of this kernel in the plan. False after a message: the plan is as before. */
+static bool store_launches(struct hopper_gemm_plan *plan, const struct gemm_kernel *kernel) {
+    struct gemm_plan stored;
+    if (!gemm_plan_store(&stored, kernel, plan->problem)) {
         fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
-                plan->kernel->variant);
-    return stored;
+                kernel->variant);
+        return false;
+    }
+    plan->plan = stored;
+    plan->kernel = kernel;
+    return true;
 }
 
 /* NULL after a message. */
@@ -125,9 +130,10 @@ static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = *problem;
-    plan->kernel = plan->selected = kernel;
+    plan->selected = kernel;
     plan->workspace_bytes = sums_bytes(kernel, problem);
-    if ((kernel->counters && !(plan->counters = gemm_counters_make())) || !store_launches(plan)) {
+    if ((kernel->counters && !(plan->counters = gemm_counters_make())) ||
+        !store_launches(plan, kernel)) {
         hopper_gemm_plan_destroy(plan);
         return NULL;
     }
@@ -174,12 +180,9 @@ int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
     if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
     if (early < HOPPER_GEMM_IN_ORDER || early > HOPPER_GEMM_EARLY_B)
         return bad("early", early, "must be an enum hopper_gemm_early"), HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_kernel *before = plan->kernel;
-    plan->kernel = early_form(plan->selected, (enum gemm_early)early);
-    if (plan->kernel == before || store_launches(plan)) return HOPPER_GEMM_OK;
-    plan->kernel = before;
-    (void)store_launches(plan); /* as it was, which has been stored once */
-    return HOPPER_GEMM_FAILED;
+    const struct gemm_kernel *kernel = early_form(plan->selected, (enum gemm_early)early);
+    return kernel == plan->kernel || store_launches(plan, kernel) ? HOPPER_GEMM_OK
+                                                                  : HOPPER_GEMM_FAILED;
 }
 
 void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {

@@ -109,7 +109,8 @@ static double persistent_cycles(const struct gemm_kernel *kernel, const struct g
 static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
                                    const struct gemm_problem *p, int resident, int sms,
                                    struct gemm_rates rates) {
-    if (resident == 0) return INFINITY;
+    const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
+    if (resident == 0 || tiles > GEMM_MOST_TILES) return INFINITY;
     if (c->schedule == DIRECT) return direct_cycles(p, kernel->tile_m, kernel->tile_n, sms, rates);
     return persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
 }
@@ -164,6 +165,7 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
                    const struct gemm_kernel **kernels, int most) {
     struct ranking ranking = {.kernels = kernels, .most = most < RANKED ? most : RANKED};
     if (gemm_sm_count() < 1) return 0; /* no device; already reported */
+    (void)gemm_questions_failed();     /* from here on */
     for (size_t i = 0; i < CONFIGURATION_COUNT; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
         const double cycles = predicted_cycles(&configurations[i], kernel, problem);
@@ -171,6 +173,7 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     }
     for (size_t i = 0; i < FITTED_COUNT; ++i)
         rank_fitted(&ranking, &fitted[i], type, problem, limit);
+    if (gemm_questions_failed()) return 0; /* already reported */
     if (!ranking.count)
         fprintf(stderr, "10_stream_k: no configuration fits %d x %d x %d on this device\n",
                 problem->m, problem->n, problem->k);

@@ -46,15 +46,15 @@ static bool check_pointer(const char *name, const void *pointer, unsigned multip
 
 /* For the TMA the blocks are a matrix of lines, of which a tensor map counts 2^31 - 1 at most. */
 static bool check_blocks(int n, int k) {
+    if (!check_extent("n", n) || !check_extent("k", k)) return false;
     const size_t gigabytes = w4_bytes(n, k) >> 30;
     return gigabytes < 256 ||
            bad("blocks, in GB", (long long)gigabytes, "must be below 256: n or k is too large");
 }
 
 static bool check_shape(const struct gemm_problem *p) {
-    return check_extent("m", p->m) && check_extent("n", p->n) && check_extent("k", p->k) &&
-           check_ld("lda", p->lda, p->k, 16) && check_ld("ldd", p->ldd, p->n, 8) &&
-           check_blocks(p->n, p->k);
+    return check_extent("m", p->m) && check_blocks(p->n, p->k) &&
+           check_ld("lda", p->lda, p->k, 16) && check_ld("ldd", p->ldd, p->n, 8);
 }
 
 static bool check_pointers(const struct gemm_problem *p) {
@@ -64,9 +64,7 @@ static bool check_pointers(const struct gemm_problem *p) {
 
 /* ---- weights ---- */
 
-size_t w4a8_gemm_weight_bytes(int n, int k) {
-    return check_extent("n", n) && check_extent("k", k) ? w4_bytes(n, k) : 0;
-}
+size_t w4a8_gemm_weight_bytes(int n, int k) { return check_blocks(n, k) ? w4_bytes(n, k) : 0; }
 
 /* Puts a group of up to 128 weights and its scale at their places. */
 static void put_group(uint8_t *block, int channel, int first, const int8_t *weights, int count,
@@ -81,8 +79,8 @@ static int group_size(int k, int group) {
 }
 
 int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blocks) {
-    if (!check_extent("n", n) || !check_extent("k", k) || !check_ld("ld", ld, k, 1) ||
-        !check_pointer("weights", weights, 4) || !check_pointer("blocks", blocks, 1))
+    if (!check_blocks(n, k) || !check_ld("ld", ld, k, 1) || !check_pointer("weights", weights, 4) ||
+        !check_pointer("blocks", blocks, 1))
         return W4A8_GEMM_BAD_ARGUMENT;
     for (int channel = 0; channel < n; ++channel)
         for (int i = 0; i < k; ++i)
@@ -108,7 +106,7 @@ int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blo
 int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const float *scales,
                       int64_t scale_ld, void *blocks) {
     const int groups = ceil_div(k > 0 ? k : 1, W4_BLOCK);
-    if (!check_extent("n", n) || !check_extent("k", k) || !check_ld("ld", ld, k, 1) ||
+    if (!check_blocks(n, k) || !check_ld("ld", ld, k, 1) ||
         !check_ld("scale_ld", scale_ld, groups, 1) || !check_pointer("weights", weights, 1) ||
         !check_pointer("scales", scales, 4) || !check_pointer("blocks", blocks, 1))
         return W4A8_GEMM_BAD_ARGUMENT;

@@ -13,7 +13,9 @@
  *
  * Weights are prepared once, on the host: quantized or only rearranged, into blocks of 128 columns
  * x 128 of k (w4_block.h describes them). The caller copies the blocks to the device. Inner sums
- * have the Tensor Core's 14 bits, outer ones fp32; the result is rounded once.
+ * have the Tensor Core's 14 bits, outer ones fp32. Their product with scale_a is rounded to fp32 and
+ * then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a from 2^119
+ * on gives infinities and NaNs, and a sum below 2^-117 loses bits.
  *
  * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h of chapter 10. Calls
  * that may overlap on the device must not share D; they may share everything else, plans included.
@@ -35,20 +37,22 @@ enum w4a8_gemm_status {
     W4A8_GEMM_FAILED = 2        /* no device, not a Hopper, no memory, or the launch failed */
 };
 
-/* Bytes of the blocks of n columns of k. If n or k are wrong, a message on stderr and 0. */
+/* Bytes of the blocks of n columns of k. If n or k are not from 1 to 2000000000, or if it is 256 GB
+ * (of 2^30 bytes) or more, a message on stderr and 0; and then the other calls refuse them. */
 size_t w4a8_gemm_weight_bytes(int n, int k);
 
 /* ---- preparing weights; on the host, needs no device ---- */
 
-/* Quantizes real weights. `weights`: [n][ld] floats, ld >= k: a column of B is contiguous. The
- * scale of a group is its greatest magnitude over 7, rounded to bf16, or 1 if that is 0, and a
- * weight the whole number nearest to its quotient by the scale. `blocks`: w4a8_gemm_weight_bytes()
+/* Quantizes real weights. `weights`: [n][ld] floats, k <= ld < 2^39: a column of B is
+ * contiguous. The scale of a group is its greatest magnitude over 7, rounded to bf16, or 1 if that
+ * is 0, and a weight the whole number nearest to its quotient by the scale, from -7 to 7. Scales
+ * below 2^-126 are rounded up if a quotient would be above 7.5. `blocks`: w4a8_gemm_weight_bytes()
  * bytes, overwritten. Infinities and NaNs are refused. Returns an enum w4a8_gemm_status. */
 int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blocks);
 
 /* Rearranges weights that are quantized already. `weights`: [n][ld] whole numbers from -7 to 7;
- * others are refused, and ld >= k. `scales`: [n][scale_ld], scale_ld >= ceil(k / 128), rounded to
- * bf16; those that are then infinite or NaN are refused. `blocks`: as above. Returns an enum
+ * others are refused, and k <= ld < 2^39. `scales`: [n][scale_ld], ceil(k / 128) <= scale_ld < 2^39,
+ * rounded to bf16; those that are then infinite or NaN are refused. `blocks`: as above. Returns an enum
  * w4a8_gemm_status. */
 int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const float *scales,
                       int64_t scale_ld, void *blocks);
@@ -58,7 +62,8 @@ int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const flo
 /* Enqueues D = A * B on `stream` (a cudaStream_t; NULL: the default stream) and returns without
  * waiting.
  *
- * m, n, k: any from 1 to 2000000000 whose blocks have less than 256 GB (of 2^30 bytes). lda >= k is
+ * m, n, k: any from 1 to 2000000000 whose blocks have less than 256 GB (of 2^30 bytes); a D of more
+ * than 2^30 tiles, of 128 x 192, fails. lda >= k is
  * a multiple of 16 elements, ldd >= n a multiple of 8, and both are below 2^39. The padding between
  * a row's end and its leading dimension is neither used nor written. `a`, `blocks` and `d` are in
  * device memory, at multiples of 16 bytes; at multiples of 128 they are read faster. `d` overlaps

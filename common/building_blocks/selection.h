@@ -13,7 +13,7 @@
 /* A configuration, and what the chapter's formula has to know of it. */
 struct configuration {
     const struct gemm_kernel *kernel;
-    int ctas; /* of an SM at once; 0: it is persistent */
+    int ctas;                /* of an SM at once; 0: it is persistent */
     double k_tile, overhead; /* cycles, of a k-tile and besides, as the chapter's formula counts */
 };
 
@@ -28,12 +28,14 @@ fastest_configuration(const char *chapter, const struct configuration *configura
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
     if (gemm_sm_count() < 1) return NULL; /* already reported */
+    (void)gemm_questions_failed();        /* from here on */
     for (size_t i = 0; i < count; ++i) {
         const double cycles = predict(&configurations[i], problem);
         if (cycles >= best_cycles) continue;
         best_cycles = cycles;
         best = configurations[i].kernel;
     }
+    if (gemm_questions_failed()) return NULL; /* already reported */
     if (!best)
         fprintf(stderr, "%s: no configuration fits %d x %d x %d on this device\n", chapter,
                 problem->m, problem->n, problem->k);

@@ -40,6 +40,9 @@ static struct known_device {
  * several threads. Not held during a launch. */
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* Has a question of this thread failed since gemm_questions_failed()? */
+static _Thread_local bool question_failed;
+
 /* Where this thread's launches are stored; NULL: they are enqueued. */
 static _Thread_local struct gemm_plan *plan_in_the_making;
 
@@ -63,8 +66,8 @@ static bool ask_for_rates(int device, struct gemm_rates *rates) {
                  "asking for the memory's clock"))
         return false;
     rates->memory = (double)bits * khz / ((double)H200_BITS * H200_KHZ);
-    /* An H200 need not use the whole width. */
-    if (rates->memory > 0.9) rates->memory = 1;
+    /* An H200 need not use the whole width. 0: a virtual device that does not tell. */
+    if (rates->memory > 0.9 || rates->memory <= 0) rates->memory = 1;
     rates->l2 = rates->memory < 1 ? 29.7 / 35.2 : 1;
     return true;
 }
@@ -88,19 +91,20 @@ static struct known_device *current_device(void) {
     return &known[device];
 }
 
+/* The entry of a launch's kernel with this much shared memory; NULL: there is none yet. */
+static struct known_kernel *find(struct known_device *device, const struct gemm_launch *launch) {
+    for (int i = 0; i < device->kernels; ++i)
+        if (device->kernel[i].kernel == launch->kernel)
+            return device->kernel[i].smem_bytes == launch->smem_bytes ? &device->kernel[i] : NULL;
+    return NULL;
+}
+
 /* The entry of a launch's kernel, its attributes set for this launch. `again`: sets them even if
  * they have been set. NULL after a message. */
 static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
                                     bool again) {
-    int i = 0;
-    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
-        ++i;
-    if (i == KERNELS) {
-        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
-        return NULL;
-    }
-    struct known_kernel *entry = &device->kernel[i];
-    if (i < device->kernels && entry->smem_bytes == launch->smem_bytes && !again) return entry;
+    struct known_kernel *entry = find(device, launch);
+    if (entry && !again) return entry;
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (int)launch->smem_bytes),
                  launch->name))
@@ -110,9 +114,18 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
             cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             launch->name))
         return NULL;
+    if (entry) return entry; /* what is resident does not change */
+    int i = 0;
+    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
+        ++i;
+    if (i == KERNELS) {
+        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
+        return NULL;
+    }
     if (i == device->kernels) ++device->kernels;
-    *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
-    return entry;
+    device->kernel[i] =
+        (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
+    return &device->kernel[i];
 }
 
 /* The runtime's form of a launch; `attributes` is filled as far as the launch has some. */
@@ -146,14 +159,19 @@ static bool ready(const struct gemm_launch *launch, bool again) {
     return prepared;
 }
 
-bool launch_prepare(const struct gemm_launch *launch) {
+/* False after a message. */
+static bool valid(const struct gemm_launch *launch) {
     if (launch->grid < 1 || launch->cluster < 1 || launch->cluster > MAX_CLUSTER ||
         launch->grid % launch->cluster != 0) {
         fprintf(stderr, "%s: a grid of %d CTAs in clusters of %d cannot be launched\n",
                 launch->name, launch->grid, launch->cluster);
         return false;
     }
-    return ready(launch, false);
+    return true;
+}
+
+bool launch_prepare(const struct gemm_launch *launch) {
+    return valid(launch) && ready(launch, false);
 }
 
 bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
@@ -170,9 +188,11 @@ bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
 
 enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
                                     const struct gemm_args *args) {
-    if (!launch_prepare(launch)) return GEMM_LAUNCH_FAILED;
-    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
-    return gemm_launch_planned(launch, args);
+    /* A plan may be made after a reset, and its runs need not set attributes. */
+    const bool planned = plan_in_the_making;
+    if (!valid(launch) || !ready(launch, planned)) return GEMM_LAUNCH_FAILED;
+    return planned ? gemm_plan_add(plan_in_the_making, launch, args)
+                   : gemm_launch_planned(launch, args);
 }
 
 enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
@@ -226,12 +246,21 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     if (launch->cluster < 1 || launch->cluster > MAX_CLUSTER) return 0; /* a launch reports it */
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
-    struct known_kernel *entry = device ? prepare(device, launch, false) : NULL;
-    uint16_t *known_resident = entry ? &entry->resident[launch->cluster] : NULL;
-    if (known_resident && *known_resident > 0)
-        resident = *known_resident - 1;
-    else if (known_resident && ask_for_residency(launch, device->sm_count, &resident))
-        *known_resident = (uint16_t)(resident + 1);
+    struct known_kernel *entry = device ? find(device, launch) : NULL;
+    if (entry && entry->resident[launch->cluster] > 0)
+        resident = entry->resident[launch->cluster] - 1;
+    /* The answer depends on the kernel's attributes, and a reset takes those back. */
+    else if (device && (entry = prepare(device, launch, true)) &&
+             ask_for_residency(launch, device->sm_count, &resident))
+        entry->resident[launch->cluster] = (uint16_t)(resident + 1);
+    else
+        resident = 0, question_failed = true;
     pthread_mutex_unlock(&known_mutex);
     return resident;
+}
+
+bool gemm_questions_failed(void) {
+    const bool failed = question_failed;
+    question_failed = false;
+    return failed;
 }

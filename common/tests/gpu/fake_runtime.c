@@ -59,9 +59,12 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
                                            const cudaLaunchConfig_t *config) {
-    (void)function, (void)config;
-    *clusters = FAKE_SMS / FAKE_CLUSTER;
-    return fake_count(&fake.others);
+    (void)function;
+    /* As a real one, it takes a kernel's attributes into account. */
+    const bool allowed = config->dynamicSmemBytes <= (size_t)fake.smem[fake_device];
+    *clusters = allowed ? FAKE_SMS / FAKE_CLUSTER : 0;
+    fake_count(&fake.others);
+    return fake.no_answer;
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
@@ -152,7 +155,7 @@ static CUresult encode(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t ra
     memcpy(map, words, sizeof words);
     fake_count(&fake.encoded);
     if (fake.meanwhile) fake.meanwhile();
-    return CUDA_SUCCESS;
+    return fake.refuse_maps ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 static CUresult replace(CUtensorMap *map, void *base) {

@@ -17,6 +17,8 @@ struct fake_runtime {
     int launches, attributes, encoded, moved, devices_asked, others; /* calls */
     int smem[FAKE_DEVICES]; /* that the kernel may use; fake_reset() forgets it */
     cudaError_t refuse;     /* the error of every launch; success: none */
+    bool refuse_maps;       /* no map can be made */
+    cudaError_t no_answer;  /* the error of every question about residency; success: none */
     cudaError_t last;       /* for cudaGetLastError() */
     struct gemm_args args;  /* of the last launch */
     bool early;             /* it may begin before the kernel ahead ends */

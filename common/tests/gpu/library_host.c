@@ -128,7 +128,9 @@ static void expect_resets(const struct hopper_gemm_plan *plan) {
     EXPECT_CALLS("the run after that", 1, 0, 0, 3);
     fake_reset(0);
     struct hopper_gemm_plan *made_after = new_plan();
+    fake_forget_calls();
     EXPECT(run(made_after, 1, 0) == HOPPER_GEMM_OK, "%s", "a plan made after a reset fails");
+    EXPECT_CALLS("a run of a plan made after a reset", 1, 0, 0, 3);
     hopper_gemm_plan_destroy(made_after);
     fake_reset(0);
     char *const memory = fake_memory(1);
@@ -136,6 +138,27 @@ static void expect_resets(const struct hopper_gemm_plan *plan) {
                HOPPER_GEMM_OK,
            "%s", "hopper_gemm() after a reset fails");
     fake.mixed_up = 0; /* that call's matrices are one */
+}
+
+/* What fits is asked once. A question that is new after a reset has the attributes, too; one that
+ * fails is asked again, and the thread can tell that it failed. */
+static void expect_questions(void) {
+    struct gemm_launch question = gemm_launch_of(&kernel, FAKE_CLUSTER, NULL);
+    fake_reset(0);
+    fake.no_answer = cudaErrorMemoryAllocation;
+    EXPECT(gemm_resident_clusters(&question) > 0 && !gemm_questions_failed(), "%s",
+           "what is known is asked again");
+    for (question.cluster = FAKE_CLUSTER + 1; question.cluster < 5; ++question.cluster) {
+        fake.no_answer = cudaErrorMemoryAllocation;
+        EXPECT(gemm_resident_clusters(&question) == 0 && gemm_questions_failed() &&
+                   !gemm_questions_failed(),
+               "clusters of %d: an answer where there is none", question.cluster);
+        fake_reset(0);
+        fake.no_answer = cudaSuccess;
+        EXPECT(gemm_resident_clusters(&question) == FAKE_SMS / FAKE_CLUSTER &&
+                   !gemm_questions_failed(),
+               "clusters of %d: none after a reset", question.cluster);
+    }
 }
 
 /* Another reason to refuse a launch: tried twice, reported, not left behind. */
@@ -226,7 +249,6 @@ static void expect_threads(const struct hopper_gemm_plan *plan) {
     EXPECT(fake.unlocked == 0, "%d times without the lock", fake.unlocked);
 }
 
-/* A plan's counters are zero, and its own. */
 /* Only the runs of an early plan have the attribute, beside that of the cluster. */
 static void expect_early(void) {
     struct hopper_gemm_plan *plan = new_plan();
@@ -240,9 +262,19 @@ static void expect_early(void) {
         EXPECT(fake.early == (settings[i] != HOPPER_GEMM_IN_ORDER) && fake.cluster == FAKE_CLUSTER,
                "set to %d: early %d, clusters of %d", settings[i], fake.early, fake.cluster);
     }
+    /* If it fails, the plan is as before. */
+    fake.refuse_maps = true;
+    EXPECT(hopper_gemm_plan_set_early(plan, HOPPER_GEMM_EARLY) == HOPPER_GEMM_FAILED, "%s",
+           "set early without maps");
+    fake.refuse_maps = false;
+    fake_forget_calls();
+    EXPECT(run(plan, 1, 0) == HOPPER_GEMM_OK, "%s", "after a failed setting: refused");
+    EXPECT_CALLS("after a failed setting", 1, 0, 0, 3);
+    EXPECT(!fake.early, "%s", "after a failed setting: early");
     hopper_gemm_plan_destroy(plan);
 }
 
+/* A plan's counters are zero, and its own. */
 static void expect_counters(void) {
     struct hopper_gemm_plan *plan[2] = {new_plan(), new_plan()};
     uint32_t *counters[2];
@@ -283,6 +315,7 @@ int main(void) {
     struct hopper_gemm_plan *plan = new_plan();
     expect_few_calls(plan);
     expect_resets(plan);
+    expect_questions();
     expect_failures(plan);
     expect_devices();
     expect_early();

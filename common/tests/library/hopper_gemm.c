@@ -254,6 +254,37 @@ static void expect_refusals(void) {
     backend_close();
 }
 
+/* If the runtime cannot say what fits, another kernel would be selected than by the next call, with
+ * another workspace: so none is. Called instead of gemm_questions_failed(). */
+static bool questions_fail;
+bool __wrap_gemm_questions_failed(void);
+bool __wrap_gemm_questions_failed(void) { return questions_fail; }
+
+/* More tiles than an int counts, too. */
+static void expect_no_selection(void) {
+    const struct backend_options options = {.type = GEMM_BF16};
+    sim_configure(132, SCHEDULE_TIME, 1);
+    struct backend_info info;
+    if (backend_open(&options, &info)) exit(3);
+    uint16_t *memory = backend_alloc(16 * 24 * 2, "memory", true);
+    struct hopper_gemm_plan *plan = NULL;
+    for (int i = 0; i < 2; ++i) {
+        questions_fail = i == 0;
+        const int n = i == 0 ? 16 : 2000000000, ldd = i == 0 ? 24 : n;
+        EXPECT(hopper_gemm(NULL, HOPPER_GEMM_BF16, n, n, 16, memory, 24, memory, 24, memory, ldd,
+                           NULL) == HOPPER_GEMM_FAILED &&
+                   hopper_gemm_plan_create(&plan, HOPPER_GEMM_BF16, n, n, 16, 24, 24, ldd, 0) ==
+                       HOPPER_GEMM_FAILED &&
+                   !plan &&
+                   hopper_gemm_workspace(HOPPER_GEMM_BF16, n, n, 65536, 65536, 65536, ldd) == 0,
+               "%d x %d: selected", n, n);
+    }
+    questions_fail = false;
+    EXPECT(hopper_gemm_workspace(HOPPER_GEMM_BF16, 16, 16, 65536, 65536, 65536, 16) > 0, "%s",
+           "no workspace for a long k");
+    backend_close();
+}
+
 /* Without a simulator, and outside of a run: an error, and nothing worse. */
 static void expect_no_launch(void) {
     static uint16_t none[16 * 24] __attribute__((aligned(256)));
@@ -308,10 +339,12 @@ static bool is_small(const struct gemm_kernel *kernel) {
 static void expect_picks(void) {
     static const int extents[] = {1, 16, 64, 128, 513, 2048, 8192, 65536, 2000000000};
     enum { EXTENTS = sizeof extents / sizeof *extents };
-    for (int i = 0; i < EXTENTS * EXTENTS * EXTENTS; ++i)
-        for (int sms = 1; sms <= 132; sms += i % 7 == 0 ? 1 : 131)
-            pick(extents[i % EXTENTS], extents[i / EXTENTS % EXTENTS],
-                 extents[i / EXTENTS / EXTENTS], sms);
+    for (int i = 0; i < EXTENTS * EXTENTS * EXTENTS; ++i) {
+        const int m = extents[i % EXTENTS], n = extents[i / EXTENTS % EXTENTS];
+        const bool countable = (double)m * n < 256.0 * 256 * GEMM_MOST_TILES;
+        for (int sms = 1; countable && sms <= 132; sms += i % 7 == 0 ? 1 : 131)
+            pick(m, n, extents[i / EXTENTS / EXTENTS], sms);
+    }
     const struct gemm_kernel *large = pick(8192, 8192, 8192, 132);
     EXPECT(!is_small(large) && large->tile_m * large->tile_n >= 128 * 192, "8192: %s",
            large->variant);
@@ -372,6 +405,7 @@ int main(void) {
         expect_product(type, 70, 100, 20000, 8, true);
     }
     expect_refusals();
+    expect_no_selection();
     expect_picks();
     expect_enough_workspace();
     return expect_result();

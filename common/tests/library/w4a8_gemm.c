@@ -94,6 +94,20 @@ static void expect_quantized(int n, int k) {
     free(real);
 }
 
+/* bf16 has few bits near the least number that it holds; the weights must fit all the same. */
+static void expect_least_scales(void) {
+    for (int bits = 1; bits < 4000; ++bits) {
+        const float real[2] = {ldexpf((float)bits, -143), ldexpf((float)bits, -144)};
+        uint8_t blocks[8448];
+        EXPECT(w4a8_gemm_quantize(1, 2, real, 2, blocks) == W4A8_GEMM_OK, "%d", bits);
+        const float scale = scale_in(blocks, 2, 0, 0);
+        for (int i = 0; i < 2 && scale < 1; ++i)
+            EXPECT(fabsf(real[i] / scale - (float)weight_in(blocks, 2, 0, i)) <= 0.5f,
+                   "%g, the scale is %g: the weight is %d", (double)real[i], (double)scale,
+                   weight_in(blocks, 2, 0, i));
+    }
+}
+
 static void expect_weight_refusals(void) {
     float real[4] = {1, 2, 3, 4}, scale[1] = {1};
     int8_t whole[4] = {1, -7, 7, 0};
@@ -127,8 +141,10 @@ static void expect_weight_refusals(void) {
            "%s", "a wrong argument passes");
     for (size_t i = 0; i < sizeof blocks; ++i)
         EXPECT(blocks[i] == 0xaa, "%s", "refused, and written");
-    EXPECT(w4a8_gemm_weight_bytes(0, 1) == 0 && w4a8_gemm_weight_bytes(129, 128) == 2 * 8448, "%s",
-           "bytes of weights");
+    EXPECT(w4a8_gemm_weight_bytes(0, 1) == 0 && w4a8_gemm_weight_bytes(2000000000, 300) == 0 &&
+               w4a8_gemm_quantize(2000000000, 300, real, 300, blocks) == W4A8_GEMM_BAD_ARGUMENT &&
+               w4a8_gemm_weight_bytes(129, 128) == 2 * 8448,
+           "%s", "bytes of weights");
 }
 
 /* ---- products ---- */
@@ -288,6 +304,7 @@ int main(void) {
     expect_quantized(300, 333);
     expect_quantized(128, 128);
     expect_quantized(1, 1);
+    expect_least_scales();
     expect_weight_refusals();
     expect_product(1, 300, 500, 4, 0);
     expect_product(20, 264, 2100, 4, 0);

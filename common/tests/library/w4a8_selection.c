@@ -9,8 +9,12 @@
 
 static struct gemm_rates rates_here = {1, 1};
 static struct gemm_rates given_rates(void) { return rates_here; }
+static bool questions_fail;
+static bool given_failures(void) { return questions_fail; }
 #define gemm_device_rates given_rates
+#define gemm_questions_failed given_failures
 #include "../../../beyond/12_w4a8/select.c"
+#undef gemm_questions_failed
 #undef gemm_device_rates
 
 #include <string.h>
@@ -68,6 +72,17 @@ static void expect_choice(const struct choice *wanted, size_t count, const char 
     }
 }
 
+/* None, if the device does not say what fits, or if D has more tiles than an int counts. */
+static void expect_none(void) {
+    const struct gemm_problem small = {.m = 16, .n = 8192, .k = 8192};
+    const struct gemm_problem large = {.m = 2000000000, .n = 2000000000, .k = 128};
+    questions_fail = true;
+    EXPECT(!w4a8_selected_kernel(&small), "%s", "selected without answers");
+    questions_fail = false;
+    EXPECT(w4a8_selected_kernel(&small) && !w4a8_selected_kernel(&large), "%s",
+           "selected for too many tiles");
+}
+
 static void expect_chosen(void) {
     const struct backend_options options = {.type = GEMM_W4A8};
     struct backend_info info;
@@ -76,6 +91,7 @@ static void expect_chosen(void) {
     EXPECT(opened == 0, "the simulator does not open: %d", opened);
     expect_choice(chosen, sizeof chosen / sizeof *chosen, "H200");
     expect_no_cluster();
+    expect_none();
     rates_here = h100_rates;
     expect_choice(chosen_h100, sizeof chosen_h100 / sizeof *chosen_h100, "H100");
     backend_close();

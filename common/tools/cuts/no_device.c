@@ -13,3 +13,4 @@ int gemm_resident_clusters(const struct gemm_launch *launch) {
     (void)launch;
     return 0;
 }
+bool gemm_questions_failed(void) { return false; }
