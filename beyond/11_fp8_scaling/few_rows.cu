@@ -2,12 +2,12 @@
  * 11_fp8_scaling, few_rows.cu: few rows of A, where memory sets the speed.
  *
  * The idea: with few rows every byte of B is used only a few times, so as many SMs as possible have
- * to read B at the same time, and nothing else matters. The product is computed transposed: the 64
- * rows of an instruction are columns of D, of which there are many, and its N, 8 to 128, are rows
- * of A. So the Tensor Core multiplies few empty rows, and a tile has few bytes of A. There may be
- * fewer tiles than SMs. Then a cluster shares the k loop of a tile, and its CTAs add up their sums
- * through distributed shared memory. What it costs: a scale of A belongs to a column of the
- * accumulators, so a promotion needs many scales where kernel.cu needs two.
+ * to read B at the same time. The product is computed transposed: the 64 rows of an instruction are
+ * columns of D, of which there are many, and its N, 8 to 128, are rows of A. So the Tensor Core
+ * multiplies few empty rows, and a tile has few bytes of A. There may be fewer tiles than SMs. Then
+ * a cluster shares the k loop of a tile, and its CTAs add up their sums through distributed shared
+ * memory. What it costs: a scale of A belongs to a column of the accumulators, so a promotion needs
+ * many scales where kernel.cu needs two.
  */
 #include "gemm.h"
 #ifndef BM
@@ -236,7 +236,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
-    .technique = "few rows: the product transposed, and a k loop for each CTA of a cluster",
+    .technique = "few rows: the product transposed, and a k loop that a cluster shares",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,

@@ -17,7 +17,7 @@
 #define BN 128 /* its columns: a divisor of SCALE_BLOCK, so that it has one scale of B at a time */
 #endif
 #ifndef CLUSTER
-#define CLUSTER 2 /* CTAs, side by side, which load a share of the rows of A each */
+#define CLUSTER 2 /* CTAs, side by side; each loads a share of the rows of A */
 #endif
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring */
@@ -248,8 +248,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
-                        args.tiles_k,
-                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+                        args.tiles_k, p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;

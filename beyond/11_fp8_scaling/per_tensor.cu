@@ -1,5 +1,5 @@
 /*
- * 11_fp8_scaling, per_tensor: the kernel of chapter 09 for e4m3, one scale for each operand.
+ * 11_fp8_scaling, per_tensor.cu: the kernel of chapter 09 for e4m3, one scale for each operand.
  *
  * The idea: an e4m3 has half the bytes, and the Tensor Core multiplies twice as many of them in the
  * same time. Bytes and cycles of a k-tile stay the same, and it is 128 deep instead of 64. Each

@@ -1,5 +1,5 @@
 /*
- * 11_fp8_scaling, promoted: a scale for every 128 of k, and sums in fp32 again.
+ * 11_fp8_scaling, promoted.cu: a scale for every 128 of k, and sums in fp32 again.
  *
  * The idea: after each k-tile the Tensor Core's sums are multiplied by the scales of their row of A
  * and of the block of B, and added to a second set of accumulators on the CUDA cores. So each block
@@ -93,8 +93,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* The factors for the sums of this thread's two rows of 64: the scales of A for rows `row` and
- * row + 8 of the matrix, times the scale of B. Outside the matrix they are zero. Any thread.
- */
+ * row + 8 of the matrix, times the scale of B. Outside the matrix they are zero. Any thread. */
 DEVICE void load_scales(const struct gemm_args *args, int row, int column, int k_tile,
                         float scale[2]) {
     const struct gemm_scales *s = &args->scales;

@@ -46,8 +46,8 @@ static const double EXPOSED = 0.12;
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
-/* Infinite if the configuration does not fit the device, or if at least half of its tile would be
- * empty: a smaller tile is faster then. */
+/* Infinite if the configuration does not fit the device, or if its tile has at least twice as many
+ * rows as A: a smaller tile is faster then. */
 static double predicted_cycles(const struct configuration *c, const struct gemm_problem *p) {
     const struct gemm_kernel *const kernel = c->kernel;
     const int sms = gemm_sm_count(), tiles_k = ceil_div(p->k, kernel->tile_k);
@@ -96,7 +96,7 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
 extern const struct gemm_kernel kernel_11_fp8_scaling_e4m3;
 const struct gemm_kernel kernel_11_fp8_scaling_e4m3 = {
     .name = "11_fp8_scaling",
-    .technique = "one of several configurations, by the number of rows",
+    .technique = "the configuration with the fewest predicted cycles",
     .tile_m = 256,
     .tile_n = 128,
     .tile_k = 128,

@@ -1,5 +1,5 @@
 /*
- * 11_fp8_scaling, whole: the tile is staged as a whole, and a stage is released at once.
+ * 11_fp8_scaling, whole.cu: the tile is staged as a whole, and a stage is released at once.
  *
  * The idea: a store must not wait for another store of the same tile. So there is staging memory
  * for all rows of a warpgroup, which the smaller ring leaves room for. A stage is released as soon
@@ -256,8 +256,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
-                        args.tiles_k,
-                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+                        args.tiles_k, p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;

@@ -411,7 +411,7 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
     struct pipeline_state state = {0, 0};
     struct send send = {NULL, PIECES};
     int room = args->device; /* the last owner whose room has been waited for */
-    /* Pieces for each k-tile, so many that a box is sent at the latest with the tile's last one. */
+    /* Pieces for each k-tile: enough to have sent a box by the tile's last k-tile. */
     const int pace = (PIECES + args->gemm.tiles_k - 1) / args->gemm.tiles_k;
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);

@@ -15,7 +15,7 @@
 
 enum {
     MOST_CLUSTER_SPLITS = 8, /* the largest cluster that every GPU has */
-    LEAST_SPLIT_K_TILES = 4  /* of a CTA: with fewer, the exchange costs more than it gains */
+    LEAST_SPLIT_K_TILES = 4  /* of a CTA: with fewer, the exchange costs about what it gains */
 };
 
 /* The number of CTAs, 1 to 8, for `tiles` tiles of `tiles_k` k-tiles each: the most with which all
@@ -37,8 +37,8 @@ static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int t
     return 1;
 }
 
-/* Tells a kernel of such clusters, with k loops of `splits` CTAs, so that it need not divide before
- * its first load. Host thread. */
+/* Stores in `args` how `splits` CTAs share each k loop. The host divides here, so that the kernel
+ * need not do so before its first load. Host thread. */
 static inline void set_cluster_splits(struct gemm_args *args, int splits) {
     args->splits = splits;
     args->fit.cluster = divisor_of((uint32_t)splits);

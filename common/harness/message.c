@@ -20,9 +20,15 @@ const char *message_program(void) { return program; }
 
 void complain(const char *format, ...) {
     progress_clear();
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", program);
+    va_copy(again, arguments);
+    char begins[128];
+    vsnprintf(begins, sizeof begins, format, again);
+    va_end(again);
+    const size_t length = strlen(program);
+    if (strncmp(begins, program, length) != 0 || begins[length] != ':')
+        fprintf(stderr, "%s: ", program);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

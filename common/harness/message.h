@@ -10,7 +10,7 @@
 void message_open(const char *argv0);
 const char *message_program(void);
 
-/* One line on stderr, with the program's name before it. */
+/* One line on stderr, with the program's name before it, unless it begins with that. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Replaces the progress line; nothing happens unless stderr is a terminal. */

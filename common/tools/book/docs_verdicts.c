@@ -103,15 +103,21 @@ static int shell(const char *command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+/* The program's name, as the reader's has it. */
+static const char *name_of(const char *chapter) {
+    const char *slash = strrchr(chapter, '/');
+    return slash ? slash + 1 : chapter;
+}
+
 static bool build(const struct setting *set, const char *chapter, const char *file,
                   const char *macros) {
     struct text command = {0};
     text_add(&command,
              "cd '%s' && %s -std=gnu11 -DGEMM_KERNEL=docs_kernel -DGEMM_BF16_ELEMENTS=1 "
              "-DTRACE=0 %s -Icommon -I'%s/common' -I'%s/common/hopper' -I'%s/%s' -x c '%s' "
-             "registry.c -x none -o broken %s >build.log 2>&1",
+             "registry.c -x none -o program/%s %s >build.log 2>&1",
              set->work, set->compiler, macros, set->root, set->root, set->root, chapter, file,
-             set->arguments);
+             name_of(chapter), set->arguments);
     const bool good = shell(command.data) == 0;
     free(command.data);
     return good;
@@ -135,10 +141,10 @@ static void add_shown_line(struct text *out, const char *line) {
 }
 
 /* What the program said, without the hazards behind the first, and its exit code. */
-static char *verdict(const struct setting *set, const char *options) {
+static char *verdict(const struct setting *set, const char *chapter, const char *options) {
     struct text command = {0}, out = {0};
-    text_add(&command, "cd '%s' && timeout %d ./broken %s >out.log 2>run.log", set->work, SECONDS,
-             options);
+    text_add(&command, "cd '%s' && timeout %d program/%s %s >out.log 2>run.log", set->work, SECONDS,
+             name_of(chapter), options);
     const int code = shell(command.data);
     free(command.data);
     struct text path = {0};
@@ -158,10 +164,10 @@ static char *verdict(const struct setting *set, const char *options) {
 }
 
 /* Does --check find it, too? */
-static bool check_finds(const struct setting *set) {
+static bool check_finds(const struct setting *set, const char *chapter) {
     struct text command = {0};
-    text_add(&command, "cd '%s' && timeout %d ./broken --check >check.log 2>&1", set->work,
-             SECONDS);
+    text_add(&command, "cd '%s' && timeout %d program/%s --check >check.log 2>&1", set->work,
+             SECONDS, name_of(chapter));
     const int code = shell(command.data);
     free(command.data);
     return code == 1 || code == 4;
@@ -222,7 +228,8 @@ static void check(const struct setting *set, struct page *page, int line, bool r
         if (!build(set, chapter, path.data, macros.data)) {
             complain(page, line, "the edited kernel does not compile: see %s/build.log", set->work);
         } else {
-            char *now = verdict(set, options.data), *then = page_join(page, said + 1, said_end);
+            char *now = verdict(set, chapter, options.data),
+                 *then = page_join(page, said + 1, said_end);
             char essence_now[300], essence_then[300];
             essence(now, essence_now, sizeof essence_now);
             essence(then, essence_then, sizeof essence_then);
@@ -230,7 +237,7 @@ static void check(const struct setting *set, struct page *page, int line, bool r
                 page_replace(page, said + 1, said_end - said - 1, now);
             else if (strcmp(essence_now, essence_then))
                 complain(page, line, "the verdict has changed:\n%s", now);
-            if (!strstr(now, "exit code 0") && !check_finds(set))
+            if (!strstr(now, "exit code 0") && !check_finds(set, chapter))
                 complain(page, line, "--check does not find it: see %s/check.log", set->work);
             free(now);
             free(then);
@@ -265,6 +272,9 @@ int main(int argc, char **argv) {
         text_add(&arguments, "%s ", argv[i]);
     set.arguments = arguments.data;
     mkdir(set.work, 0777);
+    text_add(&registry, "%s/program", set.work);
+    mkdir(registry.data, 0777);
+    registry.length = 0;
     text_add(&registry, "%s/registry.c", set.work);
     write_text(registry.data, "#include \"harness/registry.h\"\n"
                               "extern const struct gemm_kernel docs_kernel;\n"
