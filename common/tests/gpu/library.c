@@ -286,6 +286,8 @@ static void check_after_reset(struct gpu *gpu) {
     open_gpu(gpu);
     two_threads(gpu, 1, "after a reset, two threads at once");
     open_workspaces_and_plans(gpu);
+    for (int i = INPUTS; i < PRODUCTS; ++i) /* plans have made their kernels ready for a capture */
+        in_a_graph(gpu, &gpu->product[i]);
     for (int i = 0; i < PRODUCTS; ++i)
         in_a_stream(gpu, &gpu->product[i], true, "after a reset");
     destroy_plans(gpu);
