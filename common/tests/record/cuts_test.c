@@ -22,6 +22,7 @@ struct gemm_rates gemm_device_rates(void) {
 int gemm_resident_clusters(const struct gemm_launch *launch) {
     return device.resident[!one_slab][launch->cluster - 1];
 }
+bool gemm_questions_failed(void) { return false; }
 
 static struct fit answer_of(const struct gemm_problem *p, int slabs, bool splits) {
     const struct gemm_kernel kernel = {.tile_m = 64 * slabs};
