@@ -78,11 +78,11 @@ size_t hopper_gemm_workspace(int type, int m, int n, int k, int64_t lda, int64_t
  *     B  n x k   row-major, leading dimension ldb     so both are contiguous along k
  *     D  m x n   row-major, leading dimension ldd     overwritten; overlaps neither A nor B
  *
- * m, n, k: any from 1 to 2000000000; a D of more than 2^30 tiles of 256 x 256 fails. lda, ldb >= k and ldd >= n, in elements, are multiples of 8
- * and below 2^39. So rows of A and B need padding if k is not a multiple of 8, and rows of D need
- * it if n is not. The padding may hold anything, and is not written. That of A and B may be read,
- * up to the next multiple of 8 elements, also in the last row: it must be allocated there. Rows
- * that begin at multiples of 128 bytes are read faster.
+ * m, n, k: any from 1 to 2000000000; a D of more than 2^30 tiles of 256 x 256 fails. lda, ldb >= k
+ * and ldd >= n, in elements, are multiples of 8 and below 2^39. So rows of A and B need padding if
+ * k is not a multiple of 8, and rows of D need it if n is not. The padding may hold anything, and
+ * is not written. That of A and B may be read, up to the next multiple of 8 elements, also in the
+ * last row: it must be allocated there. Rows that begin at multiples of 128 bytes are read faster.
  *
  * All three are of `type` (enum hopper_gemm_type) and in device memory, at multiples of 16 bytes.
  * Sums are fp32, rounded once, to the nearest element; with the same arguments on the same kind of

@@ -4,8 +4,8 @@
  * The idea: in per_tensor.cu both consumers store their halves of a tile at the same time, and the
  * Tensor Core idles meanwhile. With a short k that is a large part of the time. Here the consumers
  * have tiles of their own and take turns. What it costs: a tile of 128 x 192 needs more bytes for
- * each multiplication than one of 128 x 256 that two CTAs share. With BN 64 there are three times as
- * many tiles, for where A has few rows, and the ring is deeper.
+ * each multiplication than one of 128 x 256 that two CTAs share. With BN 64 there are three times
+ * as many tiles, for where A has few rows, and the ring is deeper.
  */
 #include "gemm.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */

@@ -13,9 +13,9 @@
  *
  * Weights are prepared once, on the host: quantized or only rearranged, into blocks of 128 columns
  * x 128 of k (w4_block.h describes them). The caller copies the blocks to the device. Inner sums
- * have the Tensor Core's 14 bits, outer ones fp32. Their product with scale_a is rounded to fp32 and
- * then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a from 2^119
- * on gives infinities and NaNs, and a sum below 2^-117 loses bits.
+ * have the Tensor Core's 14 bits, outer ones fp32. Their product with scale_a is rounded to fp32
+ * and then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a from
+ * 2^119 on gives infinities and NaNs, and a sum below 2^-117 loses bits.
  *
  * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h of chapter 10. Calls
  * that may overlap on the device must not share D; they may share everything else, plans included.
@@ -51,9 +51,9 @@ size_t w4a8_gemm_weight_bytes(int n, int k);
 int w4a8_gemm_quantize(int n, int k, const float *weights, int64_t ld, void *blocks);
 
 /* Rearranges weights that are quantized already. `weights`: [n][ld] whole numbers from -7 to 7;
- * others are refused, and k <= ld < 2^39. `scales`: [n][scale_ld], ceil(k / 128) <= scale_ld < 2^39,
- * rounded to bf16; those that are then infinite or NaN are refused. `blocks`: as above. Returns an enum
- * w4a8_gemm_status. */
+ * others are refused, and k <= ld < 2^39. `scales`: [n][scale_ld], ceil(k / 128) <= scale_ld <
+ * 2^39, rounded to bf16; those that are then infinite or NaN are refused. `blocks`: as above.
+ * Returns an enum w4a8_gemm_status. */
 int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const float *scales,
                       int64_t scale_ld, void *blocks);
 
