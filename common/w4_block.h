@@ -106,11 +106,9 @@ static inline uint16_t w4_scale(const float *values, int count) {
     float greatest = 0;
     for (int i = 0; i < count; ++i)
         greatest = fmaxf(greatest, fabsf(values[i]));
-    uint16_t scale = float_to_bf16(greatest / W4_GREATEST);
+    const uint16_t scale = float_to_bf16(greatest / W4_GREATEST);
     if (bf16_to_float(scale) == 0) return float_to_bf16(1);
-    while (greatest > (W4_GREATEST + 0.5f) * bf16_to_float(scale))
-        ++scale;
-    return scale;
+    return greatest > (W4_GREATEST + 0.5f) * bf16_to_float(scale) ? (uint16_t)(scale + 1) : scale;
 }
 
 /* The nearest weight, ties to even. */

@@ -29,9 +29,8 @@
  *
  * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
  * pointers and extents. Some take a runtime and driver of CUDA 12.3 or later. Making a plan, or
- * destroying it, may not. Neither may the first
- * hopper_gemm() for a shape after the start of the program or a reset: it may load a kernel. Call
- * it once before the capture, or make a plan.
+ * destroying it, may not. Neither may the first hopper_gemm() for a shape after the start of the
+ * program or a reset: it may load a kernel. Call it once before the capture, or make a plan.
  *
  * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
  * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
@@ -144,8 +143,8 @@ enum hopper_gemm_early {
 
 /* Sets when the plan's runs begin: an enum hopper_gemm_early, HOPPER_GEMM_IN_ORDER in a new plan.
  * Some kernels have no early form: plans with them are as they were, and that is no error. If it
- * fails, the plan is as before. Not while another thread runs the
- * plan. Returns an enum hopper_gemm_status. */
+ * fails, the plan is as before. Not while another thread runs the plan. Returns an enum
+ * hopper_gemm_status. */
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early);
 
 /* Enqueues D = A * B on `stream`, and returns without waiting. The pointers may differ from run to

@@ -65,7 +65,7 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
     const int splits = c->ctas ? cluster_splits(launch, clusters, tiles_k) : 1;
     if (c->ctas) launch.grid = launch.cluster = splits;
     const int resident = gemm_resident_clusters(&launch);
-    if (resident == 0 || clusters > GEMM_MOST_TILES / launch.cluster) return INFINITY;
+    if (resident == 0) return INFINITY;
 
     const double waves = ceil((double)clusters / resident);
     const double ctas = (double)clusters * launch.cluster;

@@ -63,13 +63,12 @@ int w4a8_gemm_arrange(int n, int k, const int8_t *weights, int64_t ld, const flo
  * waiting.
  *
  * m, n, k: any from 1 to 2000000000 whose blocks have less than 256 GB (of 2^30 bytes); a D of more
- * than 2^30 tiles, of 128 x 192, fails. lda >= k is
- * a multiple of 16 elements, ldd >= n a multiple of 8, and both are below 2^39. The padding between
- * a row's end and its leading dimension is neither used nor written. `a`, `blocks` and `d` are in
- * device memory, at multiples of 16 bytes; at multiples of 128 they are read faster. `d` overlaps
- * neither `a` nor `blocks`, neither its own nor those of a call that may run at the same time.
- * `scale_a`: m floats in device memory. With the same arguments on the same kind of device the
- * result is the same to the bit.
+ * than 2^30 tiles, of 128 x 192, fails. lda >= k is a multiple of 16 elements, ldd >= n a multiple
+ * of 8, and both are below 2^39. The padding between a row's end and its leading dimension is
+ * neither used nor written. `a`, `blocks` and `d` are in device memory, at multiples of 16 bytes;
+ * at multiples of 128 they are read faster. `d` overlaps neither `a` nor `blocks`, neither its own
+ * nor those of a call that may run at the same time. `scale_a`: m floats in device memory. With the
+ * same arguments on the same kind of device the result is the same to the bit.
  *
  * Returns an enum w4a8_gemm_status. */
 int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, const float *scale_a,

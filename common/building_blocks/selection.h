@@ -30,10 +30,15 @@ fastest_configuration(const char *chapter, const struct configuration *configura
     if (gemm_sm_count() < 1) return NULL; /* already reported */
     (void)gemm_questions_failed();        /* from here on */
     for (size_t i = 0; i < count; ++i) {
+        const struct gemm_kernel *kernel = configurations[i].kernel;
+        /* A cluster's tiles lie side by side, and the last one may be empty. */
+        const int clusters_n = ceil_div(ceil_div(problem->n, kernel->tile_n), kernel->cluster);
+        const int64_t clusters = (int64_t)ceil_div(problem->m, kernel->tile_m) * clusters_n;
+        if (clusters > GEMM_MOST_TILES / kernel->cluster) continue;
         const double cycles = predict(&configurations[i], problem);
         if (cycles >= best_cycles) continue;
         best_cycles = cycles;
-        best = configurations[i].kernel;
+        best = kernel;
     }
     if (gemm_questions_failed()) return NULL; /* already reported */
     if (!best)

@@ -91,12 +91,15 @@ static struct known_device *current_device(void) {
     return &known[device];
 }
 
-/* The entry of a launch's kernel with this much shared memory; NULL: there is none yet. */
+/* The entry of a launch's kernel, which may be for other shared memory; NULL: there is none yet. */
 static struct known_kernel *find(struct known_device *device, const struct gemm_launch *launch) {
     for (int i = 0; i < device->kernels; ++i)
-        if (device->kernel[i].kernel == launch->kernel)
-            return device->kernel[i].smem_bytes == launch->smem_bytes ? &device->kernel[i] : NULL;
+        if (device->kernel[i].kernel == launch->kernel) return &device->kernel[i];
     return NULL;
+}
+
+static bool is_for(const struct known_kernel *entry, const struct gemm_launch *launch) {
+    return entry && entry->smem_bytes == launch->smem_bytes;
 }
 
 /* The entry of a launch's kernel, its attributes set for this launch. `again`: sets them even if
@@ -104,7 +107,12 @@ static struct known_kernel *find(struct known_device *device, const struct gemm_
 static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
                                     bool again) {
     struct known_kernel *entry = find(device, launch);
-    if (entry && !again) return entry;
+    const bool is_known = is_for(entry, launch);
+    if (is_known && !again) return entry;
+    if (!entry && device->kernels == KERNELS) {
+        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
+        return NULL;
+    }
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (int)launch->smem_bytes),
                  launch->name))
@@ -114,18 +122,10 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
             cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             launch->name))
         return NULL;
-    if (entry) return entry; /* what is resident does not change */
-    int i = 0;
-    while (i < device->kernels && device->kernel[i].kernel != launch->kernel)
-        ++i;
-    if (i == KERNELS) {
-        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
-        return NULL;
-    }
-    if (i == device->kernels) ++device->kernels;
-    device->kernel[i] =
-        (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
-    return &device->kernel[i];
+    if (is_known) return entry; /* what is resident does not change */
+    if (!entry) entry = &device->kernel[device->kernels++];
+    *entry = (struct known_kernel){.kernel = launch->kernel, .smem_bytes = launch->smem_bytes};
+    return entry;
 }
 
 /* The runtime's form of a launch; `attributes` is filled as far as the launch has some. */
@@ -242,19 +242,21 @@ static bool ask_for_residency(const struct gemm_launch *launch, int sm_count, in
 }
 
 int gemm_resident_clusters(const struct gemm_launch *launch) {
-    int resident = 0;
     if (launch->cluster < 1 || launch->cluster > MAX_CLUSTER) return 0; /* a launch reports it */
     pthread_mutex_lock(&known_mutex);
     struct known_device *device = current_device();
     struct known_kernel *entry = device ? find(device, launch) : NULL;
-    if (entry && entry->resident[launch->cluster] > 0)
+    int resident = 0;
+    if (is_for(entry, launch) && entry->resident[launch->cluster] > 0) {
         resident = entry->resident[launch->cluster] - 1;
-    /* The answer depends on the kernel's attributes, and a reset takes those back. */
-    else if (device && (entry = prepare(device, launch, true)) &&
-             ask_for_residency(launch, device->sm_count, &resident))
+        /* The answer depends on the kernel's attributes, and a reset takes those back. */
+    } else if (device && (entry = prepare(device, launch, true)) &&
+               ask_for_residency(launch, device->sm_count, &resident)) {
         entry->resident[launch->cluster] = (uint16_t)(resident + 1);
-    else
-        resident = 0, question_failed = true;
+    } else {
+        resident = 0; /* whatever the failed question has left there */
+        question_failed = true;
+    }
     pthread_mutex_unlock(&known_mutex);
     return resident;
 }

@@ -25,8 +25,8 @@ DEVICE void cluster_sync(void) {
 
 /* The same wait, but it orders only the initialization of mbarriers that an arriving thread has
  * made visible with fence_mbarrier_init(). That fence is a release of its own, so at the start of
- * a kernel no thread has to wait for its other accesses. All threads of the cluster call
- * it. PTX ISA: barrier.cluster, fence.mbarrier_init. */
+ * a kernel no thread has to wait for its other accesses. All threads of the cluster
+ * call it. PTX ISA: barrier.cluster, fence.mbarrier_init. */
 DEVICE void cluster_sync_relaxed(void) {
     asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
