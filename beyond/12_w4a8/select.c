@@ -40,6 +40,12 @@
     f(three,       0,  950, 2500)
 // clang-format on
 
+/* Those that have a sibling with a short ring, for a GPU whose memory is slower than an H200's. With
+ * more bytes on their way than memory needs to be busy, the SMs that it answers first run ahead, and
+ * the kernel ends with the others (README.md, "More bytes in flight"). Measured on an H100. */
+#define SHORT_RINGS(f)                                                                             \
+    f(teams16) f(teams32) f(quads16) f(pairs16_two) f(pairs48) f(pairs64) f(slabs64)
+
 /* Bytes per cycle: of all SMs, from memory, and from the L2, where requests for the same rows of A
  * merge (53 to an SM, ../10_stream_k/cost.h); of an SM, from the shared memory of others. Cycles of
  * a launch besides its tiles, and of a CTA in a later wave until its first loads arrive (h100-w4a8,
@@ -86,10 +92,21 @@ static double predicted_cycles(const struct configuration *c, const struct gemm_
            waves * (c->overhead + exchange) + restarts;
 }
 
+#define DECLARE_SHORT(name) extern const struct gemm_kernel kernel_12_w4a8_##name##_short_w4a8;
+#define SIBLINGS(name) {&kernel_12_w4a8_##name##_w4a8, &kernel_12_w4a8_##name##_short_w4a8},
+SHORT_RINGS(DECLARE_SHORT)
+static const struct siblings {
+    const struct gemm_kernel *deep, *shallow;
+} siblings[] = {SHORT_RINGS(SIBLINGS)};
+
 const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem) {
-    return fastest_configuration("12_w4a8", configurations,
-                                 sizeof configurations / sizeof *configurations, predicted_cycles,
-                                 problem);
+    const struct gemm_kernel *kernel = fastest_configuration(
+        "12_w4a8", configurations, sizeof configurations / sizeof *configurations, predicted_cycles,
+        problem);
+    if (gemm_device_rates().memory < 1)
+        for (size_t i = 0; i < sizeof siblings / sizeof *siblings; ++i)
+            if (kernel == siblings[i].deep) return siblings[i].shallow;
+    return kernel;
 }
 
 static enum gemm_status launch_w4a8(const struct gemm_problem *problem, void *stream) {

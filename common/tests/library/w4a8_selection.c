@@ -47,9 +47,13 @@ static const struct choice {
         {32, 8192, 8192, "quads32"},
 },
   chosen_h100[] = {
-      {16, 14336, 4096, "teams16"}, {16, 7168, 2048, "quads16"},  {16, 8192, 8192, "quads16"},
-      {32, 14336, 4096, "teams32"}, {32, 8192, 8192, "quads32"},  {48, 14336, 4096, "pairs48"},
-      {48, 8192, 8192, "halves48"}, {64, 14336, 4096, "pairs64"}, {64, 8192, 8192, "halves64"},
+      {1, 14336, 4096, "teams16_short"},  {16, 14336, 4096, "teams16_short"},
+      {16, 7168, 2048, "quads16_short"},  {16, 8192, 8192, "quads16_short"},
+      {32, 14336, 4096, "teams32_short"}, {32, 8192, 8192, "quads32"},
+      {48, 14336, 4096, "pairs48_short"}, {48, 8192, 8192, "halves48"},
+      {64, 14336, 4096, "pairs64_short"}, {64, 8192, 8192, "halves64"},
+      {64, 28672, 8192, "slabs64_short"}, {128, 14336, 4096, "slabs64_short"},
+      {1024, 14336, 4096, "three"},
 };
 
 /* 128 tiles of 64 channels need no clusters to occupy 132 SMs. */

@@ -32,7 +32,7 @@
 #   fp8_rows          70 s   11's configurations at 16 to 256 rows
 #   fp8_layers        85 s   11 on 20 layers of language models
 #   fp8_sustained    110 s   the five shapes under sustained load
-#   w4a8             150 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
+#   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
 #   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
 #                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
@@ -432,16 +432,17 @@ section_w4a8() {
     local few=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
     local many=256x14336x4096,512x14336x4096,1024x14336x4096
     many=$many,2048x14336x4096,4096x14336x4096,8192x14336x4096
+    local of16=12,12:through_smem,12:table,12:rows16,12:teams16,12:quads16,12:pairs16_two
+    local of64=12,12:through_smem,12:pairs64,12:halves64,12:slabs64,12:pairs64_short
+    local between=12,12:teams32,12:pairs48,12:pairs64,12:slabs64,12:teams32_short,12:pairs48_short
+    of16=$of16,12:teams16_short,12:quads16_short,12:pairs16_two_short
     begin h200-w4a8.jsonl
-    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:table,12:rows16,12:teams16,12:quads16,12:pairs16_two \
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $of16 \
         --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:through_smem,12:pairs64,12:halves64,12:slabs64 \
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $of64,12:slabs64_short \
         --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:teams32,12:pairs48,12:pairs64,12:slabs64 --shapes $few \
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $between --shapes $few \
         --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 \
         --kernels 12,12:slabs64,12:wide,12:three --shapes $many \
