@@ -40,9 +40,9 @@
     f(three,       0,  950, 2500)
 // clang-format on
 
-/* Those that have a sibling with a short ring, for a GPU whose memory is slower than an H200's. With
- * more bytes on their way than memory needs to be busy, the SMs that it answers first run ahead, and
- * the kernel ends with the others (README.md, "More bytes in flight"). Measured on an H100. */
+/* Those that have a sibling with a short ring, for memory that is slower than an H200's. With more
+ * bytes on their way than keep memory busy, the SMs that it serves first run ahead, and the kernel
+ * ends with the others (README.md, "More bytes in flight"). Measured on an H100. */
 #define SHORT_RINGS(f)                                                                             \
     f(teams16) f(teams32) f(quads16) f(pairs16_two) f(pairs48) f(pairs64) f(slabs64)
 
