@@ -436,11 +436,12 @@ section_w4a8() {
     local of64=12,12:through_smem,12:pairs64,12:halves64,12:slabs64,12:pairs64_short
     local between=12,12:teams32,12:pairs48,12:pairs64,12:slabs64,12:teams32_short,12:pairs48_short
     of16=$of16,12:teams16_short,12:quads16_short,12:pairs16_two_short
+    of64=$of64,12:slabs64_short
     begin h200-w4a8.jsonl
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $of16 \
         --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
         --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $of64,12:slabs64_short \
+    rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $of64 \
         --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
     rows h200-w4a8.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --kernels $between --shapes $few \
         --baselines "${BASELINES:-ceilings}"
