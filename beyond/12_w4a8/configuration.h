@@ -38,8 +38,11 @@
 #ifndef FIRST_LOADS
 #define FIRST_LOADS 2 /* k-tiles whose loads are under way before the consumers may begin */
 #endif
+#ifndef EARLY
+#define EARLY 0 /* 1: the launch may begin before the kernels ahead end, with weights complete */
+#endif
 #ifndef LOADERS
-#define LOADERS 1 /* warps of which one thread loads: with 2, the second loads A */
+#define LOADERS (1 + EARLY) /* warps of which one thread loads: with 2, the second loads A */
 #endif
 #ifndef PAIRS
 #define PAIRS 1 /* of slabs: pairs.cu unrolls as many before the Tensor Core drains */

@@ -11,8 +11,9 @@
 
 struct w4a8_gemm_plan {
     struct gemm_plan plan;
-    struct gemm_problem problem; /* extents and leading dimensions */
-    const struct gemm_kernel *kernel;
+    struct gemm_problem problem;        /* extents and leading dimensions */
+    const struct gemm_kernel *selected; /* for runs in order */
+    const struct gemm_kernel *kernel;   /* that one, or its early form */
 };
 
 /* ---- arguments ---- */
@@ -154,6 +155,18 @@ int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, con
 
 /* ---- plans ---- */
 
+/* Stores the launch of `kernel` in the plan; if that fails, the plan is as before. */
+static bool store_launch(struct w4a8_gemm_plan *plan, const struct gemm_kernel *kernel) {
+    struct gemm_plan stored;
+    if (!gemm_plan_store(&stored, kernel, plan->problem) || stored.count != 1) {
+        fprintf(stderr, "w4a8_gemm: there is no plan for the configuration %s\n", kernel->variant);
+        return false;
+    }
+    plan->plan = stored;
+    plan->kernel = kernel;
+    return true;
+}
+
 int w4a8_gemm_plan_create(struct w4a8_gemm_plan **result, int m, int n, int k, int64_t lda,
                           int64_t ldd) {
     if (!result) return bad("plan", 0, "is NULL"), W4A8_GEMM_BAD_ARGUMENT;
@@ -169,14 +182,21 @@ int w4a8_gemm_plan_create(struct w4a8_gemm_plan **result, int m, int n, int k, i
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = problem;
-    plan->kernel = kernel;
-    if (!gemm_plan_store(&plan->plan, kernel, problem) || plan->plan.count != 1) {
-        fprintf(stderr, "w4a8_gemm: there is no plan for the configuration %s\n", kernel->variant);
+    plan->selected = kernel;
+    if (!store_launch(plan, kernel)) {
         free(plan);
         return W4A8_GEMM_FAILED;
     }
     *result = plan;
     return W4A8_GEMM_OK;
+}
+
+int w4a8_gemm_plan_set_early(struct w4a8_gemm_plan *plan, int early) {
+    if (!plan) return bad("plan", 0, "is NULL"), W4A8_GEMM_BAD_ARGUMENT;
+    if (early != W4A8_GEMM_IN_ORDER && early != W4A8_GEMM_EARLY)
+        return bad("early", early, "must be an enum w4a8_gemm_early"), W4A8_GEMM_BAD_ARGUMENT;
+    const struct gemm_kernel *kernel = early ? w4a8_ahead_form(plan->selected) : plan->selected;
+    return kernel == plan->kernel || store_launch(plan, kernel) ? W4A8_GEMM_OK : W4A8_GEMM_FAILED;
 }
 
 int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const void *a,

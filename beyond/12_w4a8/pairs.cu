@@ -16,6 +16,7 @@
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
+#include "hopper/griddepcontrol.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
@@ -211,7 +212,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
         pipeline_init(shared->ring, FIRST_LOADS, MEMBERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        producer(shared, &args, place, 0, FIRST_LOADS, LOADS_BOTH);
+        producer(shared, &args, place, 0, FIRST_LOADS, EARLY ? LOADS_B : LOADS_BOTH);
     } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
         const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
         pipeline_init_some(shared->ring, first, 4, STAGES, MEMBERS * 4);
@@ -220,13 +221,20 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     }
     /* All barriers are initialized before others use them. bar.sync */
     __syncthreads();
+    /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
+     * griddepcontrol.launch_dependents */
+    if (EARLY && threadIdx.x == 0) griddepcontrol_launch_dependents();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
+        /* The kernels ahead are complete, for all that is not weights: A, its scales, and D, which
+         * they may still read. The consumers store D after the barrier at which these threads
+         * arrive. griddepcontrol.wait */
+        if (EARLY && threadIdx.x >= 32) griddepcontrol_wait();
         if (threadIdx.x == 0)
             producer(shared, &args, place, FIRST_LOADS, args.tiles_k,
                      LOADERS > 1 ? LOADS_B : LOADS_BOTH);
         else if (LOADERS > 1 && threadIdx.x == 32)
-            producer(shared, &args, place, FIRST_LOADS, args.tiles_k, LOADS_A);
+            producer(shared, &args, place, EARLY ? 0 : FIRST_LOADS, args.tiles_k, LOADS_A);
         else if (threadIdx.x >= 32 * LOADERS) fetch_scales(shared->scale, &args, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
@@ -246,6 +254,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args.fit.order.last_rows = divisor_of((uint32_t)args.tiles_m);
     launch.grid = tiles * args.splits;
     launch.cluster = args.splits;
+    if (EARLY) launch.early = GEMM_EARLY_B;
     return gemm_launch_kernel(&launch, &args);
 }
 

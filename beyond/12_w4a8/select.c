@@ -109,6 +109,28 @@ const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *proble
     return kernel;
 }
 
+/* ---- early launches ---- */
+
+/* The kernels for few rows have a form that may begin before the kernel ahead ends. It has the deep
+ * ring on every GPU: what one launch leaves of the memory's time, the next one's loads take. */
+#define AHEAD_FORMS(f)                                                                             \
+    f(teams16) f(teams32) f(quads16) f(quads32) f(pairs16_two) f(pairs48) f(pairs64) f(halves48)   \
+        f(halves64) f(slabs64)
+#define DECLARE_AHEAD(name) extern const struct gemm_kernel kernel_12_w4a8_##name##_ahead_w4a8;
+#define FORMS(name) {&kernel_12_w4a8_##name##_w4a8, &kernel_12_w4a8_##name##_ahead_w4a8},
+AHEAD_FORMS(DECLARE_AHEAD)
+
+const struct gemm_kernel *w4a8_ahead_form(const struct gemm_kernel *kernel) {
+    static const struct {
+        const struct gemm_kernel *in_order, *ahead;
+    } forms[] = {AHEAD_FORMS(FORMS)};
+    for (size_t i = 0; i < sizeof siblings / sizeof *siblings; ++i)
+        if (kernel == siblings[i].shallow) kernel = siblings[i].deep;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
+        if (kernel == forms[i].in_order) return forms[i].ahead;
+    return kernel;
+}
+
 static enum gemm_status launch_w4a8(const struct gemm_problem *problem, void *stream) {
     const struct gemm_kernel *kernel = w4a8_selected_kernel(problem);
     return kernel ? kernel->launch(problem, stream) : GEMM_UNSUPPORTED;

@@ -82,6 +82,23 @@ struct w4a8_gemm_plan;
 int w4a8_gemm_plan_create(struct w4a8_gemm_plan **plan, int m, int n, int k, int64_t lda,
                           int64_t ldd);
 
+/* When the runs of a plan begin. */
+enum w4a8_gemm_early {
+    W4A8_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */
+    /* While the kernel before them in the stream still runs, if there is room (programmatic
+     * dependent launch). Weights are loaded at once; before the run reads A or its scales, or
+     * writes D, it waits until that kernel and all before it are complete. So the blocks must not
+     * be written by the kernel before this run, nor by one that may still be running beside that
+     * kernel, which is possible if that kernel was itself launched early. */
+    W4A8_GEMM_EARLY = 1
+};
+
+/* Sets when the plan's runs begin: an enum w4a8_gemm_early, W4A8_GEMM_IN_ORDER in a new plan. What
+ * else holds for early runs is in hopper_gemm.h. The kernels for many rows have no early form:
+ * plans with them are as they were, and that is no error. If it fails, the plan is as before. Not
+ * while another thread runs the plan. Returns an enum w4a8_gemm_status. */
+int w4a8_gemm_plan_set_early(struct w4a8_gemm_plan *plan, int early);
+
 /* Enqueues D = A * B on `stream`, and returns without waiting. The pointers may differ from run to
  * run. Returns an enum w4a8_gemm_status. */
 int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const void *a,

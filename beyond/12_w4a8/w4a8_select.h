@@ -10,4 +10,8 @@
  * there is none; the reason is on stderr. Of the problem only the extents count. Host thread. */
 const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *problem);
 
+/* The form of a kernel for launches that begin before the kernel ahead of them ends, and load
+ * weights meanwhile; the kernel itself if it has none. Host thread. */
+const struct gemm_kernel *w4a8_ahead_form(const struct gemm_kernel *kernel);
+
 #endif

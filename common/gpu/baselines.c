@@ -55,6 +55,7 @@ static const struct {
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
     {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
     {{"read-only", "ceilings", NULL}, W4A8, read_contender},
+    {{"read-only-ahead", "ceilings", NULL}, W4A8, read_ahead_contender},
 };
 enum { BASELINES = sizeof baselines / sizeof *baselines };
 

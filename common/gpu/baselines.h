@@ -26,7 +26,7 @@ make_contender cublaslt_blocks_contender, cublaslt_tensor_contender, cublaslt_fa
 make_contender wgmma_contender, mma_contender;
 /* Of w4a8: reads B as the problem has it; its FLOPS are the problem's, in the time of the reading.
  */
-make_contender read_contender;
+make_contender read_contender, read_ahead_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;

@@ -90,20 +90,40 @@ bool mma_contender(const struct gemm_problem *problems, int count, struct conten
     return contender(problems, false, out);
 }
 
+static enum gemm_status enqueue_read_with(const struct contender *self,
+                                          const struct gemm_problem *p, bool early,
+                                          void *stream) {
+    const cudaError_t status = read_only(p->b, w4_bytes(p->n, p->k), p->d, gpu_state.sm_count,
+                                         early, (cudaStream_t)stream);
+    return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+}
+
 static enum gemm_status enqueue_read(const struct contender *self, const struct gemm_problem *p,
                                      void *stream) {
-    const cudaError_t status =
-        read_only(p->b, w4_bytes(p->n, p->k), p->d, gpu_state.sm_count, (cudaStream_t)stream);
-    return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+    return enqueue_read_with(self, p, false, stream);
+}
+
+static enum gemm_status enqueue_read_ahead(const struct contender *self,
+                                           const struct gemm_problem *p, void *stream) {
+    return enqueue_read_with(self, p, true, stream);
+}
+
+static bool reader(const struct gemm_problem *problem, bool ahead, struct contender *out) {
+    *out = (struct contender){.name = ahead ? "read-only-ahead" : "read-only",
+                              .result = RESULT_NONE,
+                              .enqueue = ahead ? enqueue_read_ahead : enqueue_read,
+                              .flops = 2.0 * problem->m * problem->n * problem->k};
+    return true;
 }
 
 bool read_contender(const struct gemm_problem *problems, int count, struct contender *out) {
     (void)count;
-    *out = (struct contender){.name = "read-only",
-                              .result = RESULT_NONE,
-                              .enqueue = enqueue_read,
-                              .flops = 2.0 * problems->m * problems->n * problems->k};
-    return true;
+    return reader(problems, false, out);
+}
+
+bool read_ahead_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    (void)count;
+    return reader(problems, true, out);
 }
 
 void ceiling_close(void) {

@@ -34,6 +34,8 @@
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
+#   w4a8_early        45 s   12's kernels for few rows launched in order and early, with what reading
+#                            the weights takes in both
 #   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
 #                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
 #                            alone, on each; BASELINES=nccl in a build with -DHOPPER_NCCL=/usr
@@ -455,6 +457,24 @@ section_w4a8() {
     rows h200-w4a8.jsonl "$gpu/compare" --dtype bf16 --iters 2 --kernels 10 \
         --shapes $few,$goals,$many --baselines none
 }
+# Of each number of rows the kernels that are selected, their siblings, and their early forms.
+section_w4a8_early() {
+    early() { # kernels shapes
+        rows h200-w4a8-early.jsonl "$gpu/compare" --dtype w4a8 --iters 2 --baselines ceilings \
+            --kernels "12,$1" --shapes "$2"
+    }
+    begin h200-w4a8-early.jsonl
+    early 12:teams16,12:teams16_short,12:teams16_ahead,12:quads16_ahead 1x14336x4096,16x14336x4096
+    early 12:quads16,12:quads16_short,12:quads16_ahead,12:teams16_ahead 16x7168x2048,16x8192x8192
+    early 12:pairs16_two,12:pairs16_two_short,12:pairs16_two_ahead,12:teams16_ahead 16x28672x8192
+    early 12:teams32,12:teams32_short,12:teams32_ahead 32x14336x4096
+    early 12:quads32,12:quads32_ahead 32x8192x8192
+    early 12:pairs48,12:pairs48_short,12:pairs48_ahead 48x14336x4096
+    early 12:halves48,12:halves48_ahead 48x8192x8192
+    early 12:pairs64,12:pairs64_short,12:pairs64_ahead 64x14336x4096
+    early 12:halves64,12:halves64_ahead 64x7168x2048,64x8192x8192
+    early 12:slabs64,12:slabs64_short,12:slabs64_ahead 64x28672x8192,128x14336x4096
+}
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
 # m or k does not change; and the multiplication of one of the two GPUs alone, by each kernel:
@@ -590,6 +610,7 @@ section_library() {
     begin library.txt
     text library.txt "$gpu/library"
     text library.txt "$gpu/library" reversed
+    text library.txt "$gpu/library_w4a8"
     text library.txt "$gpu/host_cost"
 }
 
