@@ -61,6 +61,8 @@ RULES = (
      "need few: they only start later."),
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
+    (r"/12_w4a8/", r"griddepcontrol_wait", "before the previous",
+     "The registers are given away after the wait instead of before it."),
 
     # Chapter 13: in through_tma.cu a part is one box.
     ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
