@@ -9,6 +9,8 @@
 #ifndef W4A8_CONFIGURATION_H
 #define W4A8_CONFIGURATION_H
 
+#include <assert.h>
+
 #include "gemm.h"
 #include "building_blocks/cluster_splits.h"
 #include "hopper/thread.h"
@@ -47,6 +49,8 @@
 #ifndef PAIRS
 #define PAIRS 1 /* of slabs: pairs.cu unrolls as many before the Tensor Core drains */
 #endif
+/* An early launch has a thread that loads weights at once, and another one that waits first. */
+static_assert(LOADERS > EARLY, "the kernels ahead may still write A");
 /* Registers: at launch as many for all, then the producer's for the consumers. The producer's
  * warpgroup helps to store the tile; with teams, that takes more of them. */
 #define PRODUCER_REGISTERS (TEAMS > 1 ? 40 : 32)

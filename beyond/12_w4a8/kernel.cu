@@ -9,6 +9,9 @@
  * instructions convert eight of them, and nothing goes back to shared memory. The next k-tile is
  * converted while the Tensor Core works. What it costs: a proxy fence, because ordinary loads read
  * what the TMA overwrites, and a second set of fragments: a set must not change before the wait.
+ *
+ * With EARLY a launch begins while the kernel ahead of it on the stream still runs: weights are
+ * loaded at once, and A after that kernel's end.
  */
 #include <assert.h>
 
