@@ -91,8 +91,7 @@ bool mma_contender(const struct gemm_problem *problems, int count, struct conten
 }
 
 static enum gemm_status enqueue_read_with(const struct contender *self,
-                                          const struct gemm_problem *p, bool early,
-                                          void *stream) {
+                                          const struct gemm_problem *p, bool early, void *stream) {
     const cudaError_t status = read_only(p->b, w4_bytes(p->n, p->k), p->d, gpu_state.sm_count,
                                          early, (cudaStream_t)stream);
     return cuda_ok(status, self->name) ? GEMM_OK : GEMM_LAUNCH_FAILED;

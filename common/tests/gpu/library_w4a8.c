@@ -56,8 +56,8 @@ static cudaGraphExec_t graph_of(struct w4a8_gemm_plan *plan, cudaStream_t stream
 }
 
 /* Launches of the graph after which an element was wrong. */
-static int wrong_launches(cudaGraphExec_t graph, cudaStream_t stream,
-                          void *const matrix[LINKS + 1], int m, int n, const uint8_t *first) {
+static int wrong_launches(cudaGraphExec_t graph, cudaStream_t stream, void *const matrix[LINKS + 1],
+                          int m, int n, const uint8_t *first) {
     const size_t bytes = (size_t)m * (size_t)n * 2;
     uint16_t *const last = on_host(bytes);
     int wrong = 0;
@@ -91,7 +91,8 @@ static int check_shape(int m, int n, const void *blocks, cudaStream_t stream) {
     must(cudaMemcpy(scale_a, scales, sizeof *scales * (size_t)m, cudaMemcpyHostToDevice),
          "copying scales");
     struct w4a8_gemm_plan *plan;
-    if (w4a8_gemm_plan_create(&plan, m, n, 2 * n, 2 * n, n)) must(cudaErrorUnknown, "making a plan");
+    if (w4a8_gemm_plan_create(&plan, m, n, 2 * n, 2 * n, n))
+        must(cudaErrorUnknown, "making a plan");
     for (int early = W4A8_GEMM_IN_ORDER; early <= W4A8_GEMM_EARLY; ++early) {
         if (w4a8_gemm_plan_set_early(plan, early)) must(cudaErrorUnknown, "setting a plan");
         const cudaGraphExec_t graph = graph_of(plan, stream, matrix, blocks, scale_a);

@@ -34,8 +34,8 @@ static inline bool chain_weights(int n, void *blocks) {
         for (int i = 0; i < n * groups; ++i)
             scales[i] = 1;
     }
-    const bool good = weights && scales && w4a8_gemm_arrange(n, k, weights, k, scales, groups,
-                                                             blocks) == W4A8_GEMM_OK;
+    const bool good = weights && scales &&
+                      w4a8_gemm_arrange(n, k, weights, k, scales, groups, blocks) == W4A8_GEMM_OK;
     free(scales);
     free(weights);
     return good;

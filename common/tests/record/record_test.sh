@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 42 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 43 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
