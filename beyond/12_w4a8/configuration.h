@@ -41,7 +41,7 @@
 #define FIRST_LOADS 2 /* k-tiles whose loads are under way before the consumers may begin */
 #endif
 #ifndef EARLY
-#define EARLY 0 /* 1: the launch may begin before the kernels ahead end, with weights complete */
+#define EARLY 0 /* 1: a launch may begin before the kernels ahead end; none writes weights */
 #endif
 #ifndef LOADERS
 #define LOADERS (1 + EARLY) /* warps of which one thread loads: with 2, the second loads A */

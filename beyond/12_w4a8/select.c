@@ -112,7 +112,9 @@ const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *proble
 /* ---- early launches ---- */
 
 /* The kernels for few rows have a form that may begin before the kernel ahead ends. It has the deep
- * ring on every GPU: what one launch leaves of the memory's time, the next one's loads take. */
+ * ring on every GPU: what one launch leaves of the memory's time, the next one's loads take. On an
+ * H100 that is the faster ring at most shapes, but not always (tried.md, "Early launches"): with
+ * short ones quads16 at 16 x 7168 x 2048, pairs16_two and slabs64 would take 1 to 6 % less. */
 #define AHEAD_FORMS(f)                                                                             \
     f(teams16) f(teams32) f(quads16) f(quads32) f(pairs16_two) f(pairs48) f(pairs64) f(halves48)   \
         f(halves64) f(slabs64)

@@ -29,8 +29,9 @@ static __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     }
     for (; i < chunks; i += threads)
         bits ^= memory[i].x ^ memory[i].y ^ memory[i].z ^ memory[i].w;
-    // A store that hardly ever happens, without which the compiler would remove the loads.
+    // No kernel ahead writes `memory`, but the kernel ahead may store to `sink`, too.
     if (early) griddepcontrol_wait();
+    // A store that hardly ever happens, without which the compiler would remove the loads.
     if (bits == 0x9e3779b9u) *sink = bits;
 }
 

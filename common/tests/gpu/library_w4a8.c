@@ -4,8 +4,9 @@
  *     build/gpu/library_w4a8
  *
  * On the current device, for several shapes: a graph of LINKS runs of a plan, each of which reads
- * as its A what the run before it has written as its D. In order and early, many times each, and
- * every last D is compared with what it is a copy of.
+ * as its A what the run before it has written as its D. In order, early, and in turns; with a matrix
+ * for each D, and with two matrices, of which a run overwrites the A of the run before it. Many
+ * times each, and every last D is compared with what it is computed from.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 3 no device.
  */
@@ -39,73 +40,88 @@ static void *on_host(size_t bytes) {
     return memory;
 }
 
-/* A graph of LINKS runs: matrix[0] is the first A. */
-static cudaGraphExec_t graph_of(struct w4a8_gemm_plan *plan, cudaStream_t stream,
-                                void *const matrix[LINKS + 1], const void *blocks,
-                                const float *scale_a) {
+/* The runs of a chain. IN_TURNS: every other one is early. */
+enum order { IN_ORDER, EARLY, IN_TURNS, ORDERS };
+static const char *const order_names[ORDERS] = {"in order", "early", "in turns"};
+
+/* Device memory of a chain. Run i reads matrix[i] and writes matrix[i + 1]. */
+struct chain {
+    int m, n;
+    const void *blocks;
+    float *scale_a;
+    void *matrix[LINKS + 1];
+};
+
+static cudaGraphExec_t graph_of(struct w4a8_gemm_plan *plan, enum order order,
+                                const struct chain *chain, cudaStream_t stream) {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning a capture");
-    for (int i = 0; i < LINKS; ++i)
-        if (w4a8_gemm_plan_run(plan, stream, matrix[i], scale_a, blocks, matrix[i + 1]))
+    for (int i = 0; i < LINKS; ++i) {
+        const bool early = order == EARLY || (order == IN_TURNS && i % 2 == 1);
+        if (w4a8_gemm_plan_set_early(plan, early ? W4A8_GEMM_EARLY : W4A8_GEMM_IN_ORDER) ||
+            w4a8_gemm_plan_run(plan, stream, chain->matrix[i], chain->scale_a, chain->blocks,
+                               chain->matrix[i + 1]))
             must(cudaErrorUnknown, "running a plan");
+    }
     must(cudaStreamEndCapture(stream, &graph), "ending a capture");
     must(cudaGraphInstantiate(&ready, graph, 0), "instantiating a graph");
     must(cudaGraphDestroy(graph), "destroying a graph");
     return ready;
 }
 
-/* Launches of the graph after which an element was wrong. */
-static int wrong_launches(cudaGraphExec_t graph, cudaStream_t stream, void *const matrix[LINKS + 1],
-                          int m, int n, const uint8_t *first) {
-    const size_t bytes = (size_t)m * (size_t)n * 2;
+/* Launches of the graph after which an element was wrong. `first`, `scales`: on the host. */
+static int wrong_launches(cudaGraphExec_t graph, const struct chain *chain, const uint8_t *first,
+                          const float *scales, cudaStream_t stream) {
+    const size_t bytes = (size_t)chain->m * (size_t)chain->n * 2;
     uint16_t *const last = on_host(bytes);
     int wrong = 0;
     for (int i = 0; i < REPEATS; ++i) {
         for (int link = 1; link <= LINKS; ++link)
-            must(cudaMemsetAsync(matrix[link], 0xff, bytes, stream), "clearing a matrix");
+            must(cudaMemsetAsync(chain->matrix[link], 0xff, bytes, stream), "clearing a matrix");
+        must(cudaMemcpyAsync(chain->matrix[0], first, bytes, cudaMemcpyHostToDevice, stream),
+             "copying A");
         must(cudaGraphLaunch(graph, stream), "launching a graph");
-        must(cudaMemcpyAsync(last, matrix[LINKS], bytes, cudaMemcpyDeviceToHost, stream),
+        must(cudaMemcpyAsync(last, chain->matrix[LINKS], bytes, cudaMemcpyDeviceToHost, stream),
              "copying a result");
         must(cudaStreamSynchronize(stream), "waiting for a graph");
-        wrong += chain_count_wrong(first, last, m, n, LINKS) > 0;
+        wrong += chain_count_wrong(first, scales, last, chain->m, chain->n, LINKS) > 0;
     }
     free(last);
     return wrong;
 }
 
-/* Both settings of one shape; how many of the two are wrong. */
+/* All chains of one shape; how many are wrong. */
 static int check_shape(int m, int n, const void *blocks, cudaStream_t stream) {
-    static const char *const settings[] = {
-        [W4A8_GEMM_IN_ORDER] = "in order", [W4A8_GEMM_EARLY] = "early"};
-    const size_t bytes = (size_t)m * (size_t)n * 2;
+    const size_t bytes = (size_t)m * (size_t)n * 2, scale_bytes = sizeof(float) * (size_t)m;
     uint8_t *const first = on_host(bytes);
-    float *const scales = on_host(sizeof *scales * (size_t)m);
-    float *const scale_a = on_device(sizeof *scales * (size_t)m);
-    void *matrix[LINKS + 1];
+    float *const scales = on_host(scale_bytes);
+    struct chain chain = {.m = m, .n = n, .blocks = blocks, .scale_a = on_device(scale_bytes)};
+    struct w4a8_gemm_plan *plan;
+    void *own[LINKS + 1];
     int failed = 0;
     chain_fill(first, bytes, scales, m);
     for (int i = 0; i <= LINKS; ++i)
-        matrix[i] = on_device(bytes);
-    must(cudaMemcpy(matrix[0], first, bytes, cudaMemcpyHostToDevice), "copying A");
-    must(cudaMemcpy(scale_a, scales, sizeof *scales * (size_t)m, cudaMemcpyHostToDevice),
-         "copying scales");
-    struct w4a8_gemm_plan *plan;
+        own[i] = on_device(bytes);
+    must(cudaMemcpy(chain.scale_a, scales, scale_bytes, cudaMemcpyHostToDevice), "copying scales");
     if (w4a8_gemm_plan_create(&plan, m, n, 2 * n, 2 * n, n))
         must(cudaErrorUnknown, "making a plan");
-    for (int early = W4A8_GEMM_IN_ORDER; early <= W4A8_GEMM_EARLY; ++early) {
-        if (w4a8_gemm_plan_set_early(plan, early)) must(cudaErrorUnknown, "setting a plan");
-        const cudaGraphExec_t graph = graph_of(plan, stream, matrix, blocks, scale_a);
-        const int wrong = wrong_launches(graph, stream, matrix, m, n, first);
-        printf("%d x %d x %d, %d runs %s: %d of %d launches wrong\n", m, n, 2 * n, LINKS,
-               settings[early], wrong, REPEATS);
-        must(cudaGraphExecDestroy(graph), "destroying a graph");
-        failed += wrong > 0;
+    for (int two = 0; two < 2; ++two) {
+        for (int i = 0; i <= LINKS; ++i)
+            chain.matrix[i] = own[two ? i % 2 : i];
+        for (enum order order = IN_ORDER; order < ORDERS; ++order) {
+            const cudaGraphExec_t graph = graph_of(plan, order, &chain, stream);
+            const int wrong = wrong_launches(graph, &chain, first, scales, stream);
+            printf("%d x %d x %d, %d runs %s, %d matrices: %d of %d launches wrong\n", m, n, 2 * n,
+                   LINKS, order_names[order], two ? 2 : LINKS + 1, wrong, REPEATS);
+            must(cudaGraphExecDestroy(graph), "destroying a graph");
+            failed += wrong > 0;
+        }
     }
     w4a8_gemm_plan_destroy(plan);
     for (int i = 0; i <= LINKS; ++i)
-        must(cudaFree(matrix[i]), "freeing a matrix");
-    must(cudaFree(scale_a), "freeing scales");
+        must(cudaFree(own[i]), "freeing a matrix");
+    must(cudaFree(chain.scale_a), "freeing scales");
     free(scales);
     free(first);
     return failed;
@@ -134,7 +150,7 @@ int main(void) {
         void *const blocks = on_device(bytes), *const arranged = on_host(bytes);
         if (!chain_weights(n, arranged)) must(cudaErrorMemoryAllocation, "arranging weights");
         must(cudaMemcpy(blocks, arranged, bytes, cudaMemcpyHostToDevice), "copying weights");
-        for (size_t j = 0; j < sizeof rows / sizeof *rows; ++j, checks += 2)
+        for (size_t j = 0; j < sizeof rows / sizeof *rows; ++j, checks += 2 * ORDERS)
             failed += check_shape(rows[j], n, blocks, stream);
         must(cudaFree(blocks), "freeing weights");
         free(arranged);

@@ -34,8 +34,11 @@ static const struct gemm_kernel *chosen_kernel(const struct gemm_problem *proble
     return chosen;
 }
 
-static const struct shape { int m, n; } shapes[] = {{1, 72}, {70, 200}};
-enum { LINKS = 4, SMS = 4, SEEDS = 2 };
+/* One k-tile; two; three, in several tiles of rows and channels. On SMS SMs. */
+static const struct shape { int m, n; } shapes[] = {{3, 64}, {1, 72}, {70, 136}};
+/* Eight k-tiles, shared by a cluster of two CTAs. On MANY_SMS SMs. */
+static const struct shape in_clusters = {2, 512};
+enum { LINKS = 4, SMS = 4, MANY_SMS = 16, SEEDS = 2 };
 
 struct chain {
     struct w4a8_gemm_plan *plan;
@@ -49,11 +52,12 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                 void *stream) {
     const struct chain *c = self->state;
     (void)problem;
-    for (int i = 0; i < LINKS; ++i)
-        if (w4a8_gemm_plan_run(c->plan, stream, c->matrix[i], c->scale_a,
-                               c->written ? (void *)c->matrix[i] : (void *)c->blocks,
+    for (int i = 0; i < LINKS; ++i) {
+        const void *const before = c->matrix[i];
+        if (w4a8_gemm_plan_run(c->plan, stream, before, c->scale_a, c->written ? before : c->blocks,
                                c->matrix[i + 1]) != W4A8_GEMM_OK)
             return GEMM_LAUNCH_FAILED;
+    }
     return GEMM_OK;
 }
 
@@ -67,10 +71,10 @@ static struct w4a8_gemm_plan *new_plan(const struct shape *shape, int early) {
     return plan;
 }
 
-static void open_simulator(enum sim_schedule schedule, int seed) {
+static void open_simulator(int sms, enum sim_schedule schedule, int seed) {
     const struct backend_options options = {.type = GEMM_W4A8};
     struct backend_info info;
-    sim_configure(SMS, schedule, (uint64_t)seed);
+    sim_configure(sms, schedule, (uint64_t)seed);
     if (backend_open(&options, &info)) exit(3);
 }
 
@@ -91,7 +95,7 @@ static void make_matrices(struct chain *c, const struct shape *shape) {
 static void expect_chain(const struct shape *shape, int early, bool written,
                          enum sim_schedule schedule, int seed, const char *hazard) {
     struct chain c = {.written = written};
-    open_simulator(schedule, seed);
+    open_simulator(shape == &in_clusters ? MANY_SMS : SMS, schedule, seed);
     c.plan = new_plan(shape, early);
     make_matrices(&c, shape);
     const struct contender contender = {.name = "chain", .enqueue = enqueue, .state = &c};
@@ -102,9 +106,9 @@ static void expect_chain(const struct shape *shape, int early, bool written,
     const char *got = NULL, *file;
     int line;
     hazards_get(0, &got, &file, &line);
-    const int wrong = hazard ? 0
-                             : chain_count_wrong((const uint8_t *)c.matrix[0], c.matrix[LINKS],
-                                                 shape->m, shape->n, LINKS);
+    const int wrong = written ? 0
+                              : chain_count_wrong((const uint8_t *)c.matrix[0], c.scale_a,
+                                                  c.matrix[LINKS], shape->m, shape->n, LINKS);
     if (hazard)
         EXPECT(status == RUN_HAZARD && got && !strcmp(got, hazard), "%s, m = %d, %s: %s",
                chosen->variant, shape->m, schedule_names[schedule], said);
@@ -126,7 +130,7 @@ static void check_chains(const struct shape *shape) {
 /* What is no setting is refused; and a kernel without an early form runs in order. */
 static void expect_settings(void) {
     extern const struct gemm_kernel kernel_12_w4a8_wide_w4a8;
-    open_simulator(SCHEDULE_TIME, 1);
+    open_simulator(SMS, SCHEDULE_TIME, 1);
     struct w4a8_gemm_plan *plan = new_plan(&shapes[0], W4A8_GEMM_EARLY);
     const struct capture capture = capture_begin();
     EXPECT(w4a8_gemm_plan_set_early(NULL, 1) == W4A8_GEMM_BAD_ARGUMENT, "%s", "no plan");
@@ -152,10 +156,11 @@ int main(void) {
         chosen = kernels[i];
         for (size_t j = 0; j < sizeof shapes / sizeof *shapes; ++j)
             check_chains(&shapes[j]);
+        expect_chain(&in_clusters, W4A8_GEMM_EARLY, false, SCHEDULE_RANDOM, 1, NULL);
+        for (int schedule = SCHEDULE_TIME; schedule <= SCHEDULE_RANDOM; ++schedule)
+            expect_chain(&shapes[1], W4A8_GEMM_EARLY, true, (enum sim_schedule)schedule, 1,
+                         "early-access");
     }
-    for (int schedule = SCHEDULE_TIME; schedule <= SCHEDULE_RANDOM; ++schedule)
-        expect_chain(&shapes[1], W4A8_GEMM_EARLY, true, (enum sim_schedule)schedule, 1,
-                     "early-access");
     expect_settings();
     return expect_result();
 }
