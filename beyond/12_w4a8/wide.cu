@@ -3,8 +3,8 @@
  *
  * The idea: with hundreds of rows each weight is used hundreds of times, so this is 11's kernel.cu:
  * persistent CTAs, two consumers whose promotions run under each other's multiplications, and two
- * CTAs that share the larger operand's bytes. That operand is A here, because weights have half the
- * bytes. What it costs against FP8: the conversion. There are no registers for a second set of
+ * CTAs that share the bytes of A. They do not share weights, which ordinary loads read; see
+ * producer(). What it costs against FP8: the conversion. There are no registers for a second set of
  * fragments, so the conversion comes after the promotion. Both of them have to fit under the other
  * consumer's multiplications.
  */

@@ -5,8 +5,12 @@
  *
  * On the current device, for several shapes: a graph of LINKS runs of a plan, each of which reads
  * as its A what the run before it has written as its D. In order, early, and in turns; with a matrix
- * for each D, and with two matrices, of which a run overwrites the A of the run before it. Many
- * times each, and every last D is compared with what it is computed from.
+ * for each D, and with two, where a run overwrites the A of the run before it. Many times each, and
+ * every last D is compared with what it should be. How many runs can begin early is counted in the
+ * graph, and printed with a launch's CTAs and shared memory, which tell the kernels apart.
+ *
+ * The scales of A are there before a graph is launched. A run that did not wait for them would not
+ * be found here; the simulator finds it.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 3 no device.
  */
@@ -16,10 +20,17 @@
 
 #include "tests/library/w4a8_chain.h"
 
-enum { LINKS = 5, REPEATS = 40, PATIENCE_S = 120 };
+#if CUDART_VERSION < 13000
+#define cudaGraphGetEdges cudaGraphGetEdges_v2 /* its name until then */
+#endif
+
+enum { LINKS = 5, REPEATS = 40, PATIENCE_S = 60 };
 
 static const int rows[] = {1, 16, 30, 48, 64, 96};
-static const int columns[] = {72, 1024, 4096};
+static const struct {
+    int n, k;
+} weights[] = {{72, 144}, {1024, 2048}, {4096, 8192}, {14336, 4096}, {28672, 8192}};
+enum { FEW_ROWS = 64 }; /* up to here every kernel has an early form */
 
 /* Ends the program if a call of the runtime has failed. */
 static void must(cudaError_t status, const char *attempt) {
@@ -46,33 +57,52 @@ static const char *const order_names[ORDERS] = {"in order", "early", "in turns"}
 
 /* Device memory of a chain. Run i reads matrix[i] and writes matrix[i + 1]. */
 struct chain {
-    int m, n;
+    int m, n, k;
     const void *blocks;
     float *scale_a;
     void *matrix[LINKS + 1];
 };
 
+/* Runs of a captured chain that may begin before the one ahead has ended. Prints what runs. */
+static int early_runs(cudaGraph_t graph) {
+    cudaGraphNode_t nodes[LINKS], from[LINKS], to[LINKS];
+    cudaGraphEdgeData edges[LINKS];
+    size_t node_count = LINKS, edge_count = LINKS - 1;
+    struct cudaKernelNodeParams params;
+    int early = 0;
+    must(cudaGraphGetNodes(graph, nodes, &node_count), "reading a graph");
+    must(cudaGraphGetEdges(graph, from, to, edges, &edge_count), "reading a graph's edges");
+    must(cudaGraphKernelNodeGetParams(nodes[0], &params), "reading a graph's kernel");
+    for (size_t i = 0; i < edge_count; ++i)
+        early += edges[i].type == cudaGraphDependencyTypeProgrammatic;
+    printf("%u CTAs, %u bytes, %d of %d early", params.gridDim.x, params.sharedMemBytes, early,
+           LINKS - 1);
+    return early;
+}
+
+/* `*early`: see early_runs(). */
 static cudaGraphExec_t graph_of(struct w4a8_gemm_plan *plan, enum order order,
-                                const struct chain *chain, cudaStream_t stream) {
+                                const struct chain *chain, cudaStream_t stream, int *early) {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning a capture");
     for (int i = 0; i < LINKS; ++i) {
-        const bool early = order == EARLY || (order == IN_TURNS && i % 2 == 1);
-        if (w4a8_gemm_plan_set_early(plan, early ? W4A8_GEMM_EARLY : W4A8_GEMM_IN_ORDER) ||
+        const bool begins_early = order == EARLY || (order == IN_TURNS && i % 2 == 1);
+        if (w4a8_gemm_plan_set_early(plan, begins_early ? W4A8_GEMM_EARLY : W4A8_GEMM_IN_ORDER) ||
             w4a8_gemm_plan_run(plan, stream, chain->matrix[i], chain->scale_a, chain->blocks,
                                chain->matrix[i + 1]))
             must(cudaErrorUnknown, "running a plan");
     }
     must(cudaStreamEndCapture(stream, &graph), "ending a capture");
+    *early = early_runs(graph);
     must(cudaGraphInstantiate(&ready, graph, 0), "instantiating a graph");
     must(cudaGraphDestroy(graph), "destroying a graph");
     return ready;
 }
 
-/* Launches of the graph after which an element was wrong. `first`, `scales`: on the host. */
+/* Launches of the graph after which the last D was wrong. `first`, `right`: on the host. */
 static int wrong_launches(cudaGraphExec_t graph, const struct chain *chain, const uint8_t *first,
-                          const float *scales, cudaStream_t stream) {
+                          const uint16_t *right, cudaStream_t stream) {
     const size_t bytes = (size_t)chain->m * (size_t)chain->n * 2;
     uint16_t *const last = on_host(bytes);
     int wrong = 0;
@@ -85,44 +115,52 @@ static int wrong_launches(cudaGraphExec_t graph, const struct chain *chain, cons
         must(cudaMemcpyAsync(last, chain->matrix[LINKS], bytes, cudaMemcpyDeviceToHost, stream),
              "copying a result");
         must(cudaStreamSynchronize(stream), "waiting for a graph");
-        wrong += chain_count_wrong(first, scales, last, chain->m, chain->n, LINKS) > 0;
+        wrong += memcmp(last, right, bytes) != 0;
     }
     free(last);
     return wrong;
 }
 
 /* All chains of one shape; how many are wrong. */
-static int check_shape(int m, int n, const void *blocks, cudaStream_t stream) {
+static int check_shape(int m, int n, int k, const void *blocks, cudaStream_t stream) {
+    static const int expected[ORDERS] = {[EARLY] = LINKS - 1, [IN_TURNS] = LINKS / 2};
     const size_t bytes = (size_t)m * (size_t)n * 2, scale_bytes = sizeof(float) * (size_t)m;
     uint8_t *const first = on_host(bytes);
+    uint16_t *const right = on_host(bytes);
     float *const scales = on_host(scale_bytes);
-    struct chain chain = {.m = m, .n = n, .blocks = blocks, .scale_a = on_device(scale_bytes)};
+    struct chain chain = {
+        .m = m, .n = n, .k = k, .blocks = blocks, .scale_a = on_device(scale_bytes)};
     struct w4a8_gemm_plan *plan;
     void *own[LINKS + 1];
     int failed = 0;
     chain_fill(first, bytes, scales, m);
+    chain_compute(right, first, scales, m, n, k, LINKS);
     for (int i = 0; i <= LINKS; ++i)
         own[i] = on_device(bytes);
     must(cudaMemcpy(chain.scale_a, scales, scale_bytes, cudaMemcpyHostToDevice), "copying scales");
-    if (w4a8_gemm_plan_create(&plan, m, n, 2 * n, 2 * n, n))
-        must(cudaErrorUnknown, "making a plan");
+    if (w4a8_gemm_plan_create(&plan, m, n, k, 2 * n, n)) must(cudaErrorUnknown, "making a plan");
+    alarm(PATIENCE_S); /* a kernel that hangs would keep the GPU */
     for (int two = 0; two < 2; ++two) {
         for (int i = 0; i <= LINKS; ++i)
             chain.matrix[i] = own[two ? i % 2 : i];
         for (enum order order = IN_ORDER; order < ORDERS; ++order) {
-            const cudaGraphExec_t graph = graph_of(plan, order, &chain, stream);
-            const int wrong = wrong_launches(graph, &chain, first, scales, stream);
-            printf("%d x %d x %d, %d runs %s, %d matrices: %d of %d launches wrong\n", m, n, 2 * n,
-                   LINKS, order_names[order], two ? 2 : LINKS + 1, wrong, REPEATS);
+            int early;
+            printf("%d x %d x %d, %d runs %s, %d matrices: ", m, n, k, LINKS, order_names[order],
+                   two ? 2 : LINKS + 1);
+            const cudaGraphExec_t graph = graph_of(plan, order, &chain, stream, &early);
+            const int wrong = wrong_launches(graph, &chain, first, right, stream);
+            printf(", %d of %d launches wrong\n", wrong, REPEATS);
             must(cudaGraphExecDestroy(graph), "destroying a graph");
-            failed += wrong > 0;
+            failed += wrong > 0 || (m <= FEW_ROWS && early != expected[order]);
         }
     }
+    alarm(0);
     w4a8_gemm_plan_destroy(plan);
     for (int i = 0; i <= LINKS; ++i)
         must(cudaFree(own[i]), "freeing a matrix");
     must(cudaFree(chain.scale_a), "freeing scales");
     free(scales);
+    free(right);
     free(first);
     return failed;
 }
@@ -141,17 +179,16 @@ int main(void) {
                         "w4a8_gemm_early asks the library in the simulator\n");
         return 3;
     }
-    alarm(PATIENCE_S); /* a kernel that hangs would keep the GPU */
     srand(1);
     must(cudaStreamCreate(&stream), "creating a stream");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
-        const int n = columns[i];
-        const size_t bytes = w4a8_gemm_weight_bytes(n, 2 * n);
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; ++i) {
+        const int n = weights[i].n, k = weights[i].k;
+        const size_t bytes = w4a8_gemm_weight_bytes(n, k);
         void *const blocks = on_device(bytes), *const arranged = on_host(bytes);
-        if (!chain_weights(n, arranged)) must(cudaErrorMemoryAllocation, "arranging weights");
+        if (!chain_weights(n, k, arranged)) must(cudaErrorMemoryAllocation, "arranging weights");
         must(cudaMemcpy(blocks, arranged, bytes, cudaMemcpyHostToDevice), "copying weights");
         for (size_t j = 0; j < sizeof rows / sizeof *rows; ++j, checks += 2 * ORDERS)
-            failed += check_shape(rows[j], n, blocks, stream);
+            failed += check_shape(rows[j], n, k, blocks, stream);
         must(cudaFree(blocks), "freeing weights");
         free(arranged);
     }

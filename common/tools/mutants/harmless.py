@@ -36,7 +36,6 @@ ANY_ORDER = ("Before the barrier that follows, the order in which one thread ini
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
 ONE_BOX = "A part in one box follows signal_part(), which has waited for the store before it."
-AFTER_WAIT = "The registers are given away after the wait instead of before it."
 RULES = (
     # Groups: a wait counts them, and an empty one is complete at once.
     ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
@@ -62,8 +61,10 @@ RULES = (
      "need few: they only start later."),
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
-    (r"/12_w4a8/(kernel|pairs)", r"griddepcontrol_wait", "before the previous", AFTER_WAIT),
-    (r"/12_w4a8/(kernel|pairs)", r"^setmaxnreg_dec", "after the next", AFTER_WAIT),
+    (r"/12_w4a8/(kernel|pairs)", r"griddepcontrol_wait", "before the previous",
+     "The registers are given away after the wait instead of before it."),
+    (r"/12_w4a8/(kernel|pairs)", r"^setmaxnreg_dec", "after the next",
+     "The same exchange: the registers are given away after the wait."),
 
     # Chapter 13: in through_tma.cu a part is one box.
     ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
