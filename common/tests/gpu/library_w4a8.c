@@ -4,10 +4,11 @@
  *     build/gpu/library_w4a8
  *
  * On the current device, for several shapes: a graph of LINKS runs of a plan, each of which reads
- * as its A what the run before it has written as its D. In order, early, and in turns; with a matrix
- * for each D, and with two, where a run overwrites the A of the run before it. Many times each, and
- * every last D is compared with what it should be. How many runs can begin early is counted in the
- * graph, and printed with a launch's CTAs and shared memory, which tell the kernels apart.
+ * as its A what the run before it has written as its D. In order, early, and in turns; with a
+ * matrix for each D, and with two, where a run overwrites the A of the run before it. Many times
+ * each, and every last D is compared with what it should be. How many runs can begin early is
+ * counted in the graph, and printed with a launch's CTAs and shared memory, which tell the kernels
+ * apart.
  *
  * The scales of A are there before a graph is launched. A run that did not wait for them would not
  * be found here; the simulator finds it.
