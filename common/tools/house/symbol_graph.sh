@@ -4,7 +4,8 @@
 # BUILD/common/tests/house/sim_objects.txt.
 set -eu
 while read -r object; do
-    nm "$object" | sed "s|^|${object##*hopper_sim.dir/} |"
+    source=${object##*hopper_sim.dir/}
+    nm "$object" | sed "s|^|${source#./} |" # Ninja's paths begin with ./
 done <"$1" | awk '
     # units/tma_load.c.o -> sim/units; hooks.c.o -> sim
     function folder(object) { return object ~ /\// ? "sim/" substr(object, 1, index(object, "/") - 1) : "sim" }
