@@ -24,21 +24,9 @@ static uint16_t *got; /* room for any D */
 static int input_of(int index) { return index % INPUTS; }
 size_t bytes_of(int rows, int ld) { return (size_t)rows * (size_t)ld * sizeof(uint16_t); }
 
-void must(cudaError_t status, const char *attempt) {
-    if (status == cudaSuccess) return;
-    fprintf(stderr, "library: %s: %s\n", attempt, cudaGetErrorString(status));
-    exit(1);
-}
-
 static void *page_locked(size_t bytes) {
     void *memory = NULL;
     must(cudaMallocHost(&memory, bytes), "allocating page-locked memory");
-    return memory;
-}
-
-void *on_device(size_t bytes) {
-    void *memory = NULL;
-    must(cudaMalloc(&memory, bytes), "allocating device memory");
     return memory;
 }
 

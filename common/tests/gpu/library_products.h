@@ -7,11 +7,11 @@
 #ifndef TESTS_GPU_LIBRARY_PRODUCTS_H
 #define TESTS_GPU_LIBRARY_PRODUCTS_H
 
-#include <cuda_runtime.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "hopper_gemm.h"
+#include "tests/gpu/runtime.h"
 
 /* `deep`: hopper_gemm_workspace() has to ask for some. */
 struct shape {
@@ -52,9 +52,6 @@ static inline int type_of(int index) { return index / SHAPES % TYPES; }
 /* Lines printed, and those with something wrong. */
 extern int checks, wrong_checks;
 
-/* A failed call of the runtime ends the program. */
-void must(cudaError_t status, const char *attempt);
-void *on_device(size_t bytes);
 uint16_t *matrix_on_device(int off, int rows, int ld);
 /* k x k, with NaN in the padding of its rows. */
 uint16_t *unit_on_device(int type, int k, int ld);
