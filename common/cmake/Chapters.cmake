@@ -1,28 +1,32 @@
-# Chapters: what one line chapter(...) in the top CMakeLists.txt means, and the programs made of it.
+# Chapters: what one line chapter(...) means, and the programs made of it.
 #
 #   chapter(06_wgmma STEPS kernel two_warpgroups VARIANTS two_warpgroups:two_warpgroups.cu rs:rs.cu)
 #   chapter(beyond/10_stream_k SELECTION select.c LIBRARY library.c VARIANTS coop256:kernel.cu ...)
 #   chapter(beyond/13_two_gpus TYPES bf16 GPUS 2)
 #
 # declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
-# that this C file picks for a problem; a LIBRARY is the C file of what other projects call. STEPS are the kernels that the tour runs, in the order in
-# which they are read: names of variants, and `kernel` for the chapter's own (default: that one).
-# The first of them builds on the step before it, or on FROM, such as 08_persistent_pingpong:persistent.
-# Steps can record a timeline, and so can the variants in TRACED. TYPES are the element types that
-# its kernels are compiled for (default: fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the
-# number of GPUs that they need (default: 1). The directories common/sim and common/gpu then each
-# call add_chapters(); they are different directories because there the same .cu files are of
-# different languages, and CMake keeps a source's language per directory.
+# that this C file picks for a problem; a LIBRARY is the C file of what other projects call. STEPS
+# are the kernels that a tour runs, in the order in which they are read: names of variants, and
+# `kernel` for the chapter's own (default: that one). The first of them builds on the step before
+# it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
+# the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
+# fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1).
+#
+# There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
+# absent. HOPPER_HOUSE is what the names of a house's targets, tests and programs end with: nothing,
+# or _beyond; HOPPER_INCLUDES is where its kernels find headers besides common/. Each house calls
+# add_chapters() once for each backend, in different directories, because there the same .cu files
+# are of different languages, and CMake keeps a source's language per directory.
+set(HOPPER_HOUSE "")
+set(HOPPER_INCLUDES "")
 
 # The element types, in the order of enum gemm_type.
 set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 
-# The chapters' directories; the names of their programs, which are the last part of these; and
-# every kernel to be compiled, as directory|label|file|macros. The label is the variant's name, empty
-# for the chapter's own kernel. A chapter with a SELECTION has variants only.
-set_property(GLOBAL PROPERTY HOPPER_CHAPTERS "")
-set_property(GLOBAL PROPERTY HOPPER_PROGRAMS "")
-set_property(GLOBAL PROPERTY HOPPER_KERNELS "")
+# Of each house, with its suffix: the chapters' directories, HOPPER_CHAPTERS; the names of their
+# programs, which are the last part of these, HOPPER_PROGRAMS; and every kernel to be compiled, as
+# directory|label|file|macros, HOPPER_KERNELS. The label is the variant's name, empty for the
+# chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
   cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
@@ -52,8 +56,8 @@ function(chapter directory)
     message(FATAL_ERROR "chapter(${directory}): GPUS ${ARG_GPUS}: not a number of GPUs")
   endif()
   cmake_path(GET directory FILENAME program)
-  set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS ${directory})
-  set_property(GLOBAL APPEND PROPERTY HOPPER_PROGRAMS ${program})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE} ${directory})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE} ${program})
   if(NOT ARG_STEPS)
     set(ARG_STEPS kernel)
   endif()
@@ -91,7 +95,7 @@ function(chapter directory)
   # The steps first, in their order.
   list(REMOVE_ITEM labels ${ARG_STEPS})
   foreach(label IN LISTS ARG_STEPS labels)
-    set_property(GLOBAL APPEND PROPERTY HOPPER_KERNELS "${entry_${label}}")
+    set_property(GLOBAL APPEND PROPERTY HOPPER_KERNELS${HOPPER_HOUSE} "${entry_${label}}")
   endforeach()
 endfunction()
 
@@ -129,7 +133,7 @@ function(add_kernel_objects prefix language entry suffix symbol)
     set(object ${prefix}_${name}_${type})
     list(APPEND objects ${object})
     add_library(${object} OBJECT ${source})
-    target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+    target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
     target_compile_definitions(${object} PRIVATE
       GEMM_KERNEL=${name}_${type} GEMM_BF16_ELEMENTS=$<NOT:$<STREQUAL:${type},fp16>>
       TRACE=$<STREQUAL:${suffix},_trace> ${macros})
@@ -219,7 +223,8 @@ endfunction()
 # stay.
 function(add_chapter_library target language directory file objects services)
   add_library(${target}_object OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
-  target_include_directories(${target}_object PRIVATE ${PROJECT_SOURCE_DIR}/common)
+  target_include_directories(${target}_object PRIVATE ${PROJECT_SOURCE_DIR}/common
+    ${HOPPER_INCLUDES})
   list(APPEND objects $<TARGET_OBJECTS:${target}_object>)
   if(language STREQUAL "CUDA")
     add_library(${target}_open STATIC ${objects} $<TARGET_OBJECTS:${services}>)
@@ -242,16 +247,17 @@ function(add_chapter_library target language directory file objects services)
   target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR}/${directory})
 endfunction()
 
-# Makes, in the calling directory, the objects of all kernels, the program of every chapter, and the
-# tour. `libraries`: what a program is linked with besides its kernels; `services`: what a library of
-# kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter with a
-# LIBRARY, <backend>_tour, and <backend>_kernels, a library of all kernels with the tour's table,
-# for tests with a main of their own. Within another project the library is all there is.
+# Makes, in the calling directory, the objects of a house's kernels, the program of every chapter, and
+# the house's tour. `libraries`: what a program is linked with besides its kernels; `services`: what
+# a library of kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter
+# with a LIBRARY, <backend>_tour<house>, and <backend>_kernels<house>, a library of the house's
+# kernels with their table, for programs with a main of their own. The tour of beyond/ has all
+# chapters, and so has <backend>_kernels_all. Within another project the library is all there is.
 function(add_chapters backend language libraries services)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
-  get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS)
-  get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS)
+  get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
+  get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
   set(all_rows "")
   set(all_objects "")
   foreach(chapter IN LISTS chapters)
@@ -275,7 +281,8 @@ function(add_chapters backend language libraries services)
       if(selection AND label STREQUAL "") # a C file that has the kernels of all types
         set(object ${backend}_kernel_${program})
         add_library(${object} OBJECT ${PROJECT_SOURCE_DIR}/${chapter}/${selection})
-        target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+        target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common
+          ${HOPPER_INCLUDES})
         list(APPEND rows "${chapter}|kernel_${program}||${step}")
         list(APPEND objects $<TARGET_OBJECTS:${object}>)
         continue()
@@ -285,7 +292,7 @@ function(add_chapters backend language libraries services)
         list(APPEND objects $<TARGET_OBJECTS:${object}>)
         if(language STREQUAL "CUDA")
           add_ptxas_check(${object})
-          set_property(GLOBAL APPEND PROPERTY HOPPER_GPU_KERNELS ${object})
+          set_property(GLOBAL APPEND PROPERTY HOPPER_GPU_KERNELS${HOPPER_HOUSE} ${object})
         endif()
       endforeach()
       # Timelines are drawn of the steps. On the GPU that takes a second
@@ -324,16 +331,64 @@ function(add_chapters backend language libraries services)
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()
   endif()
-  write_registry(${registries}/registry_tour.c true "${all_rows}")
-  add_library(${backend}_kernel_objects STATIC ${all_objects})
-  set_target_properties(${backend}_kernel_objects PROPERTIES LINKER_LANGUAGE ${language})
-  # The table is compiled into each program that asks for it, because nothing in front of the
-  # harness refers to it and the linker would leave it in a library.
-  add_library(${backend}_kernels INTERFACE)
-  target_sources(${backend}_kernels INTERFACE ${registries}/registry_tour.c)
-  target_link_libraries(${backend}_kernels INTERFACE ${backend}_kernel_objects ${libraries})
-  add_executable(${backend}_tour)
-  set_target_properties(${backend}_tour PROPERTIES
-    OUTPUT_NAME tour RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
-  target_link_libraries(${backend}_tour PRIVATE ${backend}_kernels)
+  set(kernels ${backend}_kernels${HOPPER_HOUSE})
+  add_library(${kernels}_objects STATIC ${all_objects})
+  set_target_properties(${kernels}_objects PROPERTIES LINKER_LANGUAGE ${language})
+  add_kernel_table(${kernels} "${all_rows}" ${kernels}_objects ${libraries})
+  if(HOPPER_HOUSE)
+    get_property(rows_before GLOBAL PROPERTY HOPPER_ROWS_${backend})
+    set(kernels ${backend}_kernels_all)
+    add_kernel_table(${kernels} "${rows_before};${all_rows}" ${backend}_kernels_objects
+      ${backend}_kernels${HOPPER_HOUSE}_objects ${libraries})
+  else()
+    set_property(GLOBAL PROPERTY HOPPER_ROWS_${backend} ${all_rows})
+  endif()
+  add_executable(${backend}_tour${HOPPER_HOUSE})
+  set_target_properties(${backend}_tour${HOPPER_HOUSE} PROPERTIES OUTPUT_NAME tour${HOPPER_HOUSE}
+    RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
+  target_link_libraries(${backend}_tour${HOPPER_HOUSE} PRIVATE ${kernels})
+endfunction()
+
+# A library of kernels with their table, for the calling directory. The table is compiled into each
+# program that asks for it, because nothing in front of the harness refers to it and the linker would
+# leave it in a library.
+function(add_kernel_table target rows)
+  set(table ${CMAKE_CURRENT_BINARY_DIR}/registry_of_${target}.c)
+  write_registry(${table} true "${rows}")
+  add_library(${target} INTERFACE)
+  target_sources(${target} INTERFACE ${table})
+  target_link_libraries(${target} INTERFACE ${ARGN})
+endfunction()
+
+# Where the GPU programs are not built, their targets say what is missing, instead of being unknown.
+function(add_missing_gpu_programs)
+  if(HOPPER_GPU_PROGRAMS)
+    return()
+  endif()
+  foreach(program IN LISTS ARGN)
+    set(instead "")
+    if(TARGET sim_${program})
+      set(instead "; without one: --target sim_${program}")
+    endif()
+    add_custom_target(gpu_${program}
+      COMMAND ${CMAKE_COMMAND} -E echo "gpu_${program}: ${HOPPER_NO_GPU}${instead}"
+      COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+  endforeach()
+endfunction()
+
+# Targets tour_programs<house> and tour<house>: the tour of a house, built and run, on the GPU if
+# there is one, else simulated.
+function(add_tour_target)
+  set(names sim_tour${HOPPER_HOUSE})
+  set(paths ${PROJECT_BINARY_DIR}/sim/tour${HOPPER_HOUSE})
+  if(HOPPER_GPU_PROGRAMS)
+    list(PREPEND names gpu_tour${HOPPER_HOUSE})
+    list(PREPEND paths ${PROJECT_BINARY_DIR}/gpu/tour${HOPPER_HOUSE})
+  endif()
+  add_custom_target(tour_programs${HOPPER_HOUSE} DEPENDS ${names})
+  add_custom_target(tour${HOPPER_HOUSE}
+    COMMAND ${PROJECT_SOURCE_DIR}/common/cmake/run_tour.sh
+            ${PROJECT_BINARY_DIR}/report${HOPPER_HOUSE} ${ARGN} ${paths}
+    USES_TERMINAL VERBATIM)
+  add_dependencies(tour${HOPPER_HOUSE} tour_programs${HOPPER_HOUSE})
 endfunction()

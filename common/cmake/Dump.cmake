@@ -1,9 +1,10 @@
-# Targets ptx and sass: the machine's view of every kernel, for reading.
+# Targets ptx and sass, or with a house's suffix behind the name: the machine's view of its kernels,
+# for reading.
 
 # `objects`: the object libraries of the kernels. SASS is read out of the object files that the
 # programs are linked of; PTX is not in them (they hold code for sm_90a alone), so it is compiled
 # again, with the same options.
-function(add_dump_targets objects)
+function(add_dump_targets house objects)
   get_filename_component(bin ${CMAKE_CUDA_COMPILER} DIRECTORY)
   find_program(HOPPER_CUOBJDUMP cuobjdump HINTS ${bin})
   set(sass_commands "")
@@ -17,22 +18,22 @@ function(add_dump_targets objects)
          > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
     list(APPEND ptx_commands
          COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo
-                 -I${PROJECT_SOURCE_DIR}/common
+                 -I${PROJECT_SOURCE_DIR}/common -I${PROJECT_SOURCE_DIR}/beyond
                  ${macros} ${source} -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
   endforeach()
   if(NOT objects)
     return()
   endif()
-  add_custom_target(ptx
+  add_custom_target(ptx${house}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/ptx ${ptx_commands}
     COMMENT "PTX of every kernel: ${PROJECT_BINARY_DIR}/ptx" VERBATIM COMMAND_EXPAND_LISTS)
   if(HOPPER_CUOBJDUMP)
-    add_custom_target(sass
+    add_custom_target(sass${house}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/sass ${sass_commands}
       COMMENT "SASS of every kernel: ${PROJECT_BINARY_DIR}/sass" VERBATIM COMMAND_EXPAND_LISTS)
-    add_dependencies(sass ${objects})
+    add_dependencies(sass${house} ${objects})
   else()
-    add_custom_target(sass
+    add_custom_target(sass${house}
       COMMAND ${CMAKE_COMMAND} -E echo
               "cuobjdump is missing: install cuda-cuobjdump and configure again"
       COMMAND ${CMAKE_COMMAND} -E false VERBATIM)

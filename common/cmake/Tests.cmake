@@ -1,0 +1,229 @@
+# The tests' functions, for both houses.
+
+# Adds a test with the label `area`, and lets the target check_<area> build what it needs and run it:
+#
+#   check(sim NAME unit_mbarrier COMMAND unit_mbarrier TARGETS unit_mbarrier TIMEOUT 60)
+#
+#   cmake --build build --target check_sim      builds and runs one area
+#   ctest --test-dir build -L sim               runs it, if it is built
+#
+# LABELS adds further labels, PROPERTIES anything that set_tests_properties() takes. A test with the
+# label `long` is not part of the preset `test`, only of `test-all`. In beyond/ the areas' names, and
+# those of tests that both houses have, end with _beyond.
+function(check area)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;TIMEOUT" "COMMAND;TARGETS;LABELS;PROPERTIES")
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_COMMAND OR NOT ARG_TIMEOUT)
+    message(FATAL_ERROR "check(${area} ${ARGN}): needs NAME, COMMAND and TIMEOUT")
+  endif()
+  string(APPEND area "${HOPPER_HOUSE}")
+  foreach(label IN LISTS ARG_LABELS)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/common/tests/${label}) # check_${label} would run it without building it
+      message(FATAL_ERROR "check(${area} NAME ${ARG_NAME}): ${label} is an area")
+    endif()
+  endforeach()
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${ARG_NAME} PROPERTIES
+    LABELS "${area};${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_CHECKED${HOPPER_HOUSE} ${area})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_CHECKED_TARGETS_${area} ${ARG_TARGETS})
+endfunction()
+
+# The targets check_<area> of the house's tests.
+function(add_check_targets)
+  get_property(areas GLOBAL PROPERTY HOPPER_CHECKED${HOPPER_HOUSE})
+  list(REMOVE_DUPLICATES areas)
+  foreach(area IN LISTS areas)
+    get_property(targets GLOBAL PROPERTY HOPPER_CHECKED_TARGETS_${area})
+    add_custom_target(check_${area}
+      COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR} --label-regex "^${area}$"
+              --output-on-failure --no-tests=error --parallel 2
+      USES_TERMINAL VERBATIM)
+    if(targets)
+      list(REMOVE_DUPLICATES targets)
+      add_dependencies(check_${area} ${targets})
+    endif()
+  endforeach()
+endfunction()
+
+# Sizes, inputs and schedules through every kernel of the house: build/sim/sweep<house>, and
+# build/gpu/sweep<house> on a GPU.
+set(HOPPER_SWEEP_SOURCES "")
+foreach(source IN ITEMS sweep sweep_edges sweep_flight sweep_random sweep_repeat)
+  list(APPEND HOPPER_SWEEP_SOURCES ${PROJECT_SOURCE_DIR}/common/tests/sweep/${source}.c)
+endforeach()
+function(add_sweep)
+  foreach(backend IN ITEMS sim gpu)
+    if(backend STREQUAL "gpu" AND NOT HOPPER_GPU_PROGRAMS)
+      continue()
+    endif()
+    set(target ${backend}_sweep${HOPPER_HOUSE})
+    add_executable(${target} ${HOPPER_SWEEP_SOURCES})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME sweep${HOPPER_HOUSE}
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${backend})
+    target_link_libraries(${target} PRIVATE ${backend}_kernels${HOPPER_HOUSE})
+  endforeach()
+  if(HOPPER_GPU_PROGRAMS)
+    set_target_properties(gpu_sweep${HOPPER_HOUSE} PROPERTIES LINKER_LANGUAGE CUDA)
+  endif()
+
+  # Two tests for every chapter and variant; fewer runs under the sanitizers, which are ten times as
+  # slow.
+  set(triples 40)
+  if(HOPPER_SANITIZE)
+    set(triples 16)
+  endif()
+  get_property(swept GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
+  foreach(kernel IN LISTS swept)
+    string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${kernel}")
+    set(label "${CMAKE_MATCH_2}")
+    set(directory "${CMAKE_MATCH_1}")
+    cmake_path(GET directory FILENAME program)
+    set(options --chapter ${program})
+    set(name sweep_${program})
+    if(label)
+      list(APPEND options --variant ${label})
+      string(APPEND name _${label})
+    endif()
+    check(sweep NAME ${name} COMMAND sim_sweep${HOPPER_HOUSE} ${options} --triples ${triples}
+      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+    # The second: a k that goes around the ring more than twice, and many tiles for one SM.
+    check(sweep NAME ${name}_long_k
+      COMMAND sim_sweep${HOPPER_HOUSE} ${options} --triples 4 --long-k --sms 1
+      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+  endforeach()
+  # All kernels and variants on the same random shapes.
+  check(sweep NAME sweep_random${HOPPER_HOUSE}
+    COMMAND sim_sweep${HOPPER_HOUSE} --variant all --random 6 --largest 140
+    TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 300)
+endfunction()
+
+# No false alarms: random problems and schedules through every kernel; build/sim/soak<house> --soak
+# SECONDS goes on for longer. Two halves, so that they run side by side.
+function(add_soak)
+  set(target sim_soak${HOPPER_HOUSE})
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/common/tests/sim/soak.c)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME soak${HOPPER_HOUSE} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+  target_link_libraries(${target} PRIVATE sim_kernels${HOPPER_HOUSE})
+  set(trials 1000)
+  if(HOPPER_SANITIZE)
+    set(trials 100)
+  endif()
+  foreach(seed IN ITEMS 1 2)
+    check(sim NAME soak_${seed}${HOPPER_HOUSE} COMMAND ${target} --trials ${trials} --seed ${seed}
+      TARGETS ${target} LABELS soak TIMEOUT 600)
+  endforeach()
+endfunction()
+
+# Kernels, as chapter or chapter:variant, that must not cost a bank conflict.
+function(add_conflicts)
+  set(target sim_conflicts${HOPPER_HOUSE})
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/common/tests/sim/sim_conflicts.c)
+  target_link_libraries(${target} PRIVATE sim_kernels${HOPPER_HOUSE})
+  check(sim NAME ${target} COMMAND ${target} ${ARGN} TARGETS ${target} TIMEOUT 120)
+endfunction()
+
+# The sweep on a GPU of the house's kernels with random_delays.h in front of them:
+# build/gpu/sweep_delays<house>, which compiles every kernel once more and is built by its own target
+# alone. Not held to ptxas_check.sh: what has to sleep need not keep its registers.
+function(add_sweep_delays)
+  get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
+  get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
+  set(rows "")
+  set(delayed "")
+  foreach(chapter IN LISTS chapters)
+    get_property(selection GLOBAL PROPERTY HOPPER_SELECTION_${chapter})
+    if(selection)
+      cmake_path(GET chapter FILENAME program)
+      list(APPEND rows "${chapter}|kernel_${program}||true")
+      list(APPEND delayed $<TARGET_OBJECTS:gpu_kernel_${program}>)
+    endif()
+    foreach(kernel IN LISTS kernels)
+      string(REGEX MATCH "^[^|]*" directory "${kernel}")
+      if(NOT directory STREQUAL chapter OR NOT kernel MATCHES "\\.cu\\|") # a selection is C
+        continue()
+      endif()
+      add_kernel_objects(gpu_delayed CUDA "${kernel}" "" symbol)
+      foreach(object IN LISTS symbol_objects)
+        target_compile_options(${object} PRIVATE
+          "SHELL:-include ${PROJECT_SOURCE_DIR}/common/tests/gpu/random_delays.h")
+        set_target_properties(${object} PROPERTIES EXCLUDE_FROM_ALL ON)
+        list(APPEND delayed $<TARGET_OBJECTS:${object}>)
+      endforeach()
+      list(APPEND rows "${chapter}|${symbol}||true")
+    endforeach()
+  endforeach()
+  write_registry(${CMAKE_CURRENT_BINARY_DIR}/registry.c true "${rows}")
+  add_gpu_program(sweep_delays${HOPPER_HOUSE} ${HOPPER_SWEEP_SOURCES}
+    ${CMAKE_CURRENT_BINARY_DIR}/registry.c ${delayed})
+  target_link_libraries(gpu_sweep_delays${HOPPER_HOUSE} PRIVATE gpu_program)
+  set_target_properties(gpu_sweep_delays${HOPPER_HOUSE} PROPERTIES EXCLUDE_FROM_ALL ON)
+endfunction()
+
+# A program that only a GPU can run: gpu_<name>, as build/gpu/<name>.
+function(add_gpu_program name)
+  add_executable(gpu_${name} ${ARGN})
+  set_target_properties(gpu_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/gpu LINKER_LANGUAGE CUDA)
+  target_compile_definitions(gpu_${name} PRIVATE PROGRAM="${name}") # of runtime.h
+endfunction()
+
+# Without a GPU such a program says so and ends with 3. COMMAND: what it is run with.
+function(check_without_gpu name)
+  check(gpu NAME gpu_${name}_without_gpu
+    COMMAND ${CMAKE_COMMAND} -E env CUDA_VISIBLE_DEVICES= sh -c
+            [=["$@" 2>&1 | grep -q 'no CUDA device' && { "$@"; test $? -eq 3; }]=]
+            sh $<TARGET_FILE:gpu_${name}> ${ARGN}
+    TARGETS gpu_${name} TIMEOUT 60)
+endfunction()
+
+# Without a GPU, or a toolkit, the house's programs say what is missing.
+function(check_programs_without_gpu)
+  get_property(programs GLOBAL PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE})
+  set(scripts ${PROJECT_SOURCE_DIR}/common/tests/build)
+  if(HOPPER_GPU_PROGRAMS)
+    foreach(program IN ITEMS ${programs} tour${HOPPER_HOUSE})
+      check(build NAME build_no_gpu_${program}
+        COMMAND ${scripts}/no_gpu.sh ${PROJECT_BINARY_DIR} ${program}
+        TARGETS gpu_${program} sim_${program} TIMEOUT 60)
+    endforeach()
+  else()
+    list(GET programs 0 program)
+    foreach(program IN ITEMS tour${HOPPER_HOUSE} compare${HOPPER_HOUSE} ${program})
+      check(build NAME build_no_toolkit_${program}
+        COMMAND ${scripts}/no_toolkit.sh ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} gpu_${program}
+        TIMEOUT 60 PROPERTIES RUN_SERIAL ON) # a build in the build directory
+    endforeach()
+  endif()
+endfunction()
+
+# Kernels that take a wgmma's first operand from registers keep their fragments there. `program`: the
+# chapter; then the object libraries of its kernels.
+function(check_fragments program)
+  find_program(HOPPER_CUOBJDUMP cuobjdump)
+  if(NOT HOPPER_CUOBJDUMP OR NOT Python3_Interpreter_FOUND)
+    return()
+  endif()
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  check(build NAME build_fragments_kept_${program}
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/common/tests/build/fragments_kept.py
+            ${HOPPER_CUOBJDUMP} ${objects}
+    TARGETS gpu_${program} TIMEOUT 120)
+endfunction()
+
+# The house's gallery of broken kernels (tools/mutants) against its verdicts. The preset `test` takes a
+# sample of each, drawn from the commit's hash, `test-all` everything; ctest may use two cores, and
+# each of these takes both.
+function(add_gallery_tests)
+  set(sample 24)
+  foreach(list IN ITEMS MUTANTS REMOVED RIGHT_VARIANTS)
+    string(TOLOWER ${list} name)
+    get_property(command GLOBAL PROPERTY HOPPER_${list}${HOPPER_HOUSE})
+    set(properties TARGETS mutant_run TIMEOUT 3000
+                   PROPERTIES PROCESSORS 2 ENVIRONMENT MUTANTS=)
+    check(mutants NAME ${name}${HOPPER_HOUSE}_sample
+      COMMAND ${command} --jobs 2 --sample ${sample} ${properties})
+    check(mutants NAME ${name}${HOPPER_HOUSE}_all LABELS long
+      COMMAND ${command} --jobs 2 ${properties})
+  endforeach()
+endfunction()
