@@ -282,7 +282,10 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
                        struct kernel_result *result) {
     char label[96];
     const struct contender contender = contender_of_kernel(kernel);
-    *result = (struct kernel_result){.kernel = kernel, .code = EXIT_WRONG, .cycles = -1};
+    *result = (struct kernel_result){.kernel = kernel,
+                                     .size = {e->operands.m, e->operands.n, e->operands.k},
+                                     .code = EXIT_WRONG,
+                                     .cycles = -1};
     kernel_label(kernel, label, sizeof label);
     if (!experiment_poison(e, kernel, 0)) return;
     backend_range_begin(label);

@@ -16,6 +16,7 @@ struct problem_size {
 /* What came of one kernel. */
 struct kernel_result {
     const struct gemm_kernel *kernel;
+    struct problem_size size;
     const char *selected; /* the variant that a kernel with select() has picked; NULL: no choice */
     int before;           /* index of the result of the step that it builds on; -1: none here */
     struct kernel_info info;

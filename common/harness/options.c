@@ -227,6 +227,8 @@ static bool apply(struct options *options, const char *name, const char *value) 
     struct backend_setting *const setting = find_setting(name);
     if (refuse_elsewhere(name)) return false;
     if (setting) return read_setting(setting, value);
+    static const char *const extents[] = {"--m", "--n", "--k", "--size"};
+    if (find_name(name, extents, 4) >= 0) options->usual_extents = false;
     if (!strcmp(name, "--m")) return read_int(name, value, LARGEST_EXTENT, &options->m);
     if (!strcmp(name, "--n")) return read_int(name, value, LARGEST_EXTENT, &options->n);
     if (!strcmp(name, "--k")) return read_int(name, value, LARGEST_EXTENT, &options->k);
@@ -404,6 +406,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
+    options->usual_extents = true;
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

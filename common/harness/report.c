@@ -20,10 +20,12 @@ int report_gpus(const struct report *r, const struct gemm_kernel *kernel) {
     return kernel && kernel->layout != LAYOUT_ONE_DEVICE ? r->device->gpus_open : 1;
 }
 
+static double multiplications(struct problem_size size) { return (double)size.m * size.n * size.k; }
+
 double tensor_core_utilization(const struct report *r, const struct gemm_kernel *kernel,
-                               double cycles) {
+                               struct problem_size size, double cycles) {
     if (!(cycles > 0)) return 0;
-    const double flops = 2.0 * r->size.m * r->size.n * r->size.k;
+    const double flops = 2 * multiplications(size);
     const int sms = report_gpus(r, kernel) * r->device->sm_count;
     return flops / (sms * flops_per_cycle(r->type) * cycles);
 }
@@ -51,7 +53,7 @@ static void print_speed(FILE *out, const struct report *r, const struct gemm_ker
         fprintf(out, " %5.1f%%", 100 * speed->tflops / cublas->tflops);
     else
         fprintf(out, " %6s", "-");
-    const double used = tensor_core_utilization(r, kernel, speed->cycles);
+    const double used = tensor_core_utilization(r, kernel, r->size, speed->cycles);
     if (used > 0)
         fprintf(out, " %4.1f%% %5.0f", 100 * used, speed->clock_mhz);
     else
@@ -81,7 +83,8 @@ static double gain(const struct report *r, const struct kernel_result *result) {
     if (now->sustained.ms > 0 && then->sustained.ms > 0)
         return then->sustained.ms / now->sustained.ms;
     return is_simulated(r) && result->cycles > 0 && before->cycles > 0
-               ? before->cycles / result->cycles
+               ? multiplications(result->size) / result->cycles /
+                     (multiplications(before->size) / before->cycles)
                : 0;
 }
 
@@ -169,7 +172,7 @@ void report_table(const struct report *r, FILE *out) {
         print_timing(out, r, result->kernel, &result->timing);
         if (is_simulated(r) && result->cycles > 0)
             fprintf(out, " | %16.0f %14.1f%%", result->cycles,
-                    100 * tensor_core_utilization(r, result->kernel, result->cycles));
+                    100 * tensor_core_utilization(r, result->kernel, result->size, result->cycles));
         else if (is_simulated(r))
             fprintf(out, " | %16s %15s", "-", "-");
         if (gains) print_gain(out, gain(r, result));
@@ -220,7 +223,7 @@ int report_rows(const struct report *r, struct report_row *rows) {
             .technique = result->kernel->technique,
             .verified = result->code == EXIT_VERIFIED,
             .cycles = cycles > 0 ? cycles : 0,
-            .utilization = tensor_core_utilization(r, result->kernel, cycles),
+            .utilization = tensor_core_utilization(r, result->kernel, result->size, cycles),
             .registers = result->info.registers > 0 ? result->info.registers : 0,
             .smem_bytes = result->kernel->smem_bytes};
         fill_timing(&rows[count++], &result->timing);
@@ -231,7 +234,7 @@ int report_rows(const struct report *r, struct report_row *rows) {
             .name = r->baselines[i].contender.name,
             .baseline = true,
             .cycles = timing->burst.cycles,
-            .utilization = tensor_core_utilization(r, NULL, timing->burst.cycles)};
+            .utilization = tensor_core_utilization(r, NULL, r->size, timing->burst.cycles)};
         fill_timing(&rows[count++], timing);
     }
     return count;

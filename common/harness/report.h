@@ -36,6 +36,6 @@ double result_cycles(const struct kernel_result *result);
 int report_gpus(const struct report *report, const struct gemm_kernel *kernel);
 /* FLOPs / (SMs * 4096 * cycles), of e4m3 8192, without padding; 0: not known. */
 double tensor_core_utilization(const struct report *report, const struct gemm_kernel *kernel,
-                               double cycles);
+                               struct problem_size size, double cycles);
 
 #endif

@@ -127,7 +127,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", \"backend\": ", out);
     json_string(out, r->device->backend);
     fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",
-            r->size.m, r->size.n, r->size.k, type_names[r->type],
+            result->size.m, result->size.n, result->size.k, type_names[r->type],
             result->code == EXIT_VERIFIED ? "true" : "false");
     json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
     fputs(", ", out);
@@ -144,7 +144,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
         fputs("null, ", out);
     json_number(out, "cycles", cycles, cycles > 0);
     fputs(", ", out);
-    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, kernel, cycles),
+    json_number(out, "tensor_core_utilization", tensor_core_utilization(r, kernel, result->size, cycles),
                 cycles > 0);
     if (kernel->layout != LAYOUT_ONE_DEVICE) fprintf(out, ", \"gpus\": %d", report_gpus(r, kernel));
     fputs(", ", out);

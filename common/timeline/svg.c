@@ -35,9 +35,16 @@ static void note_kinds(const struct track *track, const struct panel *panels, in
     }
 }
 
+/* With the extents if the timeline that was recorded last has others. */
 static void full_name(const struct timeline *timeline, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s", timeline->name, timeline->variant[0] ? " " : "",
-             timeline->variant);
+    const struct timeline *last = timeline;
+    while (last->next)
+        last = last->next;
+    const int length = snprintf(text, size, "%s%s%s", timeline->name,
+                                timeline->variant[0] ? " " : "", timeline->variant);
+    if (timeline->m == last->m && timeline->n == last->n && timeline->k == last->k) return;
+    snprintf(text + length, size - (size_t)length, ", %d \u00d7 %d \u00d7 %d", timeline->m,
+             timeline->n, timeline->k);
 }
 
 /* ---- one stage ---- */
