@@ -1,7 +1,7 @@
 #!/bin/sh
-# arrows.sh include_graph.sh FOLDER-OF-COMMON OBJECTS symbol_graph.sh: the folders' #includes point
+# arrows.sh include_graph.sh REPOSITORY OBJECTS symbol_graph.sh: the folders' #includes point
 # the way that arrows.txt says, which has no circle, and so do the calls between the simulator's
-# folders. One symbol may point up: the table through which the core asks those above it.
+# folders. No rule, "*" included, lets a folder outside beyond/ use one of beyond/. One symbol may point up: the table through which the core asks those above it.
 set -u
 allowed=$(dirname "$0")/arrows.txt
 failed=0
@@ -13,14 +13,19 @@ echo "$pairs" | tsort >/dev/null 2>&1 || { echo "arrows.txt has a circle"; faile
 
 # judge WHAT: complains about every arrow on stdin that no rule allows.
 judge() {
-    judged=0
-    while read -r from _ to rest; do
-        echo "$rules" | grep -q "^$from -> .*[*]" && continue
-        echo "$pairs" | grep -qx "$from $to" && continue
-        echo "$1: $from -> $to is against arrows.txt: $rest"
-        judged=1
-    done
-    return $judged
+    awk -v what="$1" -v rules="$rules" '
+    BEGIN {
+        for (i = split(rules, rule, "\n"); i; --i)
+            for (j = split(rule[i], word, " "); j > 2; --j) allowed[word[1], word[j]]
+    }
+    {
+        outside = $3 ~ /^beyond/ && $1 !~ /^beyond/
+        if (!outside && (($1, "*") in allowed || ($1, $3) in allowed)) next
+        why = outside ? "nothing outside beyond/ may use it" : "is against arrows.txt"
+        print what ": " $1 " -> " $3 (outside ? ": " : " ") why ": " $4
+        bad = 1
+    }
+    END { exit bad }'
 }
 graph=$("$1" --places "$2") || { echo "no include graph"; exit 1; }
 [ "$(echo "$graph" | cut -d' ' -f1-3 | sort -u | wc -l)" -ge 30 ] ||

@@ -1,5 +1,5 @@
 #!/bin/sh
-# arrows_rejects.sh TOOLS FOLDER-OF-COMMON OBJECTS WORK: arrows.sh complains about an #include, a call
+# arrows_rejects.sh TOOLS REPOSITORY OBJECTS WORK: arrows.sh complains about an #include, a call
 # and a rule that point the wrong way.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,14 +15,20 @@ expect() {
     case $said in *"$1"*) ;; *) echo "expected '$1', got: $said"; failed=1 ;; esac
 }
 
-cp -r "$folder" "$work/common"
-echo '#include "sim/core/run.h"' >>"$work/common/harness/options.h"
-expect 'include: harness -> sim/core is against arrows.txt: ./harness/options.h:' \
-    "$work/common" "$objects" "$here/arrows.sh"
-mkdir "$work/01_naive"
-echo '#include "harness/verify.h"' >"$work/01_naive/kernel.cu"
-expect 'include: chapters -> harness is against arrows.txt: ../01_naive/kernel.cu:1' \
-    "$work/common" "$objects" "$here/arrows.sh"
+mkdir -p "$work/one/01_naive" "$work/one/beyond/10_stream_k"
+cp -r "$folder/common" "$work/one/common"
+[ ! -d "$folder/beyond" ] || cp -r "$folder/beyond" "$work/one"
+echo '#include "sim/core/run.h"' >>"$work/one/common/harness/options.h"
+expect 'include: harness -> sim/core is against arrows.txt: common/harness/options.h:' \
+    "$work/one" "$objects" "$here/arrows.sh"
+echo '#include "harness/verify.h"' >"$work/one/01_naive/kernel.cu"
+expect 'include: chapters -> harness is against arrows.txt: 01_naive/kernel.cu:1' \
+    "$work/one" "$objects" "$here/arrows.sh"
+# A bare name is the file of that name in beyond/, and no part of common/ may include one.
+echo '/* a header of part two */' >"$work/one/beyond/10_stream_k/of_beyond.h"
+echo '#include "of_beyond.h"' >>"$work/one/common/tests/support/expect.h"
+expect 'include: tests -> beyond: nothing outside beyond/ may use it: common/tests/support/expect.h:' \
+    "$work/one" "$objects" "$here/arrows.sh"
 
 printf 'void poll_launch_begins(void);\nvoid f(void) { poll_launch_begins(); }\n' >"$work/f.c"
 mkdir -p "$work/hopper_sim.dir/core"

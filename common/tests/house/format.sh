@@ -9,7 +9,7 @@ long=$(find [0-9]* beyond common \( -name '*.c' -o -name '*.h' -o -name '*.cu' \
 [ -z "$long" ] || { echo "longer than 100 characters:"; echo "$long"; exit 1; }
 command -v clang-format >/dev/null || { echo "no clang-format"; exit 77; }
 clang-format --version | grep -q 'version 14\.' || { clang-format --version; exit 77; }
-files=$(find common \( -name '*.c' -o -name '*.h' \) ! -path 'common/hopper/*' \
+files=$(find common beyond/tests beyond/tools \( -name '*.c' -o -name '*.h' \) ! -path 'common/hopper/*' \
     ! -path 'common/building_blocks/*' ! -path 'common/sim/hopper/*' | sort)
 # shellcheck disable=SC2086 # a list of files
 clang-format --dry-run -Werror $files 2>"${TMPDIR:-/tmp}/format.$$"

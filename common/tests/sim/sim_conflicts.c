@@ -1,6 +1,6 @@
 /*
- * sim_conflicts.c: kernels that swizzle or pad their tiles must cost no bank conflict at all, neither
- * in their fragment loads nor in their copies.
+ * sim_conflicts.c: kernels that swizzle or pad their tiles must cost no bank conflict at all,
+ * neither in their fragment loads nor in their copies.
  *
  *     sim_conflicts 02_smem_tiled 08_persistent_pingpong:persistent
  */

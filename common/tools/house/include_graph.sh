@@ -1,37 +1,55 @@
 #!/bin/sh
-# include_graph.sh [--places] [FOLDER-OF-COMMON]: which folder of common/ includes which, one arrow a
-# line, with the number of #include lines behind it, or with --places a line for each of these.
-# "ground" are the headers that lie in common/ itself, "chapters" the folders beside common/.
+# include_graph.sh [--places] [REPOSITORY]: which folder includes which, one arrow a line, with the
+# number of #include lines behind it, or with --places a line for each of these. Folders are those of
+# common/, without that word, and of beyond/; "ground" are the headers that lie in common/ itself,
+# "chapters" the folders of part one, "beyond" those of part two.
 #
 #   common/tools/house/include_graph.sh            this checkout's
 #   common/tools/house/include_graph.sh | awk '{print $1, $3}' | tsort     in order, or the cycle
+#
+# A name is the file beside the including one, below common/ or below beyond/; otherwise, as with the
+# include directories of a CMake target, the file of that name wherever it lies.
 set -eu
 places=0
 [ "${1-}" = --places ] && places=1 && shift
-cd "${1:-$(dirname "$0")/../..}"
-find . ../[0-9]* ../beyond \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) 2>/dev/null | sort |
-    xargs awk -v places=$places '
-    # sim/units/tma_load.c -> sim/units; tests and tools are one folder each, gemm.h is on the ground
-    function folder(path,   at) {
-        sub(/^\.\//, "", path)
-        if (path ~ /^\.\.\//) return "chapters"
-        if (path ~ /^(tests|tools)\//) return substr(path, 1, 5)
+cd "${1:-$(dirname "$0")/../../..}"
+find [0-9]* common beyond \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) 2>/dev/null | sort |
+    awk -v places=$places '
+    # common/sim/units/tma_load.c -> sim/units; tests and tools are one folder each.
+    function folder(path,   at, house) {
+        if (path ~ /^[0-9]/) return "chapters"
+        if (path ~ /^beyond\/[0-9]/) return "beyond"
+        house = sub(/^common\//, "", path) ? "" : "beyond/"
+        sub(/^beyond\//, "", path)
+        if (path ~ /^(tests|tools)\//) return house substr(path, 1, 5)
         at = match(path, /\/[^\/]*$/)
-        return at ? substr(path, 1, at - 1) : "ground"
+        return at ? house substr(path, 1, at - 1) : "ground"
     }
-    function exists(path,   line, found) {
-        found = (getline line < path) >= 0
-        close(path)
-        return found
+    function found(from, name,   beside) {
+        beside = from
+        sub(/[^\/]*$/, name, beside)
+        if (beside in known) return beside
+        if ("common/" name in known) return "common/" name
+        if ("beyond/" name in known) return "beyond/" name
+        return name in by_name ? by_name[name] : ""
     }
-    /^#include "/ {
-        split($0, part, "\"")
-        beside = FILENAME
-        sub(/[^\/]*$/, part[2], beside)
-        from = folder(FILENAME)
-        to = folder(exists(beside) ? beside : part[2])
-        if (from == to) next
-        if (places) print from " -> " to, FILENAME ":" FNR
-        else ++arrows[from " -> " to]
-    }
-    END { for (arrow in arrows) print arrow, arrows[arrow] }' | sort
+    { known[$0]; file[NR] = $0; name = $0; sub(/.*\//, "", name); by_name[name] = $0 }
+    END {
+        for (i = 1; i <= NR; ++i) {
+            line = 0
+            while ((getline text < file[i]) > 0) {
+                ++line
+                if (text !~ /^#include "/) continue
+                split(text, part, "\"")
+                from = folder(file[i])
+                at = found(file[i], part[2])
+                if (at == "" && part[2] ~ /\.inc$/) continue # made by the build
+                to = at == "" ? "nowhere" : folder(at)
+                if (from == to) continue
+                if (places) print from " -> " to, file[i] ":" line
+                else ++arrows[from " -> " to]
+            }
+            close(file[i])
+        }
+        for (arrow in arrows) print arrow, arrows[arrow]
+    }' | sort

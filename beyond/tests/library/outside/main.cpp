@@ -1,2 +1,2 @@
 /* main.cpp: the same in C++. */
-#include "tests/library/outside/main.c"
+#include "main.c"
