@@ -250,9 +250,10 @@ endfunction()
 # Makes, in the calling directory, the objects of a house's kernels, the program of every chapter, and
 # the house's tour. `libraries`: what a program is linked with besides its kernels; `services`: what
 # a library of kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter
-# with a LIBRARY, <backend>_tour<house>, and <backend>_kernels<house>, a library of the house's
-# kernels with their table, for programs with a main of their own. The tour of beyond/ has all
-# chapters, and so has <backend>_kernels_all. Within another project the library is all there is.
+# with a LIBRARY, <backend>_tour<house>, which has the steps alone, so that nothing else is built for
+# it, and <backend>_kernels<house>, a library of all the house's kernels with their table, for
+# programs with a main of their own. The tour of beyond/ has the steps of all chapters, and
+# <backend>_kernels_all all kernels. Within another project the library is all there is.
 function(add_chapters backend language libraries services)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
@@ -260,6 +261,8 @@ function(add_chapters backend language libraries services)
   get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
   set(all_rows "")
   set(all_objects "")
+  set(tour_rows "")
+  set(tour_objects "")
   foreach(chapter IN LISTS chapters)
     cmake_path(GET chapter FILENAME program)
     get_property(steps GLOBAL PROPERTY HOPPER_STEPS_${chapter})
@@ -268,6 +271,8 @@ function(add_chapters backend language libraries services)
     set(rows "")
     set(objects "")
     set(own_traced "")
+    set(step_rows "")
+    set(step_objects "")
     foreach(kernel IN LISTS kernels)
       string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${kernel}")
       set(label "${CMAKE_MATCH_2}")
@@ -298,6 +303,7 @@ function(add_chapters backend language libraries services)
       # Timelines are drawn of the steps. On the GPU that takes a second
       # compilation, with the recorder in it; the simulator records what any kernel does.
       set(traced "")
+      set(traced_objects "")
       if(PROJECT_IS_TOP_LEVEL AND (step OR label IN_LIST traced_labels))
         if(backend STREQUAL "sim")
           set(traced ${symbol})
@@ -310,6 +316,12 @@ function(add_chapters backend language libraries services)
         endif()
       endif()
       list(APPEND rows "${chapter}|${symbol}|${traced}|${step}")
+      if(step)
+        list(APPEND step_rows "${chapter}|${symbol}|${traced}|${step}")
+        foreach(object IN LISTS symbol_objects traced_objects)
+          list(APPEND step_objects $<TARGET_OBJECTS:${object}>)
+        endforeach()
+      endif()
     endforeach()
     get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${chapter})
     if(library)
@@ -322,6 +334,13 @@ function(add_chapters backend language libraries services)
     list(APPEND objects ${own_traced})
     list(APPEND all_rows ${rows})
     list(APPEND all_objects ${objects})
+    if(selection) # any of its kernels may be the one that it selects
+      list(APPEND tour_rows ${rows})
+      list(APPEND tour_objects ${objects})
+    else()
+      list(APPEND tour_rows ${step_rows})
+      list(APPEND tour_objects ${step_objects})
+    endif()
     write_registry(${registries}/registry_${program}.c false "${rows}")
     add_executable(${backend}_${program} ${registries}/registry_${program}.c ${objects})
     set_target_properties(${backend}_${program} PROPERTIES
@@ -335,18 +354,25 @@ function(add_chapters backend language libraries services)
   add_library(${kernels}_objects STATIC ${all_objects})
   set_target_properties(${kernels}_objects PROPERTIES LINKER_LANGUAGE ${language})
   add_kernel_table(${kernels} "${all_rows}" ${kernels}_objects ${libraries})
+  set(tour ${backend}_tour${HOPPER_HOUSE})
   if(HOPPER_HOUSE)
-    get_property(rows_before GLOBAL PROPERTY HOPPER_ROWS_${backend})
-    set(kernels ${backend}_kernels_all)
-    add_kernel_table(${kernels} "${rows_before};${all_rows}" ${backend}_kernels_objects
-      ${backend}_kernels${HOPPER_HOUSE}_objects ${libraries})
+    get_property(rows GLOBAL PROPERTY HOPPER_ROWS_${backend})
+    add_kernel_table(${backend}_kernels_all "${rows};${all_rows}"
+      ${backend}_kernels_objects ${kernels}_objects ${libraries})
+    get_property(rows GLOBAL PROPERTY HOPPER_TOUR_ROWS_${backend})
+    get_property(objects GLOBAL PROPERTY HOPPER_TOUR_OBJECTS_${backend})
+    list(PREPEND tour_rows ${rows})
+    list(PREPEND tour_objects ${objects})
   else()
     set_property(GLOBAL PROPERTY HOPPER_ROWS_${backend} ${all_rows})
+    set_property(GLOBAL PROPERTY HOPPER_TOUR_ROWS_${backend} ${tour_rows})
+    set_property(GLOBAL PROPERTY HOPPER_TOUR_OBJECTS_${backend} ${tour_objects})
   endif()
-  add_executable(${backend}_tour${HOPPER_HOUSE})
-  set_target_properties(${backend}_tour${HOPPER_HOUSE} PROPERTIES OUTPUT_NAME tour${HOPPER_HOUSE}
+  write_registry(${registries}/registry_${tour}.c true "${tour_rows}")
+  add_executable(${tour} ${registries}/registry_${tour}.c ${tour_objects})
+  set_target_properties(${tour} PROPERTIES OUTPUT_NAME tour${HOPPER_HOUSE}
     RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
-  target_link_libraries(${backend}_tour${HOPPER_HOUSE} PRIVATE ${kernels})
+  target_link_libraries(${tour} PRIVATE ${libraries})
 endfunction()
 
 # A library of kernels with their table, for the calling directory. The table is compiled into each

@@ -35,7 +35,7 @@ function(add_check_targets)
   foreach(area IN LISTS areas)
     get_property(targets GLOBAL PROPERTY HOPPER_CHECKED_TARGETS_${area})
     add_custom_target(check_${area}
-      COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR} --label-regex "^${area}$"
+      COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR} --label-regex "^${area}$" --label-exclude "^long$"
               --output-on-failure --no-tests=error --parallel 2
       USES_TERMINAL VERBATIM)
     if(targets)
@@ -66,52 +66,74 @@ function(add_sweep)
     set_target_properties(gpu_sweep${HOPPER_HOUSE} PROPERTIES LINKER_LANGUAGE CUDA)
   endif()
 
-  # Two tests for every chapter and variant; fewer runs under the sanitizers, which are ten times as
-  # slow.
+  # Two tests for every chapter and variant, those of variants with the label `long`; fewer runs under
+  # the sanitizers, which are ten times as slow.
   set(triples 40)
+  set(of_variants 6)
   if(HOPPER_SANITIZE)
     set(triples 16)
+    set(of_variants 2)
   endif()
   get_property(swept GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
   foreach(kernel IN LISTS swept)
     string(REGEX MATCH "^([^|]*)\\|([^|]*)\\|" unused "${kernel}")
     set(label "${CMAKE_MATCH_2}")
     set(directory "${CMAKE_MATCH_1}")
+    get_property(steps GLOBAL PROPERTY HOPPER_STEPS_${directory})
     cmake_path(GET directory FILENAME program)
     set(options --chapter ${program})
     set(name sweep_${program})
+    set(long "")
     if(label)
       list(APPEND options --variant ${label})
       string(APPEND name _${label})
+      if(NOT label IN_LIST steps)
+        set(long LABELS long)
+      endif()
     endif()
     check(sweep NAME ${name} COMMAND sim_sweep${HOPPER_HOUSE} ${options} --triples ${triples}
-      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600 ${long})
     # The second: a k that goes around the ring more than twice, and many tiles for one SM.
     check(sweep NAME ${name}_long_k
       COMMAND sim_sweep${HOPPER_HOUSE} ${options} --triples 4 --long-k --sms 1
-      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+      TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600 ${long})
   endforeach()
-  # All kernels and variants on the same random shapes.
+  # All kernels and variants: a few triples of each, drawn anew for every commit; and the same random
+  # shapes for all.
+  set(seed ${PROJECT_SOURCE_DIR}/common/tests/support/seed.sh)
+  check(sweep NAME sweep_variants${HOPPER_HOUSE}
+    COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples ${of_variants}
+    TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+  check(sweep NAME sweep_variants${HOPPER_HOUSE}_long_k
+    COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples 1 --long-k --sms 1
+    TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
   check(sweep NAME sweep_random${HOPPER_HOUSE}
-    COMMAND sim_sweep${HOPPER_HOUSE} --variant all --random 6 --largest 140
+    COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --random 6 --largest 140
     TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 300)
 endfunction()
 
 # No false alarms: random problems and schedules through every kernel; build/sim/soak<house> --soak
-# SECONDS goes on for longer. Two halves, so that they run side by side.
+# SECONDS goes on for longer. A sample drawn from the commit; and, `long`, two halves, so that they run
+# side by side.
 function(add_soak)
   set(target sim_soak${HOPPER_HOUSE})
   add_executable(${target} ${PROJECT_SOURCE_DIR}/common/tests/sim/soak.c)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME soak${HOPPER_HOUSE} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
   target_link_libraries(${target} PRIVATE sim_kernels${HOPPER_HOUSE})
-  set(trials 1000)
+  set(trials 300)
+  set(long_trials 1000)
   if(HOPPER_SANITIZE)
-    set(trials 100)
+    set(trials 50)
+    set(long_trials 100)
   endif()
+  check(sim NAME soak${HOPPER_HOUSE}
+    COMMAND ${PROJECT_SOURCE_DIR}/common/tests/support/seed.sh $<TARGET_FILE:${target}>
+            --trials ${trials}
+    TARGETS ${target} LABELS soak TIMEOUT 600)
   foreach(seed IN ITEMS 1 2)
-    check(sim NAME soak_${seed}${HOPPER_HOUSE} COMMAND ${target} --trials ${trials} --seed ${seed}
-      TARGETS ${target} LABELS soak TIMEOUT 600)
+    check(sim NAME soak_${seed}${HOPPER_HOUSE} COMMAND ${target} --trials ${long_trials} --seed ${seed}
+      TARGETS ${target} LABELS soak long TIMEOUT 600)
   endforeach()
 endfunction()
 
