@@ -160,7 +160,8 @@ static bool read_chapters(const char *text, uint32_t *chapters) {
         }
         for (int chapter = first; chapter <= last; ++chapter) {
             if (chapter > 31 || !(known >> chapter & 1)) {
-                complain("--chapters: there is no chapter %d here; --help lists the chapters",
+                complain("--chapters: there is no chapter %d here; --help lists the chapters, and "
+                         "those from 10 on are in tour_beyond",
                          chapter);
                 return false;
             }

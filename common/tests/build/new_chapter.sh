@@ -4,7 +4,8 @@
 #
 # In a copy of the project, beyond/14_one and beyond/15_pair are chapter 01 again, the one for fp16
 # alone, the other for bf16 and nine GPUs: they build, and run or are refused. 14_one has variants, and
-# STEPS puts one of them before its own kernel.
+# STEPS puts one of them before its own kernel. They are declared in beyond/CMakeLists.txt, or, where
+# there is no part two, in the top one.
 set -u
 source=$1 work=$2
 shift 2
@@ -15,16 +16,23 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work" || exit 1
-cp -r "$source"/[0-9]* "$source/beyond" "$source/CMakeLists.txt" "$source/CMakePresets.json" \
-    "$source/common" "$source/docs" "$work" || exit 1
+cp -r "$source"/[0-9]* "$source/CMakeLists.txt" "$source/CMakePresets.json" "$source/common" \
+    "$source/docs" "$work" || exit 1
+[ ! -d "$source/beyond" ] || cp -r "$source/beyond" "$work" || exit 1
+lists=beyond/CMakeLists.txt
+[ -f "$work/$lists" ] || lists=CMakeLists.txt
+cp "$work/$lists" "$work/lists"
 for name in 14_one 15_pair; do
-    mkdir "$work/beyond/$name"
+    mkdir -p "$work/beyond/$name"
     sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
 done
 declare_pair() {
     one='TYPES fp16 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
-    sed "s|^chapter(01_naive)|&\nchapter(beyond/14_one $one)\nchapter(beyond/15_pair $1)|" \
-        "$source/CMakeLists.txt" >"$work/CMakeLists.txt"
+    awk -v one="$one" -v pair="$1" '
+        /^chapter\(/ && !done++ {
+            print "chapter(beyond/14_one " one ")\nchapter(beyond/15_pair " pair ")"
+        }
+        { print }' "$work/lists" >"$work/$lists"
 }
 for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'LIBRARY library.c' 'STEPS kernel absent' \
     'STEPS between VARIANTS aside:kernel.cu'; do
@@ -55,5 +63,5 @@ expect 0 'bf16 only; needs 9 GPUs' 15_pair --help
 
 # The registry has the steps first, in their order.
 order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\), \(.*\)},$/\1 \2 \3/p' \
-    "$work/build/common/sim/registry_14_one.c" | head -n 3 | tr '\n' ,)
+    "$(find "$work/build" -name registry_14_one.c)" | head -n 3 | tr '\n' ,)
 [ "$order" = '14_one_between true "01_naive",14_one true NULL,14_one_aside false NULL,' ] || fail "the registry: $order"

@@ -8,8 +8,8 @@ bad=0
 for file in "$source"/0*/*.cu "$source"/beyond/*/*.cu; do
     files=$((files + 1))
     "$compiler" -std=gnu11 -fsyntax-only -Wall -Wextra -Wno-psabi -Werror -DTRACE=0 \
-        -DGEMM_KERNEL=kernel_here -DGEMM_BF16_ELEMENTS=1 -I"$source/common" -x c "$file" ||
+        -DGEMM_KERNEL=kernel_here -DGEMM_BF16_ELEMENTS=1 -I"$source/common" -I"$source/beyond" -x c "$file" ||
         bad=$((bad + 1))
 done
 echo "$files kernels, $bad with warnings"
-[ "$files" -gt 20 ] && [ "$bad" -eq 0 ]
+[ "$files" -gt 12 ] && [ "$bad" -eq 0 ]
