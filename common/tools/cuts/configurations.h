@@ -4,7 +4,7 @@
 #ifndef TOOLS_CUTS_CONFIGURATIONS_H
 #define TOOLS_CUTS_CONFIGURATIONS_H
 
-#include "gemm.h"
+#include "gemm_selection.h"
 
 enum { SELECTION_MOST = 32 /* configurations */ };
 

@@ -2,7 +2,7 @@
  * no_device.c: for programs that read records and have no device. select.c's functions for a launch
  * are linked with them and never called.
  */
-#include "gemm.h"
+#include "gemm_selection.h"
 
 int gemm_sm_count(void) { return 0; }
 struct gemm_rates gemm_device_rates(void) {
