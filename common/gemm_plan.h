@@ -5,24 +5,32 @@
  * device: the grid, the launch's attributes, the tensor maps except for their addresses. A plan
  * keeps it. Between gemm_plan_begin() and gemm_plan_end(), the launches of the calling thread are
  * stored in a plan instead of being enqueued. So a launch function serves both purposes, unchanged.
- * To repeat a stored launch, copy its args, set the pointers, move the maps, and call
+ * To repeat a stored launch, copy it, set stream and pointers, move the maps, and call
  * gemm_launch_planned().
  *
  * A launch function can be planned if only this depends on the problem's pointers: a, b, d,
- * workspace and tile_counter of its args, and map_a, map_b and map_d, which are maps of A, B and D,
- * or zero.
+ * workspace and tile_counter of its args, the scales, with which the parameter then goes on (struct
+ * gemm_scaled_args), and map_a, map_b and map_d, which are maps of A, B and D, or zero.
  */
 #ifndef GEMM_PLAN_H
 #define GEMM_PLAN_H
 
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 
-enum { GEMM_PLAN_LAUNCHES = 2 /* most of one problem */ };
+enum {
+    GEMM_PLAN_LAUNCHES = 2,    /* most of one problem */
+    GEMM_PLAN_ARGS_BYTES = 896 /* most of a kernel's parameter */
+};
 
-/* One stored launch; its stream is not used. */
+/* One stored launch; a run sets its stream. */
 struct gemm_planned {
     struct gemm_launch launch;
-    struct gemm_args args;
+    size_t args_bytes;
+    union { /* the kernel's parameter, or what it begins with */
+        struct gemm_args args;
+        struct gemm_scaled_args scaled;
+        unsigned char bytes[GEMM_PLAN_ARGS_BYTES];
+    } parameter;
 };
 
 struct gemm_plan {
@@ -32,12 +40,14 @@ struct gemm_plan {
 
 /* Stores a launch; GEMM_UNSUPPORTED if there is no room. For the backends. */
 static inline enum gemm_status gemm_plan_add(struct gemm_plan *plan,
-                                             const struct gemm_launch *launch,
-                                             const struct gemm_args *args) {
-    if (plan->count == GEMM_PLAN_LAUNCHES) return GEMM_UNSUPPORTED;
-    plan->launches[plan->count].launch = *launch;
-    plan->launches[plan->count].args = *args;
-    ++plan->count;
+                                             const struct gemm_launch *launch, const void *args,
+                                             size_t args_bytes) {
+    if (plan->count == GEMM_PLAN_LAUNCHES || args_bytes > GEMM_PLAN_ARGS_BYTES)
+        return GEMM_UNSUPPORTED;
+    struct gemm_planned *const planned = &plan->launches[plan->count++];
+    planned->launch = *launch;
+    planned->args_bytes = args_bytes;
+    memcpy(planned->parameter.bytes, args, args_bytes);
     return GEMM_OK;
 }
 
@@ -51,11 +61,10 @@ void gemm_plan_begin(struct gemm_plan *plan);
 /* From here on, launches on this thread are enqueued again. */
 void gemm_plan_end(void);
 
-/* Enqueues a launch that has been stored: as gemm_launch_kernel(), without the search for what is
- * known of the kernel. If its attributes turn out not to be set any more, as after a reset of the
- * device, it sets them and launches again. */
-enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
-                                     const struct gemm_args *args);
+/* Enqueues a launch that has been stored, on its stream: as gemm_launch_kernel(), without a search
+ * for what is known of the kernel. If its attributes turn out not to be set any more, as after a
+ * reset of the device, it sets them and launches again. */
+enum gemm_status gemm_launch_planned(const struct gemm_planned *planned);
 
 /* Gives a tensor map another base, a multiple of 16 bytes; the rest of the map stays, and with it
  * the choice that gemm_tensor_map() has made because the base was a multiple of 128 or not.
@@ -78,13 +87,15 @@ static inline bool gemm_plan_move(struct tensor_map *map, const void *base) {
 }
 
 /* Gives a stored launch the pointers of a problem. False after a message. */
-static inline bool gemm_plan_set_pointers(struct gemm_args *args, const struct gemm_problem *p) {
+static inline bool gemm_plan_set_pointers(struct gemm_planned *planned,
+                                          const struct gemm_problem *p) {
+    struct gemm_args *const args = &planned->parameter.args;
     args->a = p->a;
     args->b = p->b;
     args->d = p->d;
     args->workspace = (float *)p->workspace;
     args->tile_counter = p->tile_counter;
-    args->scales = p->scales;
+    if (p->scales.a) planned->parameter.scaled.scales = p->scales;
     return gemm_plan_move(&args->map_a, p->a) && gemm_plan_move(&args->map_b, p->b) &&
            gemm_plan_move(&args->map_d, p->d);
 }
@@ -102,7 +113,7 @@ static inline bool gemm_plan_store(struct gemm_plan *plan, const struct gemm_ker
     bool stored = status == GEMM_OK;
     /* A driver that cannot move maps is found out here, and not by the first run. */
     for (int i = 0; i < plan->count; ++i)
-        stored = stored && gemm_plan_set_pointers(&plan->launches[i].args, &problem);
+        stored = stored && gemm_plan_set_pointers(&plan->launches[i], &problem);
     return stored;
 }
 
@@ -116,8 +127,7 @@ static inline enum gemm_status gemm_plan_run(const struct gemm_plan *plan,
     for (int i = 0; i < plan->count; ++i) {
         struct gemm_planned step = plan->launches[i];
         step.launch.stream = stream;
-        if (!gemm_plan_set_pointers(&step.args, p) ||
-            gemm_launch_planned(&step.launch, &step.args) != GEMM_OK)
+        if (!gemm_plan_set_pointers(&step, p) || gemm_launch_planned(&step) != GEMM_OK)
             return GEMM_LAUNCH_FAILED;
     }
     return GEMM_OK;

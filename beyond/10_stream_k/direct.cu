@@ -59,8 +59,8 @@ struct step {
 /* The chunks of this lane in the warp's first step. A row beyond an operand's last one is replaced
  * by the last one: the tile's rows there are not stored, and no other bytes are loaded. Any
  * thread. */
-DEVICE struct chunks first_chunks(const struct gemm_args *args, int first_side, int first_fitted) {
-    const bool transposed = args->fit.transposed;
+DEVICE struct chunks first_chunks(const struct gemm_args *args, bool transposed, int first_side,
+                                  int first_fitted) {
     const int lane = threadIdx.x % 32, column = threadIdx.x / 32 * STEP + lane % 4 * CHUNK;
     const int last_side = (transposed ? args->n : args->m) - 1;
     const int last_fitted = (transposed ? args->m : args->n) - 1;
@@ -168,13 +168,13 @@ DEVICE void add_warps(const struct sums *sums, int block, int warps, int most, f
 /* Stores a block's 16 x 8 elements of D or of D transposed, without those beyond m and n. Lanes of
  * a quad have neighbouring columns of D, or lanes of different quads; the L2 puts what a warp
  * stores in a row together. A warp. */
-DEVICE void store_block(const struct gemm_args *args, int first_side, int first_fitted,
-                        const float sum[4]) {
+DEVICE void store_block(const struct gemm_args *args, bool transposed, int first_side,
+                        int first_fitted, const float sum[4]) {
     const int lane = threadIdx.x % 32;
     UNROLL for (int half = 0; half < 2; ++half) {
         const int side = first_side + half * 8 + lane / 4, fitted = first_fitted + lane % 4 * 2;
         const uint32_t pair = pack_elements(sum[2 * half], sum[2 * half + 1]);
-        if (args->fit.transposed) {
+        if (transposed) {
             element_t *d = &args->d[fitted * args->ldd + side];
             if (side < args->n && fitted < args->m) st_global_element(d, first_of_pair(pair));
             if (side < args->n && fitted + 1 < args->m)
@@ -187,24 +187,31 @@ DEVICE void store_block(const struct gemm_args *args, int first_side, int first_
     }
 }
 
+/* The kernel's parameter. */
+struct direct_args {
+    struct gemm_args gemm;
+    bool transposed; /* the product is D transposed */
+};
+
 /* What each thread of a CTA does. `most`: warps, a constant; the CTA may have fewer. */
-DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int most) {
+DEVICE void work_on_tile(struct sums *sums, const struct direct_args *args, int most) {
     /* Tiles of the same side rows are neighbours, so that the L2 reads these rows once. Most
      * problems have one such tile, and the first loads do not wait for a division. */
-    const int tile_side = args->tiles_n == 1 ? blockIdx.x : blockIdx.x / args->tiles_n;
+    const int tiles_fitted = args->gemm.tiles_n;
+    const int tile_side = tiles_fitted == 1 ? blockIdx.x : blockIdx.x / tiles_fitted;
     const int first_side = tile_side * BM;
-    const int first_fitted = ((int)blockIdx.x - tile_side * args->tiles_n) * BN;
+    const int first_fitted = ((int)blockIdx.x - tile_side * tiles_fitted) * BN;
     const int warp = warp_index(), warps = blockDim.x / 32;
-    struct chunks chunks = first_chunks(args, first_side, first_fitted);
+    struct chunks chunks = first_chunks(&args->gemm, args->transposed, first_side, first_fitted);
     float acc[CHAINS][BLOCKS][4] = {{{0}}};
-    main_loop(args, &chunks, warp, warps, acc);
+    main_loop(&args->gemm, &chunks, warp, warps, acc);
     leave_sums(&sums[warp], acc);
     /* The sums of all warps are in shared memory before one warp adds them up. bar.sync */
     __syncthreads();
     NO_UNROLL for (int block = warp; block < BLOCKS; block += warps) {
         float sum[4];
         add_warps(sums, block, warps, most, sum);
-        store_block(args, first_side + block / BLOCKS_N * 16,
+        store_block(&args->gemm, args->transposed, first_side + block / BLOCKS_N * 16,
                     first_fitted + block % BLOCKS_N * 8, sum);
     }
 }
@@ -215,7 +222,7 @@ DEVICE void work_on_tile(struct sums *sums, const struct gemm_args *args, int mo
     struct smem_##warps {                                                                          \
         struct sums sums[warps];                                                                   \
     };                                                                                             \
-    KERNEL(warps * 32, ctas) kernel_##warps(KERNEL_ARGS args) {                                    \
+    KERNEL(warps * 32, ctas) kernel_##warps(KERNEL_ARGS_OF(struct direct_args) args) {             \
         SHARED_MEMORY(struct smem_##warps);                                                        \
         work_on_tile(shared->sums, &args, warps);                                                  \
     }
@@ -234,10 +241,12 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const struct direct_cut cut = direct_cut_of(p, BM, BN, gemm_sm_count());
     const struct form *form = forms;
     while (form->warps < cut.warps) ++form;
-    struct gemm_args args = gemm_args_of(p, BM, BN, STEP);
-    args.tiles_m = cut.tiles_side;
-    args.tiles_n = cut.tiles_fitted;
-    args.fit.transposed = cut.transposed;
+    struct direct_args args;
+    memset(&args, 0, sizeof args);
+    args.gemm = gemm_args_of(p, BM, BN, STEP);
+    args.gemm.tiles_m = cut.tiles_side;
+    args.gemm.tiles_n = cut.tiles_fitted;
+    args.transposed = cut.transposed;
     const int tiles = cut.tiles_side * cut.tiles_fitted;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles, stream);
     launch.kernel = form->kernel;

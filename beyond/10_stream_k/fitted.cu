@@ -101,10 +101,35 @@ static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take 
 static_assert((SUMS + STAGED_SHARE * SLABS) * 16 <= FIT_RING_BYTES(SLABS),
               "a part's sums and the rows of a share take the ring's place");
 
+/* A fit as the kernel reads it, with its divisors. Before its first load a CTA reads what comes
+ * first, often no more than one line of 64 bytes of the constant cache. */
+struct kernel_fit {
+    int width;                        /* columns of a CTA's product: the fitted operand's rows */
+    int rows;                         /* of the side operand in a tile: the product may have more */
+    int sharing_side, sharing_fitted; /* CTAs of a cluster that share rows of an operand */
+    int splits, k_tiles;              /* parts of a tile, and k-tiles of a part */
+    int stages;                       /* of the ring */
+    bool transposed;                  /* the product is D transposed */
+    bool turned;                      /* the order has columns for rows, and rows for columns */
+    struct divisor cluster;           /* CTAs of a cluster */
+    struct tile_order order;          /* of a layer's clusters */
+    int longer_parts;                 /* so many of the first parts have a k-tile more */
+    int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
+    int layers;                       /* sums of a tile in the workspace, one for each cluster */
+    struct divisor sharing;           /* CTAs of a cluster that compute the same part of k */
+    struct divisor layer;             /* clusters of a layer */
+};
+
+/* The kernel's parameter. */
+struct fitted_args {
+    struct gemm_args gemm;
+    struct kernel_fit fit;
+};
+
 /* ---- who computes what ---- */
 
 /* The CTAs of a cluster that compute the same part of k. */
-DEVICE int cluster_size(const struct gemm_args *args) {
+DEVICE int cluster_size(const struct fitted_args *args) {
     return args->fit.sharing_side * args->fit.sharing_fitted;
 }
 
@@ -122,14 +147,14 @@ struct work {
 
 /* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
  * and most of them share rows of the operand that has the more tiles. */
-DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
+DEVICE struct tile cluster_tile(const struct fitted_args *args, int number) {
     const struct tile tile = tile_in_order(number, args->fit.order);
     const struct tile turned = {tile.n, tile.m};
     return args->fit.turned ? turned : tile;
 }
 
 /* Finds the tile of the CTA at the work's line and place of a layer's cluster `number`. */
-DEVICE void find_tile(const struct gemm_args *args, struct work *work, int number, int width) {
+DEVICE void find_tile(const struct fitted_args *args, struct work *work, int number, int width) {
     const struct tile tile = cluster_tile(args, number);
     work->side = (tile.m * args->fit.sharing_fitted + work->line) * args->fit.rows;
     work->fitted = (tile.n * args->fit.sharing_side + work->place) * width;
@@ -137,7 +162,7 @@ DEVICE void find_tile(const struct gemm_args *args, struct work *work, int numbe
 
 /* The line and the place of the CTA with this rank in its cluster, and with whom it shares. Numbers
  * of CTAs that share are powers of two. */
-DEVICE void find_place(const struct gemm_args *args, struct work *work, int rank) {
+DEVICE void find_place(const struct fitted_args *args, struct work *work, int rank) {
     const int in_line = args->fit.sharing_side, first_of_part = rank & ~(cluster_size(args) - 1);
     work->place = rank & (in_line - 1);
     work->with_side = ((1 << in_line) - 1) << (rank - work->place);
@@ -151,7 +176,7 @@ DEVICE void find_place(const struct gemm_args *args, struct work *work, int rank
 
 /* The first load waits for this, so there is no division, and what most launches do not need is
  * behind a branch. */
-DEVICE struct work work_of(const struct gemm_args *args, int width) {
+DEVICE struct work work_of(const struct fitted_args *args, int width) {
     struct work work = {.k_tiles = args->fit.k_tiles, .with_side = 1, .with_fitted = 1};
     int cluster = blockIdx.x;
     if (args->fit.cluster.number > 1) {
@@ -187,11 +212,11 @@ enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
 /* Loads the CTA's k-tiles from `item` up to `end` into the ring. CTAs that share rows take turns:
  * one loads all of them for a k-tile, and the next one for the next. `alone`, a CTA that shares no
  * rows, and `loads` are constants. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct work work,
+DEVICE void producer(struct smem *shared, const struct fitted_args *args, struct work work,
                      int width, struct pipeline_state *state, int item, int end, bool alone,
                      int loads) {
-    const struct tensor_map *side = args->fit.transposed ? &args->map_b : &args->map_a;
-    const struct tensor_map *fitted = args->fit.transposed ? &args->map_a : &args->map_b;
+    const struct tensor_map *side = args->fit.transposed ? &args->gemm.map_b : &args->gemm.map_a;
+    const struct tensor_map *fitted = args->fit.transposed ? &args->gemm.map_a : &args->gemm.map_b;
     const uint32_t bytes = (args->fit.rows + width) * BK * sizeof(element_t);
     const bool loads_side = loads & (args->fit.transposed ? LOADS_B : LOADS_A);
     const bool loads_fitted = loads & (args->fit.transposed ? LOADS_A : LOADS_B);
@@ -220,7 +245,7 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct w
 }
 
 /* The producer of a launch that began early. One thread. */
-DEVICE void producer_after_wait(struct smem *shared, const struct gemm_args *args,
+DEVICE void producer_after_wait(struct smem *shared, const struct fitted_args *args,
                                 struct work work, int width, struct pipeline_state *state,
                                 bool alone) {
     const int ahead = EARLY == 2 ? args->fit.stages : 0; /* k-tiles: none, unless B may be loaded */
@@ -255,7 +280,7 @@ DEVICE void multiply(int width, float *acc, uint64_t side, uint64_t fitted, bool
 /* Releases the stage of a k-tile, which this warp has read, to the producers that load it: lane r
  * arrives at CTA r's barrier. If nothing will be loaded into the stage again, no producer waits
  * there. So when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
-DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, struct work work,
+DEVICE void release_stage(struct smem *shared, const struct fitted_args *args, struct work work,
                           struct pipeline_state *state, int k_tile, bool alone) {
     const int lane = threadIdx.x % 32;
     if (k_tile + args->fit.stages >= work.k_tiles) return; /* nor into any later one */
@@ -275,25 +300,25 @@ DEVICE void release_stage(struct smem *shared, const struct gemm_args *args, str
 
 /* The number of the tile of a CTA with this layer, or of its share of a tile, for the sums and the
  * counter. A layer is a part, or what a cluster adds up of its parts. */
-DEVICE int number_of(const struct gemm_args *args, int layer) {
+DEVICE int number_of(const struct fitted_args *args, int layer) {
     const int ctas = cluster_size(args) * args->fit.splits_in_cluster; /* of a cluster */
-    return blockIdx.x - layer * args->tiles_m * args->tiles_n * ctas;
+    return blockIdx.x - layer * args->gemm.tiles_m * args->gemm.tiles_n * ctas;
 }
 
 /* This thread's sums of a layer, of `chunks` chunks: [tile or share][layer][chunk][thread], so that
  * a warp moves 512 consecutive bytes. */
-DEVICE struct b128 *sums_of(const struct gemm_args *args, int number, int layer, int chunks) {
-    return (struct b128 *)args->workspace + threadIdx.x +
+DEVICE struct b128 *sums_of(const struct fitted_args *args, int number, int layer, int chunks) {
+    return (struct b128 *)args->gemm.workspace + threadIdx.x +
            ((int64_t)number * args->fit.layers + layer) * chunks * CONSUMER_THREADS;
 }
 
 /* Counts this CTA's layer of its tile, or of its share of one, which it has stored. Is it the last
  * one? Then the sums of all layers may be read. All consumer threads. */
-DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, int number) {
+DEVICE bool count_layer(struct smem *shared, const struct fitted_args *args, int number) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
-        uint32_t *counter = &args->tile_counter[number];
+        uint32_t *counter = &args->gemm.tile_counter[number];
         /* Releases these sums, and acquires those of the layers counted before.
          * atom.acq_rel.gpu */
         const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
@@ -307,7 +332,7 @@ DEVICE bool count_layer(struct smem *shared, const struct gemm_args *args, int n
 }
 
 /* Stores this part's sums. All consumer threads. */
-DEVICE void leave_sums(const struct gemm_args *args, struct work work, int width,
+DEVICE void leave_sums(const struct fitted_args *args, struct work work, int width,
                        const float *acc) {
     struct b128 *to = sums_of(args, number_of(args, work.part), work.part, width / 8);
     UNROLL for (int i = 0; i < width / 8; ++i) {
@@ -320,7 +345,7 @@ DEVICE void leave_sums(const struct gemm_args *args, struct work work, int width
 /* Adds up the sums of all parts, this CTA's too, in the order of the parts: so the result does not
  * depend on which part is the last. FLIGHT loads are issued before the first is used; of a narrow
  * tile, they are of several parts. All consumer threads. */
-DEVICE void add_parts(const struct gemm_args *args, struct work work, int width, float *acc) {
+DEVICE void add_parts(const struct fitted_args *args, struct work work, int width, float *acc) {
     const int chunks = width / 8, group = chunks < FLIGHT ? chunks : FLIGHT;
     const int parts = FLIGHT / group; /* at once */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0;
@@ -381,7 +406,7 @@ DEVICE void stage_rows(element_t *staging, bool transposed, int width, const flo
 
 /* Copies the staged rows that lie in D to D, 16 bytes per thread at a time: `width` columns of the
  * tile, or in D transposed rows, from `from` on. One warpgroup. */
-DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, struct work work,
+DEVICE void copy_rows(const element_t *staging, const struct fitted_args *args, struct work work,
                       int slab, int from, int width, bool transposed) {
     const int side = work.side + slab * 64, pitch = fit_staging_pitch(width, transposed);
     const int rows = transposed ? width : 64;
@@ -396,13 +421,13 @@ DEVICE void copy_rows(const element_t *staging, const struct gemm_args *args, st
                    i += 128, r += 128 / chunks, c += 128 % chunks) {
         if (c >= chunks) c -= chunks, ++r;
         const int row = first_row + r, column = first_column + c * 8;
-        if (row >= args->m || column >= args->n) continue;
+        if (row >= args->gemm.m || column >= args->gemm.n) continue;
         if ((transposed ? column : row) >= side_end) continue;
         const struct b128 chunk = ld_shared_b128(&staging[(r * pitch + c) * 8]);
-        element_t *d = &args->d[row * args->ldd + column];
-        if (column + 8 <= args->n) st_global_b128(d, chunk);
+        element_t *d = &args->gemm.d[row * args->gemm.ldd + column];
+        if (column + 8 <= args->gemm.n) st_global_b128(d, chunk);
         else UNROLL for (int j = 0; j < 8; ++j)
-            if (column + j < args->n)
+            if (column + j < args->gemm.n)
                 st_global_element(&d[j], j % 2 ? second_of_pair(chunk.word[j / 2])
                                                : first_of_pair(chunk.word[j / 2]));
     }
@@ -421,7 +446,7 @@ struct share {
 };
 
 /* Computed after the main loop, which has no registers for it. */
-DEVICE struct share share_of(const struct gemm_args *args, struct work work, int width) {
+DEVICE struct share share_of(const struct fitted_args *args, struct work work, int width) {
     const int pairs = (width / 8 + 1) / 2, parts = args->fit.splits_in_cluster;
     struct share share;
     share.pairs = fit_share(width, parts);
@@ -453,7 +478,7 @@ DEVICE void add_sums(float *total, const struct b128 *sums, int count, bool both
  * and goes round, so that the CTAs do not all read the same memory at once. A share always belongs
  * to the same part, so the result has the same bits in every run. `sums`: this thread's of the
  * pair's first chunk. */
-DEVICE void add_cluster(const struct gemm_args *args, struct share share, const struct b128 *sums,
+DEVICE void add_cluster(const struct fitted_args *args, struct share share, const struct b128 *sums,
                         bool both, float *total) {
     const int parts = args->fit.splits_in_cluster, size = cluster_size(args);
     UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
@@ -471,7 +496,7 @@ DEVICE void add_cluster(const struct gemm_args *args, struct share share, const 
 }
 
 /* Adds up pair number `pair` of a share over the layers, in their order. */
-DEVICE void add_layers(const struct gemm_args *args, struct share share, int pair, bool both,
+DEVICE void add_layers(const struct fitted_args *args, struct share share, int pair, bool both,
                        float *total) {
     const int chunks = 2 * share.pairs, number = number_of(args, share.layer);
     UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
@@ -489,7 +514,7 @@ DEVICE void add_layers(const struct gemm_args *args, struct share share, int pai
 /* Adds up this CTA's share of the tile over the parts of the cluster. If the tile has one layer,
  * the share is complete and staged; otherwise the sums become this cluster's layer. All consumer
  * threads. */
-DEVICE void add_share(const struct gemm_args *args, struct share share, int width,
+DEVICE void add_share(const struct fitted_args *args, struct share share, int width,
                       const struct b128 *sums, element_t *to, int step) {
     struct b128 *layer =
         sums_of(args, number_of(args, share.layer), share.layer, 2 * share.pairs);
@@ -513,7 +538,7 @@ DEVICE void add_share(const struct gemm_args *args, struct share share, int widt
 
 /* Stores this CTA's share of the tile in D, if its layer is the last to be complete. All consumer
  * threads. */
-DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struct work work,
+DEVICE void store_share(struct smem *shared, const struct fitted_args *args, struct work work,
                         int slab, int width, const float *acc) {
     struct b128 *sums = (struct b128 *)(void *)shared->memory + threadIdx.x; /* [chunk][thread] */
     UNROLL for (int i = 0; i < width / 8; ++i) {
@@ -557,7 +582,7 @@ DEVICE void store_share(struct smem *shared, const struct gemm_args *args, struc
 /* Clears the rows of this consumer's slab that no load writes, in every stage: wgmma reads them,
  * and must not read what nothing has written. Their sums may reach the workspace, but no element of
  * D depends on them. One warpgroup. */
-DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args, int slab, int width) {
+DEVICE void clear_rows(struct smem *shared, const struct fitted_args *args, int slab, int width) {
     const struct b128 zeros = {{0}};
     const int loaded = args->fit.rows - slab * 64; /* of the slab; below 0: none */
     if (loaded >= 64) return;
@@ -576,7 +601,7 @@ DEVICE void clear_rows(struct smem *shared, const struct gemm_args *args, int sl
 /* Multiplies this CTA's k-tiles into 64 rows of the tile. Stores the tile, if this is its last part
  * to be complete; of a tile that its cluster adds up, the CTA's share. `width` is a constant. One
  * warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, struct work work,
+DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct work work,
                      int slab, int width) {
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
@@ -641,7 +666,7 @@ DEVICE void ring_is_ready(bool alone) {
 }
 
 /* What each thread of a CTA does. `width` is a constant. */
-DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args, int width) {
+DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *args, int width) {
     const bool alone = cluster_size(args) == 1;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
@@ -664,8 +689,8 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args,
     } else {
         /* Meanwhile the TMA fetches the tensor maps, and the producer finds out what to load.
          * prefetch.tensormap */
-        if (loads) tma_prefetch_map(&args->map_a);
-        if (loads) tma_prefetch_map(&args->map_b);
+        if (loads) tma_prefetch_map(&args->gemm.map_a);
+        if (loads) tma_prefetch_map(&args->gemm.map_b);
         const struct work work = work_of(args, width);
         ring_is_ready(alone);
         const int first = SLABS > 1 && !EARLY && alone ? FIRST_LOADS : 0;
@@ -683,7 +708,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct gemm_args *args,
 
 /* A kernel for each width, of which the launch takes one. */
 #define KERNEL_OF_WIDTH(n)                                                                         \
-    KERNEL(THREADS, CTAS) kernel_##n(KERNEL_ARGS args) {                                           \
+    KERNEL(THREADS, CTAS) kernel_##n(KERNEL_ARGS_OF(struct fitted_args) args) {                    \
         SHARED_MEMORY(struct smem);                                                                \
         work_on_tile(shared, &args, n);                                                            \
     }
@@ -695,7 +720,7 @@ static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 
 
 /* Stores four sums of a chunk in D: this thread's of rows r and r + 8 of the product, and of two
  * columns. Any thread. */
-DEVICE void store_sums(const struct gemm_args *args, struct work work, int chunk,
+DEVICE void store_sums(const struct fitted_args *args, struct work work, int chunk,
                        const float sum[4]) {
     const int lane = threadIdx.x % 32;
     UNROLL for (int i = 0; i < 4; ++i) {
@@ -704,15 +729,16 @@ DEVICE void store_sums(const struct gemm_args *args, struct work work, int chunk
         const int fitted = work.fitted + chunk * 8 + lane % 4 * 2 + i % 2;
         const int row = args->fit.transposed ? fitted : side;
         const int column = args->fit.transposed ? side : fitted;
-        if (in_tile < args->fit.rows && row < args->m && column < args->n)
-            st_global_element(&args->d[row * args->ldd + column], float_to_element(sum[i]));
+        if (in_tile < args->fit.rows && row < args->gemm.m && column < args->gemm.n)
+            st_global_element(&args->gemm.d[row * args->gemm.ldd + column],
+                              float_to_element(sum[i]));
     }
 }
 
 /* Adds up the layers of every tile, in their order, and stores D, where a tile has more than
  * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. It begins while the
  * GEMM's last CTAs are still at work. */
-KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS args) {
+KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
     const int chunks = args.fit.width / 8, size = cluster_size(&args), layers = args.fit.layers;
     const int number = blockIdx.x / chunks, chunk = blockIdx.x - number * chunks;
     const int rank = number % size;
@@ -741,7 +767,7 @@ KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS args) {
 }
 
 /* Enqueues add_tiles() behind the GEMM. Host. */
-static enum gemm_status launch_add_tiles(const struct gemm_args *args, int tiles, void *stream) {
+static enum gemm_status launch_add_tiles(const struct fitted_args *args, int tiles, void *stream) {
     const struct gemm_launch launch = {.kernel = (const void *)add_tiles, .name = "add_tiles",
                                        .grid = tiles * (args->fit.width / 8), .cluster = 1,
                                        .threads = CONSUMER_THREADS, .smem_bytes = 0,
@@ -754,32 +780,35 @@ static enum gemm_status launch_add_tiles(const struct gemm_args *args, int tiles
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     const int fitted = fit.transposed ? p->m : p->n;
-    struct gemm_args args = gemm_args_of(p, 1, 1, BK);
+    struct fitted_args args;
+    memset(&args, 0, sizeof args);
+    struct gemm_args *gemm = &args.gemm;
+    *gemm = gemm_args_of(p, 1, 1, BK);
     /* In clusters: the tiles of a cluster's CTAs lie side by side. */
-    args.tiles_m = fit_clusters_side(p, SLABS, &fit);
-    args.tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
+    gemm->tiles_m = fit_clusters_side(p, SLABS, &fit);
+    gemm->tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
     args.fit.splits = fit.splits;
     args.fit.width = fit.width;
     args.fit.rows = fit_rows(p, SLABS, &fit);
     args.fit.sharing_side = fit.sharing_side;
     args.fit.sharing_fitted = fit.sharing_fitted;
-    const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(args.tiles_k, fit.splits);
+    const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(gemm->tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
     args.fit.splits_in_cluster = fit.splits_in_cluster;
     args.fit.layers = fit.splits / fit.splits_in_cluster;
     args.fit.transposed = fit.transposed;
     const int size = fit.sharing_side * fit.sharing_fitted;
-    args.fit.turned = args.tiles_m > args.tiles_n;
-    args.fit.order = args.fit.turned ? tile_order_of(args.tiles_n, args.tiles_m)
-                                     : tile_order_of(args.tiles_m, args.tiles_n);
+    args.fit.turned = gemm->tiles_m > gemm->tiles_n;
+    args.fit.order = args.fit.turned ? tile_order_of(gemm->tiles_n, gemm->tiles_m)
+                                     : tile_order_of(gemm->tiles_m, gemm->tiles_n);
     args.fit.cluster = divisor_of((uint32_t)(size * fit.splits_in_cluster));
     args.fit.sharing = divisor_of((uint32_t)size);
-    args.fit.layer = divisor_of((uint32_t)(args.tiles_m * args.tiles_n));
-    args.fit.k_tiles = args.tiles_k / fit.splits;
-    args.fit.longer_parts = args.tiles_k % fit.splits;
-    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda,
+    args.fit.layer = divisor_of((uint32_t)(gemm->tiles_m * gemm->tiles_n));
+    args.fit.k_tiles = gemm->tiles_k / fit.splits;
+    args.fit.longer_parts = gemm->tiles_k % fit.splits;
+    if (gemm_tensor_map(&gemm->map_a, type, p->a, p->m, p->k, p->lda,
                         fit.transposed ? fit.width : args.fit.rows, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb,
+        gemm_tensor_map(&gemm->map_b, type, p->b, p->n, p->k, p->ldb,
                         fit.transposed ? args.fit.rows : fit.width, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int tiles = (int)fit_tiles(p, SLABS, &fit);

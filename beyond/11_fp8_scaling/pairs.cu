@@ -10,7 +10,7 @@
  */
 #include <assert.h>
 
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #ifndef BM
 #define BM 64 /* rows of the CTA's tile: 16 to 128 in steps of 16 */
 #endif
@@ -87,17 +87,17 @@ DEVICE int k_tile_at(const struct gemm_args *args, int item) {
 
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m,
  * n and k, for the scales, too. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+DEVICE void producer(struct smem *shared, const struct gemm_scaled_args *args, struct place place,
                      struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    NO_UNROLL for (; item < end && item < k_tiles_of_cta(args); ++item) {
-        const int k_tile = k_tile_at(args, item);
+    NO_UNROLL for (; item < end && item < k_tiles_of_cta(&args->gemm); ++item) {
+        const int k_tile = k_tile_at(&args->gemm, item);
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
         producer_acquire(shared->ring, *state, STAGE_BYTES);
-        tma_load(tiles->b[state->index], &args->map_b, place.n * BN, k_tile * BK, full);
-        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
+        tma_load(tiles->b[state->index], &args->gemm.map_b, place.n * BN, k_tile * BK, full);
+        tma_load(tiles->a[state->index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
         tma_load(tiles->scale_a[state->index], &args->map_scale_a, k_tile, place.m * BM, full);
         tma_load(tiles->scale_b[state->index], &args->map_scale_b, place.n * BN / SCALE_BLOCK,
                  k_tile / SCALES_B * SCALES_B, full);
@@ -212,10 +212,10 @@ DEVICE void store_tile(struct smem *shared, const struct gemm_args *args, struct
     }
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const struct place place = place_of(&args, blockIdx.x / args.splits);
+    const struct place place = place_of(&args.gemm, blockIdx.x / args.gemm.splits);
     const bool loads = threadIdx.x == 0;
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     if (loads) {
@@ -229,33 +229,34 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, STAGES, args.tiles_k);
+        if (loads) producer(shared, &args, place, &state, STAGES, args.gemm.tiles_k);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer(shared, &args, warpgroup - 1);
+        consumer(shared, &args.gemm, warpgroup - 1);
     }
     /* The sums of all CTAs that share the k loop are complete. barrier.cluster, bar.sync */
-    if (args.splits > 1) cluster_sync();
+    if (args.gemm.splits > 1) cluster_sync();
     else __syncthreads();
-    store_tile(shared, &args, place);
+    store_tile(shared, &args.gemm, place);
     /* No CTA exits while a peer may still read its memory. barrier.cluster */
-    if (args.splits > 1) cluster_sync();
+    if (args.gemm.splits > 1) cluster_sync();
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
-        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, args.tiles_n, args.tiles_k,
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, gemm->tiles_n, gemm->tiles_k,
                         p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    const int tiles = args.tiles_m * args.tiles_n;
-    args.splits = cluster_splits(launch, tiles, args.tiles_k);
-    launch.grid = tiles * args.splits;
-    launch.cluster = args.splits;
+    const int tiles = gemm->tiles_m * gemm->tiles_n;
+    gemm->splits = cluster_splits(launch, tiles, gemm->tiles_k);
+    launch.grid = tiles * gemm->splits;
+    launch.cluster = gemm->splits;
     return gemm_launch_kernel(&launch, &args);
 }
 

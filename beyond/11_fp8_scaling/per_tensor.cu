@@ -6,7 +6,7 @@
  * element of D is scaled once, at the end. What it costs: one scale has to fit the whole matrix,
  * and the Tensor Core adds e4m3 with 14 bits, so the error grows with k.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -101,17 +101,18 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
     const float scale = load_scale(args->scales.a) * load_scale(args->scales.b);
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
-    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        const struct tile tile = cluster_tile(args, number);
+    for (int number = blockIdx.x / CLUSTER; number < args->gemm.items;
+         number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(&args->gemm, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, half, acc, 0);
-        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+        NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, half, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
@@ -122,14 +123,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
         wgmma_wait_group(0);
         release_stage(shared, &release);
         UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] *= scale;
-        epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
-                       1 + half);
+        epilogue_store(shared->d[half], &args->gemm, tile.m * BM + half * 64, tile.n * BN, 64, BN,
+                       acc, 1 + half);
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -143,7 +144,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     cluster_sync_relaxed();
 
     if (warpgroup == 0) {
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args.gemm);
     } else {
         consumer(shared, &args, warpgroup - 1);
     }
@@ -153,17 +154,18 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN / CLUSTER, BK,
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN / CLUSTER, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        SWIZZLE_128B))
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
-    args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    gemm->items = ceil_div(gemm->tiles_m, CLUSTER) * gemm->tiles_n;
+    launch.grid = (gemm->items < resident ? gemm->items : resident) * CLUSTER;
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -7,7 +7,7 @@
  * each multiplication than one of 128 x 256 that two CTAs share. With BN 64 there are three times
  * as many tiles, for where A has few rows, and the ring is deeper.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -99,23 +99,24 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* Multiplies and stores every second tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     const float scale = load_scale(args->scales.a) * load_scale(args->scales.b);
     float acc[BM / 64][BN / 2] = {{0}};
     struct pipeline_state state = {0, 0};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* tile 0 is consumer 0's */
-    for (int number = blockIdx.x + consumer * gridDim.x; number < args->items;
+    /* Tile 0 is consumer 0's. */
+    if (consumer == 1) pipeline_skip(&state, args->gemm.tiles_k, STAGES);
+    for (int number = blockIdx.x + consumer * gridDim.x; number < args->gemm.items;
          number += CONSUMERS * gridDim.x) {
-        const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
+        const struct tile tile = tile_at(number, args->gemm.tiles_m, args->gemm.tiles_n);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
         struct pipeline_state release = state; /* the next to release */
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, acc, 0);
-        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+        NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
             issue_k_tile(shared, &state, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
@@ -128,15 +129,15 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
         wgmma_wait_group(0);
         release_stage(shared, &release);
         UNROLL for (int i = 0; i < BM / 64 * BN / 2; ++i) acc[i / (BN / 2)][i % (BN / 2)] *= scale;
-        epilogue_store(shared->d[consumer], args, tile.m * BM, tile.n * BN, BM, BN, acc[0],
+        epilogue_store(shared->d[consumer], &args->gemm, tile.m * BM, tile.n * BN, BM, BN, acc[0],
                        1 + consumer);
-        pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+        pipeline_skip(&state, args->gemm.tiles_k, STAGES); /* the other consumer's tile */
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -151,7 +152,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args.gemm);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
@@ -159,15 +160,16 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        SWIZZLE_128B))
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int sms = gemm_sm_count();
-    args.items = args.tiles_m * args.tiles_n;
-    return gemm_launch_grid(&GEMM_KERNEL, args.items < sms ? args.items : sms, &args, stream);
+    gemm->items = gemm->tiles_m * gemm->tiles_n;
+    return gemm_launch_grid(&GEMM_KERNEL, gemm->items < sms ? gemm->items : sms, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

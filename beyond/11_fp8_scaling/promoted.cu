@@ -7,7 +7,7 @@
  * registers for both sets, so that a warpgroup multiplies half of its rows at a time. And the
  * warpgroup has nothing in flight while it waits, fetches the scales and adds.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #define BUFFERS 1      /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
@@ -94,28 +94,29 @@ DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32
 
 /* The factors for the sums of this thread's two rows of 64: the scales of A for rows `row` and
  * row + 8 of the matrix, times the scale of B. Outside the matrix they are zero. Any thread. */
-DEVICE void load_scales(const struct gemm_args *args, int row, int column, int k_tile,
+DEVICE void load_scales(const struct gemm_scaled_args *args, int row, int column, int k_tile,
                         float scale[2]) {
     const struct gemm_scales *s = &args->scales;
     const int64_t first = (int64_t)k_tile * s->pitch_a;
-    const bool inside = column < args->n;
+    const bool inside = column < args->gemm.n;
     const float b =
         inside ? load_scale(&s->b[(int64_t)(column / SCALE_BLOCK) * s->pitch_b + k_tile]) : 0;
     UNROLL for (int i = 0; i < 2; ++i)
-        scale[i] = row + 8 * i < args->m ? load_scale(&s->a[first + row + 8 * i]) * b : 0;
+        scale[i] = row + 8 * i < args->gemm.m ? load_scale(&s->a[first + row + 8 * i]) * b : 0;
 }
 
 /* Multiplies, promotes and stores its rows of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4; /* of 64 */
     float acc[BN / 2], sum[ROWS / 64][BN / 2];
     struct pipeline_state state = {0, 0};
-    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        const struct tile tile = cluster_tile(args, number);
+    for (int number = blockIdx.x / CLUSTER; number < args->gemm.items;
+         number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(&args->gemm, number);
         const int first_row = tile.m * BM + consumer * ROWS, first_column = tile.n * BN;
         UNROLL for (int i = 0; i < ROWS / 64 * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             /* All bytes of the k-tile have arrived. mbarrier.try_wait */
             consumer_wait(shared->ring, state);
             UNROLL for (int half = 0; half < ROWS / 64; ++half) {
@@ -135,14 +136,14 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
             /* This warp has read the stage. mbarrier.arrive */
             release_stage(shared, &state);
         }
-        epilogue_store(shared->d[consumer], args, first_row, first_column, ROWS, BN, sum[0],
+        epilogue_store(shared->d[consumer], &args->gemm, first_row, first_column, ROWS, BN, sum[0],
                        1 + consumer);
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -157,7 +158,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args.gemm);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
@@ -168,17 +169,18 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM / CLUSTER, BK,
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM / CLUSTER, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        SWIZZLE_128B))
+        gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
-    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    gemm->items = gemm->tiles_m * ceil_div(gemm->tiles_n, CLUSTER);
+    launch.grid = (gemm->items < resident ? gemm->items : resident) * CLUSTER;
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -7,7 +7,7 @@
  * One CTA of the cluster loads all rows of A of a k-tile, and the other all rows of the next. The
  * cluster needs no barrier at the end. What it costs: a stage of the ring.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #ifndef BM
 #define BM 256 /* rows of the CTA's tile */
 #endif
@@ -92,22 +92,23 @@ DEVICE void load_rows(struct smem *shared, const struct gemm_args *args, int ind
 
 /* Fills the ring with all k-tiles of tile after tile: the CTA's own columns of B, and rows of A for
  * all CTAs of the cluster. A CTA whose columns lie beyond n loads these, too. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+DEVICE void producer(struct smem *shared, const struct gemm_scaled_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     int turn = 0;
-    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        const struct tile tile = cluster_tile(args, number);
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+    for (int number = blockIdx.x / CLUSTER; number < args->gemm.items;
+         number += gridDim.x / CLUSTER) {
+        const struct tile tile = cluster_tile(&args->gemm, number);
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
              * those of other CTAs included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             /* A first: all CTAs wait for it. */
-            load_rows(shared, args, state.index, tile.m * BM, k_tile * BK, turn);
+            load_rows(shared, &args->gemm, state.index, tile.m * BM, k_tile * BK, turn);
             /* Each CTA fetches its own scales. Ordinary loads read them, so a peer's TMA could
              * overwrite them only after a release at the scope of the cluster, which is slow. */
             tma_load(shared->scale_a[state.index], &args->map_scale_a, k_tile, tile.m * BM, full);
-            tma_load(shared->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->gemm.map_b, tile.n * BN, k_tile * BK, full);
             tma_load(shared->scale_b[state.index], &args->map_scale_b,
                      tile.n * BN / SCALE_BLOCK, k_tile / SCALES_B * SCALES_B, full);
             pipeline_advance(&state, STAGES);
@@ -217,7 +218,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -227,11 +228,11 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         fence_mbarrier_init();
     }
     if (threadIdx.x == 32) { /* the TMA fetches its maps while the barriers are initialized */
-        tma_prefetch_map(&args.map_a);
+        tma_prefetch_map(&args.gemm.map_a);
         tma_prefetch_map(&args.map_scale_a);
-        tma_prefetch_map(&args.map_b);
+        tma_prefetch_map(&args.gemm.map_b);
         tma_prefetch_map(&args.map_scale_b);
-        tma_prefetch_map(&args.map_d);
+        tma_prefetch_map(&args.gemm.map_d);
     }
     /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
      * ordered. barrier.cluster */
@@ -242,28 +243,29 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer(shared, &args, warpgroup - 1);
+        consumer(shared, &args.gemm, warpgroup - 1);
     }
     /* No barrier of the cluster: a CTA has waited for all bytes that others send, and they do not
      * arrive at its barriers any more (`reloads`). */
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (gemm_tensor_map(&args.map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda,
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda,
                         TURNS ? BM : BM / CLUSTER, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, args.tiles_k, p->m,
+        gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
                         p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
         gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, ceil_div(p->n, SCALE_BLOCK),
-                        args.tiles_k, p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        EPILOGUE_SWIZZLE))
+                        gemm->tiles_k, p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
-    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    gemm->items = gemm->tiles_m * ceil_div(gemm->tiles_n, CLUSTER);
+    launch.grid = (gemm->items < resident ? gemm->items : resident) * CLUSTER;
     return gemm_launch_kernel(&launch, &args);
 }
 

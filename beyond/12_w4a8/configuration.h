@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #include "building_blocks/cluster_splits.h"
 #include "hopper/thread.h"
 #include "w4_block.h"
@@ -78,6 +78,16 @@ enum {
     DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
 };
 
+/* The kernel's parameter. */
+struct w4a8_args {
+    struct gemm_args gemm;
+    struct gemm_scales scales;  /* of A */
+    struct cluster_parts parts; /* of k */
+    struct divisor rows;        /* tile rows */
+};
+static_assert(offsetof(struct w4a8_args, scales) == offsetof(struct gemm_scaled_args, scales),
+              "it begins as that one, so plans find the scales");
+
 /* A tile of D: its number down and across. */
 struct place {
     int m, n;
@@ -85,11 +95,10 @@ struct place {
 
 /* The tile of this CTA's cluster. The rows of A change fastest: tiles that run at the same time
  * share their weights. No division: the first load waits for this. Any thread. */
-DEVICE struct place place_of_cta(const struct gemm_args *args) {
-    const int number = cluster_number(args);
-    const struct gemm_divisor rows = args->fit.order.last_rows; /* all tile rows */
-    const int n = (int)divided_by((uint32_t)number, rows);
-    const struct place place = {number - n * (int)rows.number, n};
+DEVICE struct place place_of_cta(const struct w4a8_args *args) {
+    const int number = cluster_number(args->parts);
+    const int n = (int)divided_by((uint32_t)number, args->rows);
+    const struct place place = {number - n * (int)args->rows.number, n};
     return place;
 }
 
@@ -120,6 +129,19 @@ static inline enum gemm_status make_maps(struct gemm_args *args, const struct ge
     if (status || lines > most) return status ? status : GEMM_UNSUPPORTED;
     return gemm_tensor_map(&args->map_b, GEMM_E4M3, p->b, (int)lines, LINE, LINE, box_lines,
                            LINE, SWIZZLE_NONE);
+}
+
+/* The parameter of a launch; its tensor maps are made. The cluster has `splits` CTAs. Host. */
+static inline struct w4a8_args w4a8_args_of(const struct gemm_problem *p,
+                                            const struct gemm_args *gemm, int splits) {
+    struct w4a8_args args;
+    memset(&args, 0, sizeof args);
+    args.gemm = *gemm;
+    args.gemm.splits = splits;
+    args.scales = p->scales;
+    args.parts = cluster_parts_of(splits, gemm->tiles_k);
+    args.rows = divisor_of((uint32_t)gemm->tiles_m);
+    return args;
 }
 
 #endif

@@ -15,7 +15,7 @@
  */
 #include <assert.h>
 
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
@@ -61,13 +61,13 @@ enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
 
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
  * and k. `loads` is a constant. One thread, or one for each operand. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct place place,
                      int item, int end, int loads) {
     struct tiles *tiles = &shared->memory.tiles;
     /* phase 1: the first round of acquires passes at once */
     struct pipeline_state state = {item, 1};
-    NO_UNROLL for (; item < end && item < cluster_k_tiles(args); ++item) {
-        const int k_tile = item * args->splits + cluster_rank();
+    NO_UNROLL for (; item < end && item < cluster_k_tiles(args->parts); ++item) {
+        const int k_tile = item * args->gemm.splits + cluster_rank();
         mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes, those of A included.
          * mbarrier.try_wait, .arrive.expect_tx */
@@ -75,11 +75,11 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct p
         /* The same wait. Bytes may come before they are announced. mbarrier.try_wait */
         else mbarrier_wait(&shared->ring[state.index].empty, state.phase);
         if (loads & LOADS_A)
-            tma_load(tiles->a[state.index], &args->map_a, place.m * BM, k_tile * BK, full);
+            tma_load(tiles->a[state.index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
         if (loads & LOADS_B)
             UNROLL for (int i = 0; i < BOXES; ++i)
-                tma_load(&tiles->b[state.index][i * BOX_BYTES], &args->map_b,
-                         box_row(args, place.n * BOXES + i, k_tile), 0, full);
+                tma_load(&tiles->b[state.index][i * BOX_BYTES], &args->gemm.map_b,
+                         box_row(&args->gemm, place.n * BOXES + i, k_tile), 0, full);
         pipeline_advance(&state, STAGES);
     }
 }
@@ -127,8 +127,8 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
 
 /* Multiplies its team's k-tiles, every TEAMS-th of the CTA's, and leaves the sums in shared memory.
  * One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team, int consumer) {
-    const int k_tiles = (cluster_k_tiles(args) - team + TEAMS - 1) / TEAMS;
+DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int team, int consumer) {
+    const int k_tiles = (cluster_k_tiles(args->parts) - team + TEAMS - 1) / TEAMS;
     float sum[BM / 2] = {0};
     struct weights w;
     struct fragments f[1 + AHEAD]; /* with AHEAD, of even and odd k-tiles */
@@ -148,7 +148,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int team
     column_sum_put(shared->memory.sums[team] + consumer * 64, PITCH, sum, BM / 2);
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
     const struct place place = place_of_cta(&args);
@@ -177,29 +177,31 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
          * arrive. griddepcontrol.wait */
         if (EARLY && threadIdx.x >= 32) griddepcontrol_wait();
         if (threadIdx.x == 0)
-            producer(shared, &args, place, FIRST_LOADS, args.tiles_k,
+            producer(shared, &args, place, FIRST_LOADS, args.gemm.tiles_k,
                      LOADERS > 1 ? LOADS_B : LOADS_BOTH);
         else if (LOADERS > 1 && threadIdx.x == 32)
-            producer(shared, &args, place, EARLY ? 0 : FIRST_LOADS, args.tiles_k, LOADS_A);
-        else if (threadIdx.x >= 32 * LOADERS) fetch_scales(shared->scale, &args, place.m * BM);
+            producer(shared, &args, place, EARLY ? 0 : FIRST_LOADS, args.gemm.tiles_k, LOADS_A);
+        else if (threadIdx.x >= 32 * LOADERS)
+            fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
-        column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
+        column_store(shared->memory.sums, shared->scale, &args.gemm, place.m * BM, place.n * BN,
+                     UNIT);
     }
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    struct gemm_args gemm = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM, BOX_LINES)) return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n;
-    set_cluster_splits(&args, cluster_splits(launch, tiles, args.tiles_k));
-    args.fit.order.last_rows = divisor_of((uint32_t)args.tiles_m);
-    launch.grid = tiles * args.splits;
-    launch.cluster = args.splits;
+    if (make_maps(&gemm, p, BM, BOX_LINES)) return GEMM_UNSUPPORTED;
+    const int tiles = gemm.tiles_m * gemm.tiles_n;
+    const int splits = cluster_splits(launch, tiles, gemm.tiles_k);
+    const struct w4a8_args args = w4a8_args_of(p, &gemm, splits);
+    launch.grid = tiles * splits;
+    launch.cluster = splits;
     if (EARLY) launch.early = GEMM_EARLY_B;
     return gemm_launch_kernel(&launch, &args);
 }

@@ -9,7 +9,7 @@
  * and the main loop takes them all, so a tile is stored with no multiplication of its consumer
  * under way. And a tile has 192 channels, which are three halves of blocks.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #define BUFFERS 2 /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h */
 #include "building_blocks/pipeline.h"
@@ -89,21 +89,21 @@ DEVICE void release(struct smem *shared, struct pipeline_state state) {
 }
 
 /* Stores 64 channels of sums, 64 rows of D at a time. One warpgroup. */
-DEVICE void store_slab(struct smem *shared, const struct gemm_args *args, int number,
+DEVICE void store_slab(struct smem *shared, const struct gemm_scaled_args *args, int number,
                        int consumer, const float sum[BM / 2]) {
-    const struct tile tile = cluster_tile(args, number);
+    const struct tile tile = cluster_tile(&args->gemm, number);
     UNROLL for (int i = 0; i < BM / 64; ++i)
         transposed_store(shared->d[consumer][i % BUFFERS], args, tile.m * BM + i * 64,
                          tile.n * BN + consumer * 64, &sum[i * 32], UNIT, 1 + consumer);
 }
 
 /* Multiplies, promotes and stores its channels of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     struct pipeline_state state = {0, 0};
-    for (int number = blockIdx.x / CLUSTER; number < args->items;
+    for (int number = blockIdx.x / CLUSTER; number < args->gemm.items;
          number += gridDim.x / CLUSTER) {
         float acc[BM / 2], sum[BM / 2] = {0};
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             struct weights w;
             struct fragments f;
             /* All bytes of the k-tile have arrived. mbarrier.try_wait */
@@ -134,7 +134,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -149,7 +149,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(24); /* 24 + 3 * 160 <= 4 * 128, those at launch */
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args.gemm);
     } else {
         setmaxnreg_inc(160);
         consumer(shared, &args, warpgroup - 1);
@@ -160,15 +160,16 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (make_maps(&args, p, BM / CLUSTER, HALF_LINES) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        EPILOGUE_SWIZZLE))
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (make_maps(gemm, p, BM / CLUSTER, HALF_LINES) ||
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
-    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    gemm->items = gemm->tiles_m * ceil_div(gemm->tiles_n, CLUSTER);
+    launch.grid = (gemm->items < resident ? gemm->items : resident) * CLUSTER;
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -9,7 +9,7 @@
  * What it costs: for each weight, four bits are read from shared memory, eight are written back and
  * eight are read again; and two more barriers of the warpgroup.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
@@ -60,19 +60,19 @@ DEVICE void multiply(float acc[BM / 2], const e4m3_t *unpacked, const e4m3_t *a)
 
 /* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
  * and k. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct place place,
+DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct place place,
                      struct pipeline_state *state, int item, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    NO_UNROLL for (; item < end && item < cluster_k_tiles(args); ++item) {
-        const int k_tile = item * args->splits + cluster_rank();
+    NO_UNROLL for (; item < end && item < cluster_k_tiles(args->parts); ++item) {
+        const int k_tile = item * args->gemm.splits + cluster_rank();
         mbarrier_t *full = &shared->ring[state->index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
         producer_acquire(shared->ring, *state, STAGE_BYTES);
-        tma_load(tiles->a[state->index], &args->map_a, place.m * BM, k_tile * BK, full);
+        tma_load(tiles->a[state->index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
         UNROLL for (int i = 0; i < BLOCKS; ++i)
-            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->map_b,
-                     block_row(args, place.n * BLOCKS + i, k_tile), 0, full);
+            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->gemm.map_b,
+                     block_row(&args->gemm, place.n * BLOCKS + i, k_tile), 0, full);
         pipeline_advance(state, STAGES);
     }
 }
@@ -119,8 +119,8 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
 }
 
 /* Multiplies the CTA's k-tiles and leaves the sums in shared memory. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int k_tiles = cluster_k_tiles(args);
+DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int consumer) {
+    const int k_tiles = cluster_k_tiles(args->parts);
     float sum[BM / 2] = {0};
     struct weights w;
     struct fragments f;
@@ -137,7 +137,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, sum, BM / 2);
 }
 
-KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
     const bool loads = threadIdx.x == 0;
@@ -160,26 +160,28 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.tiles_k);
-        else if (threadIdx.x >= 32) fetch_scales(shared->scale, &args, place.m * BM);
+        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.gemm.tiles_k);
+        else if (threadIdx.x >= 32)
+            fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
-        column_store(shared->memory.sums, shared->scale, &args, place.m * BM, place.n * BN, UNIT);
+        column_store(shared->memory.sums, shared->scale, &args.gemm, place.m * BM, place.n * BN,
+                     UNIT);
     }
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    struct gemm_args gemm = gemm_args_of(p, BM, BN, BK);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&args, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
-    const int tiles = args.tiles_m * args.tiles_n;
-    set_cluster_splits(&args, cluster_splits(launch, tiles, args.tiles_k));
-    args.fit.order.last_rows = divisor_of((uint32_t)args.tiles_m);
-    launch.grid = tiles * args.splits;
-    launch.cluster = args.splits;
+    if (make_maps(&gemm, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
+    const int tiles = gemm.tiles_m * gemm.tiles_n;
+    const int splits = cluster_splits(launch, tiles, gemm.tiles_k);
+    const struct w4a8_args args = w4a8_args_of(p, &gemm, splits);
+    launch.grid = tiles * splits;
+    launch.cluster = splits;
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -8,7 +8,7 @@
  * fragments, so the conversion comes after the promotion. Both of them have to fit under the other
  * consumer's multiplications.
  */
-#include "gemm.h"
+#include "gemm_scaled_args.h"
 #define BUFFERS 2 /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h */
 #include "building_blocks/pipeline.h"
@@ -91,9 +91,9 @@ DEVICE void release_previous(struct smem *shared, struct pipeline_state state) {
 
 /* Stores 64 channels of sums, 64 rows of D at a time, and clears the sums for the next tile. One
  * warpgroup. */
-DEVICE void store_slab(struct smem *shared, const struct gemm_args *args, int number,
+DEVICE void store_slab(struct smem *shared, const struct gemm_scaled_args *args, int number,
                        int consumer, int slab, float sum[BM / 2]) {
-    const struct tile tile = cluster_tile(args, number);
+    const struct tile tile = cluster_tile(&args->gemm, number);
     const int column = tile.n * BN + (consumer * SLABS + slab) * 64;
     UNROLL for (int i = 0; i < BM / 64; ++i)
         transposed_store(shared->d[consumer][i % BUFFERS], args, tile.m * BM + i * 64, column,
@@ -102,7 +102,7 @@ DEVICE void store_slab(struct smem *shared, const struct gemm_args *args, int nu
 }
 
 /* Multiplies, promotes and stores its channels of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     const int first_slab = consumer * SLABS;
     /* Of the first stage. Rows are 128 bytes; eight of them make the swizzle's 1024-byte pattern,
      * hence the stride. */
@@ -120,10 +120,10 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     consumer_wait(shared->ring, state);
     load_weights(&w, shared->b[0], first_slab);
     convert(&f, &w);
-    for (; number < args->items; number += step) {
+    for (; number < args->gemm.items; number += step) {
         /* In the first tile there is no stage to release yet and no slab to store. */
         const bool first = number < step;
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+        NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             UNROLL for (int slab = 0; slab < SLABS; ++slab) {
                 /* The conversion's writing of the fragments, and the promotion's reading of the
                  * accumulators, come before the multiplications. wgmma.fence */
@@ -135,13 +135,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
                 /* Under these multiplications: whatever is not the promotion or the conversion. */
                 if (slab == 0 && (k_tile > 0 || !first)) release_previous(shared, state);
                 /* The slab before this one is complete, if that was its last k-tile. */
-                if (slab > 0 && k_tile == args->tiles_k - 1)
+                if (slab > 0 && k_tile == args->gemm.tiles_k - 1)
                     store_slab(shared, args, number, consumer, slab - 1, sum[slab - 1]);
                 if (slab == 0 && k_tile == 0 && !first)
                     store_slab(shared, args, number - step, consumer, SLABS - 1,
                                sum[SLABS - 1]);
-                const bool more = slab < SLABS - 1 || k_tile < args->tiles_k - 1 ||
-                                  number + step < args->items;
+                const bool more = slab < SLABS - 1 || k_tile < args->gemm.tiles_k - 1 ||
+                                  number + step < args->gemm.items;
                 if (slab == SLABS - 1) {
                     pipeline_advance(&state, STAGES);
                     a = a_first + (unsigned)(state.index * sizeof shared->a[0] >> 4);
@@ -167,7 +167,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     if (threadIdx.x % 128 == 0) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_scaled_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -182,7 +182,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(24); /* 24 + 2 * 240 <= 3 * 168, those at launch */
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args.gemm);
     } else {
         setmaxnreg_inc(240);
         consumer(shared, &args, warpgroup - 1);
@@ -193,15 +193,16 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
-    if (make_maps(&args, p, BM / CLUSTER, BLOCK_LINES) ||
-        gemm_tensor_map(&args.map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        EPILOGUE_SWIZZLE))
+    struct gemm_scaled_args args = gemm_scaled_args_of(p, BM, BN, BK);
+    struct gemm_args *gemm = &args.gemm;
+    if (make_maps(gemm, p, BM / CLUSTER, BLOCK_LINES) ||
+        gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
+                        EPILOGUE_N, EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
     const int resident = gemm_resident_clusters(&launch);
-    args.items = args.tiles_m * ceil_div(args.tiles_n, CLUSTER);
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
+    gemm->items = gemm->tiles_m * ceil_div(gemm->tiles_n, CLUSTER);
+    launch.grid = (gemm->items < resident ? gemm->items : resident) * CLUSTER;
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -11,7 +11,7 @@
  * GATHER_BY_TMA=0: the copy engines fetch the rows beside a first launch for the own rows, and a
  * second launch computes the others.
  */
-#include "gemm.h"
+#include "gemm_devices.h"
 #define BUFFERS 1 /* of epilogue_store.h; the place of the other one is the gatherer's */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -21,9 +21,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#undef KERNEL_PARAMETER
-#define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
@@ -207,7 +204,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 

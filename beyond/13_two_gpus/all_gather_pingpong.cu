@@ -8,7 +8,7 @@
  * this tile's 192 columns. What it hides: the link, and every epilogue but the last. What it costs:
  * twice as many requests of the gatherer.
  */
-#include "gemm.h"
+#include "gemm_devices.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -19,9 +19,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#undef KERNEL_PARAMETER
-#define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
 #define STAGES 5 /* depth of the ring, 2 to 5 */
@@ -226,7 +223,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 

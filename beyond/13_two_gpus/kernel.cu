@@ -11,7 +11,7 @@
  * shared memory for its mover; and a rounding of each part (with PARTS_FP32=1 there is none, and a
  * part has twice the bytes).
  */
-#include "gemm.h"
+#include "gemm_devices.h"
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -20,9 +20,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#undef KERNEL_PARAMETER
-#define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
 #define STAGES 3 /* depth of the ring; 2, 3, or 4 if a box has 16 KB */
@@ -482,7 +479,7 @@ DEVICE void signal_parts(const struct gemm_device_args *args) {
     }
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 

@@ -8,7 +8,7 @@
  * reduce-scatter do. What stays exposed: the exchange, during which no Tensor Core works, and the
  * addition.
  */
-#include "gemm.h"
+#include "gemm_devices.h"
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -16,9 +16,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#undef KERNEL_PARAMETER
-#define KERNEL_PARAMETER struct gemm_device_args
 
 #ifndef STAGES
 #define STAGES 4 /* depth of the ring, 2 to 4 */
@@ -116,7 +113,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
     if (elected) bulk_wait_group(0);
 }
 
-KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     const int warp = warp_index(), warpgroup = warp / 4;
 
@@ -138,7 +135,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 /* Adds up all devices' parts of the rows that this one owns, always in the same order, and stores
  * them to D. Part i is layer i of the workspace, [m][ldd]; all have arrived, because the launch
  * before and the copies have ended. */
-KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS args) {
+KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     const struct gemm_args *gemm = &args.gemm;
     const int first_row = args.first_m_tile[args.device] * BM;
     const int end = args.first_m_tile[args.device + 1] * BM;

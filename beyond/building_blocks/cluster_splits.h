@@ -37,24 +37,30 @@ static inline int cluster_splits(struct gemm_launch launch, int64_t tiles, int t
     return 1;
 }
 
-/* Stores in `args` how `splits` CTAs share each k loop. The host divides here, so that the kernel
+/* How the CTAs of a cluster share a k loop, in a kernel's parameter. */
+struct cluster_parts {
+    struct divisor ctas; /* of a cluster: each has a part */
+    int k_tiles;         /* of a part */
+    int longer;          /* so many of the first parts have a k-tile more */
+};
+
+/* How `splits` CTAs share a k loop of `tiles_k` k-tiles. The host divides here, so that the kernel
  * need not do so before its first load. Host thread. */
-static inline void set_cluster_splits(struct gemm_args *args, int splits) {
-    args->splits = splits;
-    args->fit.cluster = divisor_of((uint32_t)splits);
-    args->fit.k_tiles = args->tiles_k / splits;
-    args->fit.longer_parts = args->tiles_k % splits;
+static inline struct cluster_parts cluster_parts_of(int splits, int tiles_k) {
+    const struct cluster_parts parts = {divisor_of((uint32_t)splits), tiles_k / splits,
+                                        tiles_k % splits};
+    return parts;
 }
 
 /* The number of this CTA's cluster. Any thread. */
-DEVICE int cluster_number(const struct gemm_args *args) {
-    return (int)divided_by(blockIdx.x, args->fit.cluster);
+DEVICE int cluster_number(struct cluster_parts parts) {
+    return (int)divided_by(blockIdx.x, parts.ctas);
 }
 
 /* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
  * faster together. Any thread. */
-DEVICE int cluster_k_tiles(const struct gemm_args *args) {
-    return args->fit.k_tiles + ((int)cluster_rank() < args->fit.longer_parts);
+DEVICE int cluster_k_tiles(struct cluster_parts parts) {
+    return parts.k_tiles + ((int)cluster_rank() < parts.longer);
 }
 
 #endif

@@ -25,12 +25,13 @@ enum {
     SUMS_BARRIER = 14, /* named barrier: the sums of a CTA alone are complete */
 };
 
-/* Fetches the scales of the tile's rows of A. The warps of the producer's warpgroup that load
- * nothing. */
-DEVICE void column_store_fetch(float scale[BM], const struct gemm_args *args, int first_row) {
+/* Fetches the scales of the tile's rows of A; `scales` has those of all rows. The warps of the
+ * producer's warpgroup that load nothing. */
+DEVICE void column_store_fetch(float scale[BM], const struct gemm_args *args, const float *scales,
+                               int first_row) {
     const int first = 32 * LOADERS, step = 128 - first;
     NO_UNROLL for (int i = threadIdx.x - first; i < BM && first_row + i < args->m; i += step)
-        st_shared_b32(&scale[i], ld_global_b32(&args->scales.a[first_row + i]));
+        st_shared_b32(&scale[i], ld_global_b32(&scales[first_row + i]));
 }
 
 /* The number, in D's order, of this thread's i-th chunk of the tile. A consumer's thread. */
@@ -95,7 +96,8 @@ DEVICE void column_store_share(const float sums[TEAMS][BM * PITCH], const float 
     if (args->splits > 1) cluster_wait();
 }
 
-#define fetch_scales(scale, args, first_row) VERB(column_store_fetch(scale, args, first_row))
+#define fetch_scales(scale, args, scales, first_row)                                               \
+    VERB(column_store_fetch(scale, args, scales, first_row))
 #define column_store(sums, scale, args, first_row, first_column, unit)                             \
     VERB(column_store_share(sums, scale, args, first_row, first_column, unit))
 

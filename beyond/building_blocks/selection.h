@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "gemm.h"
+#include "gemm_selection.h"
 
 /* A configuration, and what the chapter's formula has to know of it. */
 struct configuration {

@@ -38,9 +38,16 @@ DEVICE struct tile tile_at(int number, int tiles_m, int tiles_n) {
     return tile;
 }
 
+/* This order with its divisors, in a kernel's parameter. */
+struct tile_order {
+    int last_group;                 /* of tile rows */
+    struct divisor last_rows, rows; /* of the last group, and of the ones before */
+    struct divisor group;           /* tiles of a group before the last */
+};
+
 /* The order of so many tiles, for tile_in_order(). Host thread. */
-static inline struct gemm_tile_order tile_order_of(int tiles_m, int tiles_n) {
-    struct gemm_tile_order order;
+static inline struct tile_order tile_order_of(int tiles_m, int tiles_n) {
+    struct tile_order order;
     order.last_group = (tiles_m - 1) / RASTER_GROUP;
     order.group = divisor_of((uint32_t)RASTER_GROUP * (uint32_t)tiles_n);
     order.rows = divisor_of(RASTER_GROUP);
@@ -50,10 +57,10 @@ static inline struct gemm_tile_order tile_order_of(int tiles_m, int tiles_n) {
 
 /* The same tile as tile_at() gives. For a kernel whose CTAs compute a tile each, and have nothing
  * to do before they know which. Any thread. */
-DEVICE struct tile tile_in_order(int number, struct gemm_tile_order order) {
+DEVICE struct tile tile_in_order(int number, struct tile_order order) {
     ON_TILE(number);
     uint32_t group = 0, in_group = (uint32_t)number;
-    struct gemm_divisor rows = order.last_rows;
+    struct divisor rows = order.last_rows;
     if (order.last_group > 0) {
         group = divided_by(in_group, order.group);
         in_group -= group * order.group.number;

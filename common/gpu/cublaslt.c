@@ -12,6 +12,7 @@
 #include <cublasLt.h>
 #include <stdio.h>
 
+#include "gemm_types.h"
 #include "gpu/baselines.h"
 #include "gpu/cublaslt_algorithm.h"
 #include "gpu/cuda_call.h"

@@ -10,8 +10,8 @@
 #include <cuda.h>
 #include <stdio.h>
 
-#include "gemm.h"
 #include "gemm_plan.h"
+#include "gemm_types.h"
 #include "gpu/cuda_call.h"
 
 static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "gemm.h declares it opaque");

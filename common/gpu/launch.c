@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "gemm.h"
 #include "gemm_plan.h"
+#include "gemm_selection.h"
 #include "gpu/cuda_call.h"
 #include "gpu/launch.h"
 
@@ -186,18 +186,18 @@ bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
            cuda_ok(cudaLaunchKernelExC(&config, launch->kernel, parameters), launch->name);
 }
 
-enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
-                                    const struct gemm_args *args) {
+/* The parentheses keep the name from being the macro. */
+enum gemm_status(gemm_launch_kernel)(const struct gemm_launch *launch, const void *args,
+                                     size_t args_bytes) {
     /* A plan may be made after a reset, and its runs need not set attributes. */
     const bool planned = plan_in_the_making;
     if (!valid(launch) || !ready(launch, planned)) return GEMM_LAUNCH_FAILED;
-    return planned ? gemm_plan_add(plan_in_the_making, launch, args)
-                   : gemm_launch_planned(launch, args);
+    if (planned) return gemm_plan_add(plan_in_the_making, launch, args, args_bytes);
+    return launch_enqueue(launch, args) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
-enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
-                                     const struct gemm_args *args) {
-    return launch_enqueue(launch, args) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+enum gemm_status gemm_launch_planned(const struct gemm_planned *planned) {
+    return launch_enqueue(&planned->launch, &planned->parameter) ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {

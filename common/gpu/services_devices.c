@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "gemm_devices.h"
 #include "gpu/cuda_call.h"
 #include "gpu/devices.h"
 #include "gpu/launch.h"

@@ -8,7 +8,7 @@
 #ifndef HARNESS_INPUTS_H
 #define HARNESS_INPUTS_H
 
-#include "gemm.h"
+#include "gemm_types.h"
 
 enum input_kind {
     INPUT_UNIFORM, /* in [-1, 1] */

@@ -72,7 +72,7 @@ struct operands {
     uint64_t seed;
     uint16_t *a; /* [m][lda]; of e4m3 and w4a8, bytes */
     uint16_t *b; /* [n][ldb]; of w4a8, blocks */
-    /* Of e4m3 and w4a8 (quantize.h); struct gemm_scales of gemm.h says what lies where. */
+    /* Of e4m3 and w4a8 (quantize.h); struct gemm_scales says what lies where. */
     bool tensor_scales; /* one for all of A, and one for all of B */
     float *scale_a, *scale_b;
     int scale_a_pitch, scale_b_pitch;

@@ -1,6 +1,6 @@
 /*
  * shares.h: a problem in the memory of several devices, for kernels whose layout is not
- * LAYOUT_ONE_DEVICE (gemm.h).
+ * LAYOUT_ONE_DEVICE (gemm_shares.h).
  *
  * Every device has matrices of the problem's shapes, in slabs like those of buffers.h. Of A and B
  * it holds its slice, and NaN everywhere else, so a kernel that reads another device's slice in the
@@ -10,6 +10,7 @@
 #ifndef HARNESS_SHARES_H
 #define HARNESS_SHARES_H
 
+#include "gemm_devices.h"
 #include "harness/buffers.h"
 
 struct shares {

@@ -12,10 +12,6 @@
 
 #include "gemm.h"
 
-/* The type of the kernel's parameter. A chapter for several devices redefines it as struct
- * gemm_device_args. */
-#define KERNEL_PARAMETER struct gemm_args
-
 /* 16 bytes, the most that one thread moves in one instruction; and half of them. */
 struct b128 {
     uint32_t word[4];
@@ -39,8 +35,9 @@ struct b64 {
 #define KERNEL(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
 /* One that leaves no timeline, beside the chapter's own. */
 #define KERNEL_ASIDE(threads, ctas) static __global__ void __launch_bounds__(threads, ctas)
-/* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. */
-#define KERNEL_ARGS const __grid_constant__ KERNEL_PARAMETER
+/* The kernel's parameter stays in constant memory, where the TMA can read a tensor map from it. One
+ * of a kernel's own type begins with a struct gemm_args. */
+#define KERNEL_ARGS_OF(type) const __grid_constant__ type
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
 /* The CTA's dynamic shared memory, laid out as `type`; 1024-byte aligned, as a 128 B swizzle
@@ -106,5 +103,8 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 #else
 #include "sim/hopper/thread.h"
 #endif
+
+/* The parameter of a kernel that needs no more than a struct gemm_args. */
+#define KERNEL_ARGS KERNEL_ARGS_OF(struct gemm_args)
 
 #endif

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "gemm.h"
+#include "gemm_devices.h"
 #include "gemm_plan.h"
+#include "gemm_selection.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
@@ -166,9 +167,10 @@ void gemm_counters_free(uint32_t *counters) {
     if (counters) global_free(counters);
 }
 
-enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
-                                    const struct gemm_args *args) {
-    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args);
+/* The parentheses keep the name from being the macro. */
+enum gemm_status(gemm_launch_kernel)(const struct gemm_launch *launch, const void *args,
+                                     size_t args_bytes) {
+    if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args, args_bytes);
     if (!sim_run_state.running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
@@ -176,12 +178,12 @@ enum gemm_status gemm_launch_kernel(const struct gemm_launch *launch,
         return GEMM_LAUNCH_FAILED;
     }
     if (sim_run_state.abandoned) return GEMM_OK;
-    return grid_run(launch, args, &sim_run_state.abandoned) ? GEMM_OK : GEMM_LAUNCH_FAILED;
+    return grid_run(launch, args, args_bytes, 1, 1, &sim_run_state.abandoned) ? GEMM_OK
+                                                                              : GEMM_LAUNCH_FAILED;
 }
 
-enum gemm_status gemm_launch_planned(const struct gemm_launch *launch,
-                                     const struct gemm_args *args) {
-    return gemm_launch_kernel(launch, args);
+enum gemm_status gemm_launch_planned(const struct gemm_planned *planned) {
+    return (gemm_launch_kernel)(&planned->launch, &planned->parameter, planned->args_bytes);
 }
 
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm.h"
+#include "gemm_devices.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/grid.h"
 #include "sim/core/host_memory.h"
@@ -100,8 +100,8 @@ static enum gemm_status run_kept(void) {
     const int launches = kept.launches;
     kept.launches = 0;
     if (launches == 0 || sim_run_state.abandoned) return GEMM_OK;
-    return grid_run_devices(&kept.launch, kept.args, kept.devices, launches,
-                            &sim_run_state.abandoned)
+    return grid_run(&kept.launch, kept.args, sizeof *kept.args, kept.devices, launches,
+                    &sim_run_state.abandoned)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
 }
@@ -145,7 +145,7 @@ enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
     if (count > 0 && !nothing_kept("copies beside a launch")) return GEMM_LAUNCH_FAILED;
     if (kept.open) return keep(launch, args, devices);
     if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
-    return grid_run_devices(launch, args, devices, 1, &sim_run_state.abandoned)
+    return grid_run(launch, args, sizeof *args, devices, 1, &sim_run_state.abandoned)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
 }

@@ -3,6 +3,8 @@
  */
 #include "timeline/cues.h"
 
+#include "gemm_devices.h"
+
 static int count_cues(const struct marks *cues, int event) {
     int count = 0;
     for (int i = 0; i < cues->count; ++i)

@@ -14,6 +14,7 @@
 #ifndef TIMELINE_RECORDER_H
 #define TIMELINE_RECORDER_H
 
+#include "gemm_devices.h"
 #include "timeline/trace.h"
 
 DEVICE void recorder_open(struct trace_record *buffer, bool several) {
@@ -50,26 +51,34 @@ DEVICE void recorder_close(void) {
 /* ---- the kernel ---- */
 
 #undef KERNEL
-#pragma push_macro("KERNEL_ARGS")
-#undef KERNEL_ARGS
-#define KERNEL_ARGS const KERNEL_PARAMETER &
+#pragma push_macro("KERNEL_ARGS_OF")
+#undef KERNEL_ARGS_OF
+#define KERNEL_ARGS_OF(type) const type &
 DEVICE struct trace_record *recorder_buffer(const struct gemm_args &args) { return args.trace; }
-DEVICE struct trace_record *recorder_buffer(const struct gemm_device_args &args) {
+template <typename args_of_kernel>
+DEVICE struct trace_record *recorder_buffer(const args_of_kernel &args) {
     return args.gemm.trace;
 }
-DEVICE bool recorder_several(const struct gemm_args &) { return false; }
+template <typename args_of_kernel> DEVICE bool recorder_several(const args_of_kernel &) {
+    return false;
+}
 DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
-/* The parentheses keep the name from being the macro below. */
-#define KERNEL(threads, ctas)                                                                      \
-    DEVICE void recorded(KERNEL_ARGS args);                                                        \
-    static __global__ void __launch_bounds__(threads, ctas)(kernel)(                               \
-        const __grid_constant__ KERNEL_PARAMETER args) {                                           \
+/* The type of the parameter of recorded(), which takes a reference. */
+template <typename function> struct recorder_parameter;
+template <typename args_of_kernel> struct recorder_parameter<void(const args_of_kernel &)> {
+    typedef args_of_kernel type;
+};
+#define KERNEL(threads, ctas) enum { RECORDER_THREADS = threads, RECORDER_CTAS = ctas };
+/* The parentheses keep the name from being this macro. */
+#define kernel(parameter)                                                                          \
+    DEVICE void recorded(parameter);                                                               \
+    static __global__ void __launch_bounds__(RECORDER_THREADS, RECORDER_CTAS)(kernel)(             \
+        const __grid_constant__ recorder_parameter<decltype(recorded)>::type args) {               \
         recorder_open(recorder_buffer(args), recorder_several(args));                              \
         recorded(args);                                                                            \
         recorder_close();                                                                          \
     }                                                                                              \
-    DEVICE void
-#define kernel(parameter) recorded(parameter)
+    DEVICE void recorded(parameter)
 
 /* ---- the wrappers ---- */
 
@@ -79,10 +88,10 @@ DEVICE bool recorder_several(const struct gemm_device_args &) { return true; }
 #define st_global_b128(pointer, value)                                                             \
     (recorder_cue(TRACE_CUE_SEND, 0), st_global_b128(pointer, value))
 /* A second kernel of the file leaves no record and has none of the two registers. From it on,
- * KERNEL_ARGS is a parameter in constant memory again, and st_global_b128 the wrapper. */
+ * KERNEL_ARGS_OF() is a parameter in constant memory again, and st_global_b128 the wrapper. */
 #undef KERNEL_ASIDE
 #define KERNEL_ASIDE(threads, ctas)                                                                \
-    _Pragma("pop_macro(\"KERNEL_ARGS\")")                                                          \
+    _Pragma("pop_macro(\"KERNEL_ARGS_OF\")")                                                       \
         _Pragma("pop_macro(\"st_global_b128\")") static __global__ void                            \
         __launch_bounds__(threads, ctas)
 

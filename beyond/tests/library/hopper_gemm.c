@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "gemm_selection.h"
 #include "select.h"
 #include "sim/core/simulation.h"
 #include "tests/library/whole_numbers.h"

@@ -39,7 +39,9 @@ static bool same(const struct gemm_plan *got, const struct gemm_plan *wanted) {
         if (g->kernel != w->kernel || strcmp(g->name, w->name) || g->grid != w->grid ||
             g->cluster != w->cluster || g->threads != w->threads ||
             g->smem_bytes != w->smem_bytes || g->stream != w->stream || g->early != w->early ||
-            memcmp(&got->launches[i].args, &wanted->launches[i].args, sizeof got->launches[i].args))
+            got->launches[i].args_bytes != wanted->launches[i].args_bytes ||
+            memcmp(&got->launches[i].parameter, &wanted->launches[i].parameter,
+                   got->launches[i].args_bytes))
             return false;
     }
     return got->count > 0;

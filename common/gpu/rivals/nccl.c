@@ -16,6 +16,7 @@
 #include <nccl.h>
 #include <stdio.h>
 
+#include "gemm_devices.h"
 #include "gpu/baselines.h"
 #include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"

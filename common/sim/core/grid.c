@@ -85,15 +85,31 @@ static void make_exit_calls(struct sim_exit_call **list) {
     }
 }
 
+/* A kernel is a function of one struct by value, of a type that only the kernel knows. Calling
+ * conventions pass a struct of this length through memory, and a longer one with the same beginning
+ * in the same way: so these two types stand for all. */
+struct parameter {
+    unsigned char bytes[SIM_MOST_ARGS_BYTES];
+} __attribute__((aligned(_Alignof(struct gemm_args))));
+
+static struct parameter *parameters; /* [launches][devices] */
+
+const struct gemm_args *sim_args_of(int grid) {
+    return (const struct gemm_args *)(const void *)&parameters[grid];
+}
+
+static void call_kernel(int grid) {
+    const uintptr_t kernel = (uintptr_t)sim.launch->kernel;
+    if (sim.args_bytes == sizeof(struct gemm_args))
+        ((void (*)(const struct gemm_args))kernel)(*sim_args_of(grid));
+    else
+        ((void (*)(const struct parameter))kernel)(parameters[grid]);
+}
+
 static void thread_main(void *argument) {
     struct sim_thread *thread = argument;
     struct sim_cta *cta = thread->cta;
-    /* The kernel is a function of one struct, by value, as gemm.h says. */
-    if (sim.device_args)
-        ((void (*)(const struct gemm_device_args))(uintptr_t)sim.launch->kernel)(
-            sim.device_args[cta->launch * sim.devices + cta->device]);
-    else
-        ((void (*)(const struct gemm_args))(uintptr_t)sim.launch->kernel)(*sim.args);
+    call_kernel(cta->launch * sim.devices + cta->device);
     make_exit_calls(&thread->at_exit);
     sim_cue(SIM_EVENT_CUE_EXIT, 0);
     sim_hooks.thread_ends(thread);
@@ -384,20 +400,26 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     return true;
 }
 
-bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned) {
-    sim.args = args;
-    sim.device_args = NULL;
-    sim.devices = sim.launches = 1;
-    return run(launch, abandoned);
-}
-
-bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
-                      int devices, int launches, bool *abandoned) {
+bool grid_run(const struct gemm_launch *launch, const void *args, size_t args_bytes, int devices,
+              int launches, bool *abandoned) {
     if (devices < 1 || devices > GEMM_DEVICES)
         return refuse(launch, "%ld devices (1 to %ld)", devices, GEMM_DEVICES);
-    sim.args = &args->gemm;
-    sim.device_args = args;
+    if (args_bytes < sizeof(struct gemm_args) || args_bytes > SIM_MOST_ARGS_BYTES)
+        return refuse(launch,
+                      "a parameter of %ld bytes (at most %ld, and it begins with a gemm_args)",
+                      (long)args_bytes, SIM_MOST_ARGS_BYTES);
+    const int grids = launches * devices;
+    parameters = host_aligned(_Alignof(struct parameter), (size_t)grids * sizeof *parameters,
+                              "the kernel's parameter");
+    for (int i = 0; i < grids; ++i)
+        memcpy(&parameters[i], (const char *)args + (size_t)i * args_bytes, args_bytes);
+    sim.args = sim_args_of(0);
+    sim.args_bytes = args_bytes;
     sim.devices = devices;
     sim.launches = launches;
-    return run(launch, abandoned);
+    const bool ran = run(launch, abandoned);
+    sim.args = NULL;
+    free(parameters);
+    parameters = NULL;
+    return ran;
 }

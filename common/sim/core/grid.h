@@ -7,13 +7,14 @@
 #include "gemm.h"
 #include "sim/core/threads.h"
 
-/* Runs a grid to its end. False if it was refused (said why). *abandoned: a fatal hazard ended it.
- */
-bool grid_run(const struct gemm_launch *launch, const struct gemm_args *args, bool *abandoned);
-/* The same for a grid on each of several devices, all at the same time, and for several launches of
- * it that follow each other on each device: args[launch * devices + device]. */
-bool grid_run_devices(const struct gemm_launch *launch, const struct gemm_device_args *args,
-                      int devices, int launches, bool *abandoned);
+enum { SIM_MOST_ARGS_BYTES = 2048 }; /* of a kernel's parameter */
+
+/* Runs a grid on each of `devices` devices, all at the same time, to its end, and `launches` such
+ * launches that follow each other on each device. `args`: [launches][devices], the kernel's
+ * parameters, each args_bytes long. False if the launch was refused (said why). *abandoned: a fatal
+ * hazard ended it. */
+bool grid_run(const struct gemm_launch *launch, const void *args, size_t args_bytes, int devices,
+              int launches, bool *abandoned);
 /* Could a grid of these CTAs be launched? False after a message. */
 bool grid_acceptable(const struct gemm_launch *launch);
 /* CTAs of this launch that fit an SM. */

@@ -12,12 +12,12 @@ struct sim_run {
     enum sim_schedule schedule;
     int gpus, sms; /* devices that a launch may have; SMs of each */
     const struct gemm_launch *launch;
-    const struct gemm_args *args;               /* of the first device */
-    const struct gemm_device_args *device_args; /* [launches][devices]; NULL: one on one device */
-    int devices;                                /* of the launch */
-    int launches;                               /* that follow each other on each device */
-    struct sim_cluster *clusters;               /* resident */
-    uint64_t cycles;                            /* the end of the latest launch, SCHEDULE_TIME */
+    size_t args_bytes;            /* of the kernel's parameter */
+    const struct gemm_args *args; /* what the first device's begins with; sim_args_of() */
+    int devices;                  /* of the launch */
+    int launches;                 /* that follow each other on each device */
+    struct sim_cluster *clusters; /* resident */
+    uint64_t cycles;              /* the end of the latest launch, SCHEDULE_TIME */
     /* Of a launch that is early, with what is ahead of it on the stream: */
     bool ahead_complete;    /* the host has waited, or no kernel is directly ahead */
     uint64_t ahead_end;     /* the end of the launch ahead, SCHEDULE_TIME; 0: there is none */
@@ -27,6 +27,9 @@ struct sim_run {
     unsigned hazards;       /* found since the run began */
 };
 extern struct sim_run sim;
+
+/* What the parameter of grid `grid` of the launches begins with, [launches][devices]. */
+const struct gemm_args *sim_args_of(int grid);
 
 static inline bool sim_timed(void) { return sim.schedule == SCHEDULE_TIME; }
 

@@ -43,7 +43,7 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 #define KERNEL(threads, ctas) static void
 #endif
 #define KERNEL_ASIDE(threads, ctas) KERNEL(threads, ctas)
-#define KERNEL_ARGS const KERNEL_PARAMETER
+#define KERNEL_ARGS_OF(type) const type
 #define UNROLL
 #define NO_UNROLL
 #define SHARED_MEMORY(type)                                                                        \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gemm_plan.h"
+#include "gemm_types.h"
 
 /* The simulator's encoding. The checksum tells a map from bytes that merely resemble one. */
 struct encoding {

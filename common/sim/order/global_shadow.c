@@ -69,7 +69,7 @@ void global_shadow_launch_begins(void) {
     free(cells_of_d);
     cells_of_d = host_zeroed((size_t)matrices_d, sizeof *cells_of_d, name);
     for (int i = 0; i < matrices_d; ++i) {
-        const element_t *const d = sim.device_args ? sim.device_args[i].gemm.d : sim.args->d;
+        const element_t *const d = sim_args_of(i)->d;
         cells_of_d[i] = d ? cells_at(d, &offset) : NULL;
     }
 }

@@ -13,9 +13,7 @@
 static bool is_local(const struct tensor_map *map) {
     const uintptr_t at = (uintptr_t)map, here = (uintptr_t)__builtin_frame_address(0);
     const uintptr_t arguments = (uintptr_t)sim_self->arguments;
-    const size_t bytes =
-        sim.device_args ? sizeof(struct gemm_device_args) : sizeof(struct gemm_args);
-    if (arguments <= at && at < arguments + bytes) return false;
+    if (arguments <= at && at < arguments + sim.args_bytes) return false;
     return here < at && at < (uintptr_t)sim_self->parameters;
 }
 

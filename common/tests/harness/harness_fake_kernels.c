@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "element_codec.h"
+#include "gemm_types.h"
 #include "harness/registry.h"
 #include "tests/harness/harness_fake.h"
 #include "w4_block.h"

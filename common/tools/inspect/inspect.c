@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm_types.h"
 #include "sim/models/descriptor.h"
 #include "sim/models/tensor_map.h"
 #include "tools/inspect/inspect_grid.h"

@@ -33,7 +33,7 @@ static void test_divisor(void) {
 static void test_order(void) {
     for (int tiles_m = 1; tiles_m <= 40; ++tiles_m)
         for (int tiles_n = 1; tiles_n <= 30; ++tiles_n) {
-            const struct gemm_tile_order order = tile_order_of(tiles_m, tiles_n);
+            const struct tile_order order = tile_order_of(tiles_m, tiles_n);
             for (int number = 0; number < tiles_m * tiles_n; ++number) {
                 const struct tile tile = tile_in_order(number, order);
                 const struct tile right = tile_at(number, tiles_m, tiles_n);

@@ -5,13 +5,11 @@
  */
 #include "tests/sim/sim_kernels.h"
 
+#include "gemm_devices.h"
 #include "hopper/atomics.h"
 #include "hopper/tma.h"
 #include "sim/cost/timing_model.h"
 #include "tests/support/capture.h"
-
-#undef KERNEL_PARAMETER
-#define KERNEL_PARAMETER struct gemm_device_args
 
 /* Reports name lines: what belongs to one report stays on one. */
 // clang-format off
@@ -78,7 +76,7 @@ static void receive(const struct gemm_device_args *args) {
 
 /* All threads send, one of them signals; one of the receivers waits, all read. */
 #define PUSH(name, signal, wait)                                                                   \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         (void)shared;                                                                              \
         send(&args);                                                                               \
@@ -109,7 +107,7 @@ PUSH(flag_of_another, st_global_release(flag_here(&args), 1, SCOPE_SYS),
 PUSH(no_flag, (void)0, CULPRIT while (ld_global_acquire(flag_here(&args), SCOPE_SYS) == 0) {})
 
 /* The flag before the data. */
-KERNEL(THREADS, 1) flag_first(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) flag_first(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     (void)shared;
     if (me() == 0) st_global_release(flag_there(&args), 1, SCOPE_SYS);
@@ -121,7 +119,7 @@ KERNEL(THREADS, 1) flag_first(KERNEL_ARGS args) {
 }
 
 /* Twice through the same words: the receiver resets the flag and returns it by another. */
-KERNEL(THREADS, 1) there_and_back(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) there_and_back(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     (void)shared;
     for (uint32_t round = 1; round <= 2; ++round) {
@@ -157,7 +155,7 @@ static void tma_send(struct smem *shared, const struct gemm_device_args *args) {
 }
 
 #define TMA_PUSH(name, wait)                                                                       \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         stage(shared, &args);                                                                      \
         if (me() == 0) {                                                                           \
@@ -178,7 +176,7 @@ TMA_PUSH(tma_not_complete, bulk_wait_group_read(0))
  * the matrix lacks, so that time alone is spent; by ordinary stores; or nothing. */
 enum { CHAIN = 12, SENDS = 16 };
 #define LOADS_BESIDE(name, sends)                                                                  \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         if (me() == 0) {                                                                           \
             mbarrier_init(&shared->full, 1);                                                       \
@@ -211,7 +209,7 @@ LOADS_BESIDE(loads_beside_stores, (send_half(&args, 2 * i), send_half(&args, 2 *
 
 /* What ordinary stores of a peer wrote, loaded by the TMA. */
 #define TMA_LOADS(name, writers, reader)                                                           \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         if (me() == 0) {                                                                           \
             mbarrier_init(&shared->full, 1);                                                       \
@@ -238,7 +236,7 @@ TMA_LOADS(tma_loads_no_fence, (void)0, (void)0)
 /* ---- words that all devices count on: device 0's ---- */
 
 #define COUNT(name, scope)                                                                         \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         (void)shared;                                                                              \
         send(&args);                                                                               \
@@ -257,7 +255,7 @@ COUNT(counted, SCOPE_SYS)
 COUNT(counted_of_the_gpu, SCOPE_GPU)
 
 /* Reductions of the TMA have the scope .gpu: those of one device may meet, those of two may not. */
-KERNEL(THREADS, 1) reduced_by_all(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) reduced_by_all(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     stage(shared, &args);
     if (me() > 0) return;
@@ -265,7 +263,7 @@ KERNEL(THREADS, 1) reduced_by_all(KERNEL_ARGS args) {
     bulk_commit_group();
     bulk_wait_group(0);
 }
-KERNEL(THREADS, 1) reduced_by_own(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) reduced_by_own(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     stage(shared, &args);
     if (me() > 0) return;
@@ -275,7 +273,7 @@ KERNEL(THREADS, 1) reduced_by_own(KERNEL_ARGS args) {
 }
 
 /* A device stores to D of another, where that one stores, too. */
-KERNEL(THREADS, 1) two_writers(KERNEL_ARGS args) {
+KERNEL(THREADS, 1) two_writers(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     SHARED_MEMORY(struct smem);
     (void)shared;
     if (cta() > 0) return;
@@ -306,7 +304,7 @@ static void wait_for(uint32_t *word) {
     }
 }
 #define FOLLOW(name, give, wait, reset_flag, reset_room)                                           \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         (void)shared;                                                                              \
         uint32_t *const there = flag_there(&args), *const here = flag_here(&args);                 \
@@ -347,7 +345,7 @@ FOLLOW(room_not_acquired, GIVE, while (ld_global_relaxed(room, SCOPE_SYS) == 0) 
 /* Room at the end of the launch instead, by a thread that has waited for all others of its CTA: the
  * next launch of the sender acquires it. In the first one there is room for all. */
 #define FOLLOW_AT_END(name, barrier)                                                               \
-    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS_OF(struct gemm_device_args) args) {                        \
         SHARED_MEMORY(struct smem);                                                                \
         (void)shared;                                                                              \
         const uint32_t number = ld_global_relaxed(count_here(&args), SCOPE_GPU);                   \
