@@ -19,6 +19,7 @@
 
 #include "tools/book/docs_drawn.h"
 #include "tools/book/docs_figures.h"
+#include "tools/book/docs_grid.h"
 #include "tools/book/docs_numbers.h"
 #include "tools/book/docs_page.h"
 #include "tools/book/docs_ratios.h"
@@ -341,6 +342,7 @@ int main(int argc, char **argv) {
         if (page_is_chapter(pages[i].path)) check_sections(&pages[i]);
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
+        grids_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);
         ratios_check(root, &pages[i], rewrite);
         drawn_check(root, &pages[i], rewrite);

@@ -15,7 +15,7 @@ TILED, TMA = "02_smem_tiled/kernel.cu", "05_tma_mbarrier/kernel.cu"
 WGMMA_SS, WGMMA_RS = "06_wgmma/kernel.cu", "06_wgmma/rs.cu"
 TWO_WARPGROUPS = "06_wgmma/two_warpgroups.cu"
 SPECIALIZED, PINGPONG = "07_warp_specialized/kernel.cu", "08_persistent_pingpong/kernel.cu"
-MULTICAST, SPLIT = "09_cluster_multicast/kernel.cu", "beyond/10_stream_k/split_k.cu"
+MULTICAST = "09_cluster_multicast/kernel.cu"
 EPILOGUE_STORE = "building_blocks/epilogue_store.h"
 WIDE_STORE = "building_blocks/wide_store.h"
 
@@ -59,8 +59,6 @@ CHOSEN = (
 
     (CLUSTER, MULTICAST, "kernel", "fence_mbarrier_init();", "removed", 0),
     (CLUSTER, MULTICAST, "producer", "(1 << CLUSTER) - 1", "multicast to itself only", 0),
-    (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 0),
-    (CLUSTER, SPLIT, "kernel", "if (SPLITS > 1) cluster_sync();", "removed", 1),
 
     (BOUND, TILED, "load_tile", "const int valid", "rows not checked", 0),
     (BOUND, TILED, "load_tile", "if (valid < CHUNK)", "missing tail: padding not masked", 0),

@@ -73,7 +73,8 @@ class Sample:
     def __init__(self, options):
         self.options = options
         self.gallery = mutants.Gallery(argparse.Namespace(
-            compiler="", kernels=options.kernels, work=options.work, root=options.root))
+            compiler="", kernels=options.kernels, work=options.work, root=options.root,
+            house=""))
         self.began = time.monotonic()
         self.failures = []
         self.programs = self.find_programs()

@@ -6,6 +6,10 @@ the simulator (mutant_run.c) and compares what becomes of it with what is record
     verdicts.tsv   every mutant and its verdict, written by --record
     harmless.py    those that nothing can catch because nothing is wrong with them, and why
 
+That is the gallery of part one. With --house beyond it is that of part two, which has lists,
+verdicts and a page of its own (house.py). A function of a header in common/ is broken in the
+gallery of part one, or, if none of its kernels calls it, in that of part two.
+
 A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
 line that a report names has changed, or if an edit no longer applies.
@@ -15,8 +19,8 @@ if they do not show the same verdict again is the mutant searched for as if it w
 
     --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
                    environment's MUTANTS
-    --sample N     every N-th mutant
-    --record       writes verdicts.tsv and docs/mutants.md anew; with --only just those mutants.
+    --sample N     every N-th mutant, beginning at one that the commit's seed draws (seed.sh)
+    --record       writes verdicts.tsv and the page mutants.md anew; with --only just those mutants.
                    Makes more runs of those that are listed as harmless
     --afresh       forgets the record of which run catches what
 """
@@ -24,6 +28,7 @@ if they do not show the same verdict again is the mutant searched for as if it w
 import argparse
 import collections
 import concurrent.futures
+import glob
 import itertools
 import os
 import re
@@ -36,23 +41,16 @@ import threading
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import harmless
+import house
 import listed
 import page
 import rules
 import wrappers
 from source import Source
 
-BLOCKS = "building_blocks/"
-HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "partial_sums.h", "cluster_sum.h",
-           "wide_store.h", "column_sum.h", "column_store.h", "transposed_store.h", "part_store.h",
-           "packed_store.h")
-# Compiled with every kernel; and with one, whose launch otherwise chooses how it cuts a problem.
-HERE = os.path.dirname(os.path.abspath(__file__))
-LOADED_BOUNDS = os.path.join(HERE, "loaded_bounds.c")
-FIT_FORMS = {"beyond/10_stream_k/fitted.cu": ("-DFIT_OF=form_of_run",
-                                              os.path.join(HERE, "fit_forms.c"))}
-# Where the verdicts are recorded.
-RECORDED = os.path.join(HERE, "../../tests/mutants")
+BLOCKS = house.BLOCKS
+# Compiled with every kernel.
+LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|PARTS_FP32|AHEAD|"
             r"TABLE|TEAMS|EARLY|TURNS|PAIRS)=|"
@@ -96,20 +94,21 @@ def not_source(directory, names):
             not name.endswith((".h", ".cu"))]
 
 
-def compile_command(compiler, macros, directories, file, kernel, path):
+def compile_command(compiler, macros, directories, more, kernel, path):
     """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
-    copy of `file`."""
+    copy of a kernel. more: further arguments."""
     return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
             *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
-            *FIT_FORMS.get(file, ()), "-o", path]
+            *more, "-o", path]
 
 
 class Gallery:
     def __init__(self, options):
         self.options = options
         self.compiler = options.compiler.split(",")
-        self.recorded = {tuple(row[:KEY]): row for row in read_table("verdicts.tsv")}
+        self.house = house.House(options.root, options.house)
+        self.recorded = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
         self.configurations = configurations(options.kernels, getattr(options, "types", ""))
         self.sources = {}
         self.local = threading.local()
@@ -118,26 +117,49 @@ class Gallery:
         # The tree may be edited while this runs: kernels and headers are read once.
         self.root = os.path.join(options.work, "tree")
         shutil.rmtree(self.root, ignore_errors=True)
-        for directory in {"common", *(c.file.split("/")[0] for c in self.configurations)}:
+        first_house = glob.glob("0*", root_dir=options.root)
+        for directory in {"common", *first_house, *filter(None, [options.house])}:
             shutil.copytree(os.path.join(options.root, directory),
                             os.path.join(self.root, directory), ignore=not_source)
         for file in dict.fromkeys(c.file for c in self.configurations):
             self.load(file, file)
-        for header in HEADERS:
-            self.load(BLOCKS + header, "common/" + BLOCKS + header)
+        for directory, header in self.house.headers:
+            self.load(BLOCKS + header, f"{directory}/{BLOCKS}{header}")
+        common = {BLOCKS + header for header in house.COMMON_HEADERS}
+        of_first = self.called_in_first_house(first_house, common)
         for source in self.sources.values():
+            elsewhere = source.name in common
             self.edits += [edit for edit in rules.generated(source) +
-                           listed.edits(source, self.stale) if self.is_called(edit.function)]
+                           listed.edits(source, self.stale) if self.is_called(edit.function) and
+                           (not elsewhere or (edit.function in of_first) != bool(options.house))]
         unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         directories = {os.path.dirname(c.file) for c in self.configurations}
         self.stale += wrappers.unruled(self.root, self.sources.values(),
-                                       sorted(directories | {"common/building_blocks"}),
+                                       sorted(directories | set(self.house.blocks)),
                                        self.is_called)
 
     def load(self, name, path):
         with open(os.path.join(self.root, path), encoding="ascii") as file:
             self.sources[name] = Source(name, file.read())
+
+    def called_in_first_house(self, directories, headers):
+        """The functions of the headers in common/ that kernels of part one call, by way of each
+        other, too."""
+        code = "".join(read_code(path) for directory in directories for path in
+                       glob.glob(os.path.join(self.root, directory, "*.cu")))
+        bodies = {}
+        for source in (self.sources[name] for name in headers):
+            bodies |= {name: source.text[brace:end] for name, brace, end in source.functions()}
+            bodies |= {match.group(1): match.group() for match in re.finditer(
+                r"^#define (\w+)\((?:.*\\\n)*.*", source.text, re.M)}
+        found = set()
+        while True:
+            new = {name for name in bodies.keys() - found if re.search(rf"\b{name}\b", code)}
+            if not new:
+                return found
+            found |= new
+            code += "".join(bodies[name] for name in new)
 
     def is_called(self, function):
         """Not so: a verb of a header that no kernel uses."""
@@ -159,8 +181,9 @@ class Gallery:
         if not hasattr(self.local, "path"):
             self.local.path = os.path.join(self.options.work, f"worker{next(self.workers)}")
             shutil.rmtree(self.local.path, ignore_errors=True)
-            shutil.copytree(os.path.join(self.root, "common", BLOCKS),
-                            os.path.join(self.local.path, BLOCKS))
+            for blocks in self.house.blocks:
+                shutil.copytree(os.path.join(self.root, blocks),
+                                os.path.join(self.local.path, BLOCKS), dirs_exist_ok=True)
         return self.local.path
 
     def compile(self, edit, configuration):
@@ -180,9 +203,9 @@ class Gallery:
         path = os.path.join(work, "mutant.so")
         command = compile_command(
             self.compiler, configuration.macros,
-            (work, os.path.join(self.root, "common"),
-             os.path.join(self.root, os.path.dirname(configuration.file))), configuration.file,
-            kernel, path)
+            (work, *self.house.directories(self.root),
+             os.path.join(self.root, os.path.dirname(configuration.file))),
+            self.house.compiled_with.get(configuration.file, ()), kernel, path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if header:
             with open(header, "w", encoding="ascii") as file:
@@ -273,16 +296,20 @@ class Gallery:
     def selected(self):
         only = self.options.only
         found = [e for e in self.edits if not only or only in describe(e)]
-        return found[::self.options.sample]
+        return house.sample(found, self.options.sample, self.options.root)
 
 
 def describe(edit):
     return f"{edit.file}:{edit.line} ({edit.function}): {edit.code}   [{edit.what}]"
 
 
-def read_table(name):
+def read_code(path):
+    with open(path, encoding="ascii") as file:
+        return Source(path, file.read()).code
+
+
+def read_table(path):
     """The rows of a table with these fields; none if it has others."""
-    path = os.path.join(RECORDED, name)
     if not os.path.exists(path):
         return []
     with open(path, encoding="ascii") as file:
@@ -346,8 +373,7 @@ def record(gallery, results):
             missing += 1
     if missing:
         raise SystemExit(f"{missing} other mutants have no verdict yet: record all of them")
-    page.write(gallery.options.root, RECORDED, FIELDS,
-               [row_of(edit, outcome) for edit, outcome in whole], whole)
+    page.write(gallery.house, FIELDS, [row_of(edit, outcome) for edit, outcome in whole], whole)
 
 
 def parser_of(description):
@@ -358,6 +384,7 @@ def parser_of(description):
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--kernels", required=True)
     parser.add_argument("--types", default="")
+    parser.add_argument("--house", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--sample", type=int, default=1)
@@ -396,10 +423,11 @@ def main():
         known = {key_of(edit) for edit in edits}
         stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.recorded
                   if key not in known]
-        if not page.is_current(options.root, results):
-            stale.append("docs/mutants.md does not say what verdicts.tsv says")
+        if not page.is_current(gallery.house, results):
+            stale.append(f"{gallery.house.page} does not say what verdicts.tsv says")
     if len(edits) == len(gallery.edits):
-        stale += [f"harmless.py: {' | '.join(rule[:3])}" for rule in harmless.unused(edits)]
+        stale += [f"harmless.py: {' | '.join(rule[:3])}"
+                  for rule in harmless.unused(gallery.house.excused, edits)]
     for line in stale:
         print(f"out of date: {line}")
     if failures or stale:

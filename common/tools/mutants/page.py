@@ -7,7 +7,7 @@ import re
 import harmless
 import right
 
-BEGINNING = """# Broken kernels
+BEGINNING = """# Broken kernels{title}
 
 A *mutant* is a kernel broken by one edit. The mutants on this page are made by rule: at every place
 where a kernel waits, arrives, fences or commits, each meaningful edit gives one mutant. The
@@ -15,17 +15,18 @@ simulator has to notice it. The rules read the sources, so the mutants follow th
 edit breaks an order, the simulator must report a hazard or a deadlock, even if the result is right.
 If an edit changes an address, a size or a number, a wrong result is enough.
 
-This page is a summary. [verdicts.tsv](../common/tests/mutants/verdicts.tsv) lists every mutant with
+This page is a summary. [verdicts.tsv]({verdicts}) lists every mutant with
 its verdict, the line that the report names first (`at`) and the line of the conflicting access
 (`against`). To see reports, choose mutants by a part of their file, function, line or edit:
 
-    MUTANTS=10_stream_k/split_k cmake --build build --target mutants
+    MUTANTS={example} cmake --build build --target mutants{house}
 
 The other commands:
 
-    ctest --test-dir build -L mutants -V          # runs all and compares them with the record
-    cmake --build build --target mutants_record   # rewrites the record and this page
-    MUTANTS=08_ cmake --build build --target mutants_record   # rewrites only those of chapter 08
+    ctest --test-dir build -R mutants{house}_all -V   # runs all and compares them with the record
+    ctest --test-dir build -R mutants{house}_sample   # a few, drawn from the commit's hash
+    cmake --build build --target mutants_record{house}   # rewrites the record and this page
+    MUTANTS={chapter} cmake --build build --target mutants_record{house}   # of one chapter
 
 *Killed* are the mutants that the simulator or the verification notices, and *By* names the kinds of
 report. All others are [harmless](#what-is-harmless-and-why).
@@ -79,10 +80,10 @@ def survivors(results):
 
 REMOVED = """
 A test also removes every line that synchronizes in the other configurations of its kernel. The
-simulator must notice that, too, or `NOT_NEEDED` in harmless.py must state why the configuration
+simulator must notice that, too, or `NOT_NEEDED` in {harmless} must state why the configuration
 works without the line. For example, a configuration with two stages needs no last wait for copies:
 
-    ctest --test-dir build -R removed_everywhere -V
+    ctest --test-dir build -R removed{house} -V
 """
 RIGHT = """
 ## What is right, though unusual
@@ -92,34 +93,42 @@ A simulator that reports every kernel would pass the table above. So
 a chapter's, with the reason why each is correct: other depths of the ring, other threads that
 produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
 `bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
-further edit breaks {twins} of them, and these it must report. The test takes every second of the
-right ones, the target all:
+further edit breaks {twins} of them, and these it must report:
 
-    ctest --test-dir build -R right_variants -V
-    cmake --build build --target right_variants
+    ctest --test-dir build -R right_variants_all -V
     MUTANTS='staging in the ring' cmake --build build --target right_variants
 """
 
 
-def text_of(results):
-    unusual = RIGHT.format(right=len(right.RIGHT), twins=len(right.TWINS))
-    return BEGINNING + "\n".join(totals(results) + survivors(results)) + "\n" + REMOVED + unusual
+RIGHT_BEYOND = """
+[right_beyond.py](../tools/mutants/right_beyond.py) has {right} correct kernels that are unusual,
+which the simulator must not report: `ctest --test-dir build -R right_variants_beyond_all -V`.
+"""
+WORDS = {"": {"house": "", "title": "", "example": "07_warp", "chapter": "08_",
+              "verdicts": "../common/tests/mutants/verdicts.tsv", "harmless": "harmless.py"},
+         "beyond": {"house": "_beyond", "title": " of part two", "example": "10_stream_k/split_k",
+                    "chapter": "12_", "verdicts": "../tests/mutants/verdicts.tsv",
+                    "harmless": "harmless_beyond.py"}}
 
 
-def page_path(root):
-    return os.path.join(root, "docs", "mutants.md")
+def text_of(house, results):
+    words = WORDS[house.name]
+    unusual = (RIGHT_BEYOND if house.name else RIGHT).format(right=len(right.RIGHT),
+                                                             twins=len(right.TWINS))
+    table = "\n".join(totals(results) + survivors(results))
+    return BEGINNING.format(**words) + table + "\n" + REMOVED.format(**words) + unusual
 
 
-def is_current(root, results):
-    if not os.path.exists(page_path(root)):
+def is_current(house, results):
+    if not os.path.exists(house.page):
         return False
-    with open(page_path(root), encoding="ascii") as file:
-        return file.read() == text_of(results)
+    with open(house.page, encoding="ascii") as file:
+        return file.read() == text_of(house, results)
 
 
-def write(root, here, fields, rows, results):
-    with open(os.path.join(here, "verdicts.tsv"), "w", encoding="ascii") as file:
+def write(house, fields, rows, results):
+    with open(house.record, "w", encoding="ascii") as file:
         for row in [fields, *rows]:
             file.write("\t".join(row) + "\n")
-    with open(page_path(root), "w", encoding="ascii") as file:
-        file.write(text_of(results))
+    with open(house.page, "w", encoding="ascii") as file:
+        file.write(text_of(house, results))

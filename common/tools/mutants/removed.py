@@ -6,7 +6,7 @@ harmless.py with the reason why that configuration can do without it. Sizes alon
 another configuration, as in the gallery, and a line of a header is the gallery's alone.
 
     --only TEXT    the lines whose description contains TEXT. Also: the environment's MUTANTS
-    --sample N     every N-th line and configuration
+    --sample N     every N-th line and configuration, as in mutants.py
     --afresh       also what the gallery's record holds already
 """
 
@@ -17,6 +17,7 @@ import sys
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import harmless
+import house
 import mutants
 import rules
 
@@ -63,7 +64,8 @@ def main():
              for configuration in gallery.configurations if configuration.file == edit.file]
     left = [(edit, configuration) for edit, configuration in pairs
             if options.only in mutants.describe(edit) and
-            (options.afresh or not is_recorded(gallery, edit, configuration))][::options.sample]
+            (options.afresh or not is_recorded(gallery, edit, configuration))]
+    left = house.sample(left, options.sample, options.root)
     counts, failures = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = pool.map(lambda pair: run(gallery, *pair), left)

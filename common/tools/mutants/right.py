@@ -6,10 +6,8 @@ each must be accused, so that right_run.py can fail.
 
 import collections
 
-from listed import (CP_ASYNC, CP_MBARRIER, EPILOGUE_STORE, GENERAL, MULTICAST, PERSISTENT, PINGPONG,
-                    PIPELINE, REGISTERS, RS, SPECIALIZED, SPLIT_K, TMA, TWO_WARPGROUPS, WGMMA)
-
-SPLIT = "beyond/10_stream_k/split_k.cu"
+from listed import (CP_ASYNC, CP_MBARRIER, EPILOGUE_STORE, MULTICAST, PERSISTENT, PINGPONG,
+                    PIPELINE, REGISTERS, RS, SPECIALIZED, TMA, TWO_WARPGROUPS, WGMMA)
 
 # macros: as in the top CMakeLists.txt; edits: (file, text, replacement), and how often the text
 # occurs if that is not once; why: why the kernel is right.
@@ -66,13 +64,9 @@ RIGHT = [
           "One stage is read while the other is filled: the group in flight holds one of two."),
     Right("three stages in a cluster", MULTICAST, "STAGES=3", [],
           "Both CTAs have the same ring, and all sixteen warps release a stage."),
-    Right("narrow tiles in fours", GENERAL, "CLUSTER=4:BN=128:STAGES=5", [],
-          "Each CTA loads a quarter of B for all; RELEASES counts the warps of four CTAs."),
     Right("two buffers for ping-pong", PINGPONG, "STAGES=4",
           edits(PINGPONG, ("#define BUFFERS 1", "#define BUFFERS 2")),
           "Six epilogue tiles take the two buffers in turn, and the wait leaves one store."),
-    Right("four CTAs split k", SPLIT, "BN=64:STAGES=6:SPLITS=4", [],
-          "Every CTA's sums are complete at the first cluster barrier and read by the second."),
 
     # ---- waiting for more than one must ----
     Right("waits for all copies", CP_ASYNC, "",
@@ -224,10 +218,6 @@ RIGHT = [
                 ("p->ldb, BN / CLUSTER, BK,", "p->ldb, BN, BK,")),
           "Its empty barrier counts the warps of both; the other's full barrier expects the same "
           "bytes, which may come before they are announced."),
-    Right("the producer of a split is lane 5", SPLIT, "BN=64:STAGES=6",
-          edits(SPLIT, ("if (threadIdx.x == 128 * CONSUMERS)",
-                        "if (threadIdx.x == 128 * CONSUMERS + 5)", 2)),
-          "Initializing, loading and refilling are one thread's, whichever it is."),
 
     # ---- other threads wait ----
     Right("one lane waits for its warp", CP_MBARRIER, "",
@@ -323,9 +313,6 @@ RIGHT = [
                  "state->index].empty);\n    else if (lane < CLUSTER)\n        "
                  "mbarrier_arrive_remote(&shared->ring[state->index].empty, lane);")),
           "The CTA's own barrier needs no mapa."),
-    Right("releases of the cluster's scope", GENERAL, "",
-          edits(GENERAL, ("mbarrier_arrive_remote(", "mbarrier_arrive_remote_release(")),
-          "The stronger arrival orders all that the weaker one does."),
 
     # ---- registers ----
     Right("24 and 240 registers for one tile", SPECIALIZED, "", exchange_24_240(SPECIALIZED),
@@ -436,12 +423,6 @@ RIGHT = [
           edits(MULTICAST, ("    cluster_sync();\n}", "}")),
           "The producer stays until all sixteen warps have released every stage: no "
           "arrival and no multicast comes after that."),
-    Right("a tail for a split", SPLIT_K, "",
-          [tail(SPLIT_K, PRODUCED)] +
-          edits(SPLIT_K, ("    wgmma_wait_group(0);\n    add_tile", "    wgmma_wait_group(0);\n"
-                          "    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);"
-                          "\n    add_tile")),
-          "The last stage is released, too."),
     Right("the cluster's barrier twice", MULTICAST, "",
           edits(MULTICAST, ("    cluster_sync_relaxed();", "    __syncthreads();\n"
                             "    cluster_sync();")),

@@ -19,16 +19,17 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
+import house
 import mutants
 import right
 
-FEWEST = 34
 BLOCKS = mutants.BLOCKS
 
 
 class Runner:
     def __init__(self, options):
         self.options = options
+        self.house = house.House(options.root, options.house)
         self.local = threading.local()
         self.workers = itertools.count()
 
@@ -40,8 +41,8 @@ class Runner:
         return self.local.path
 
     def read(self, name):
-        path = ("common/" if name.startswith(BLOCKS) else "") + name
-        with open(os.path.join(self.options.root, path), encoding="ascii") as file:
+        path = os.path.join(self.options.root, self.house.path_of(name))
+        with open(path, encoding="ascii") as file:
             return file.read()
 
     def sources(self, file, edits):
@@ -59,7 +60,9 @@ class Runner:
         """The path of a shared object; ValueError if there is none."""
         work, root = self.directory(), self.options.root
         shutil.rmtree(os.path.join(work, BLOCKS))
-        shutil.copytree(os.path.join(root, "common", BLOCKS), os.path.join(work, BLOCKS))
+        for blocks in self.house.blocks:
+            shutil.copytree(os.path.join(root, blocks), os.path.join(work, BLOCKS),
+                            dirs_exist_ok=True)
         for name, text in self.sources(file, edits).items():
             path = os.path.join(work, name if name.startswith(BLOCKS) else "kernel.cu")
             with open(path, "w", encoding="ascii") as made:
@@ -67,8 +70,8 @@ class Runner:
         path = os.path.join(work, "right.so")
         command = mutants.compile_command(
             self.options.compiler.split(","), macros.split(":") if macros else (),
-            (work, os.path.join(root, "common"), os.path.join(root, os.path.dirname(file))),
-            file, os.path.join(work, "kernel.cu"), path)
+            (work, *self.house.directories(root), os.path.join(root, os.path.dirname(file))),
+            self.house.compiled_with.get(file, ()), os.path.join(work, "kernel.cu"), path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
         if compiled.returncode:
             raise ValueError(f"does not compile:\n{compiled.stderr}")
@@ -122,10 +125,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--house", default="")
     parser.add_argument("--sample", type=int, default=1, help="every N-th right kernel")
     options = parser.parse_args()
     runner = Runner(options)
-    items = [item for item in [*right.RIGHT[::options.sample], *right.TWINS]
+    sample = house.sample(right.RIGHT, options.sample, options.root)
+    items = [item for item in [*sample, *right.TWINS]
              if options.only in describe(item)]
     counts, failures = {right.Right: 0, right.Twin: 0}, 0
     total = 0
@@ -140,8 +145,9 @@ def main():
                 print(f"{describe(item)}\n    {problem}", flush=True)
     print(f"{counts[right.Right]} right kernels and {counts[right.Twin]} broken ones, {total} runs:"
           f" {failures} with the wrong verdict")
-    if not options.only and len(right.RIGHT) < FEWEST:
-        print(f"right.py has {len(right.RIGHT)} right kernels: at least {FEWEST} are promised")
+    fewest = runner.house.fewest_right
+    if not options.only and len(right.RIGHT) < fewest:
+        print(f"right.py has {len(right.RIGHT)} right kernels: at least {fewest} are promised")
         return 1
     return 1 if failures or not items else 0
 

@@ -63,11 +63,12 @@ def unruled(root, sources, directories, is_called):
     names = {source.name for source in sources}
     for path in sorted(path for directory in directories
                        for path in glob.glob(os.path.join(root, directory, "*.h"))):
-        name = os.path.relpath(path, root).removeprefix("common/")
+        name = os.path.relpath(path, root).replace("beyond/building_blocks/", "building_blocks/")
+        name = name.removeprefix("common/")
         with open(path, encoding="ascii") as file:
             code = Source(name, file.read())
         text = re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: spaces(match.group()), code.text,
                       flags=re.S)
         if name not in names and calls(text, known & rules.SYNCHRONIZING):
-            found.append(f"mutants.py: {name} synchronizes and is not among HEADERS")
+            found.append(f"{name} synchronizes and is not among the gallery's headers (house.py)")
     return found

@@ -1,0 +1,211 @@
+"""harmless_beyond.py: mutants of part two with which nothing is wrong, as in harmless.py."""
+
+from harmless import ANY_ORDER, BOTH_BEFORE, LOADS, ORDER_BARRIER, REGISTERS_ONLY
+
+OF_FEW_ROWS = "11_.*(few_rows|pairs)"
+OF_MANY_ROWS = "11_.*(kernel|whole)"
+BEYOND = r"^beyond/1[03]_|11_.*(per_tensor|pingpong)"
+ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registers: the other "
+              "consumer issues a little earlier or later. A consumer that waits where it should "
+              "only arrive waits for the other to take its turn, which it does.")
+ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
+OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
+            "promise that, so the kernel has a barrier of the warpgroup.")
+ONE_BOX = "A part in one box follows signal_part(), which has waited for the store before it."
+
+# (file, code, edit, reason)
+RULES = (
+    (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
+     "The word for the CTA's other threads is stored a little later, and still before the barrier."),
+
+    (r"/fitted\.cu", r"^cluster_arrive", "after the next",
+     "The next statement reads nothing from another CTA."),
+    (r"/(fitted\.cu|column_store\.h)", r"cluster_wait", "before the previous",
+     "The wait comes before the store of D: earlier than necessary."),
+    (r"/(fitted\.cu|column_store\.h)", r"cluster_wait", "by one thread",
+     "A CTA's shared memory lives until its last thread has ended, and that one waits."),
+
+    (r"/fitted\.cu", r"named_barrier_sync\(RING_BARRIER", "^barrier 1 for all$",
+     "The consumers' barrier has this number. Its first use comes after all threads have left this "
+     "one."),
+    (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
+     "The producer gives registers away before the first loads instead of after them, and loads "
+     "need few: they only start later."),
+    (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
+     "B is loaded after the wait, too: later than necessary."),
+    (r"/12_w4a8/(kernel|pairs)", r"griddepcontrol_wait", "before the previous",
+     "The registers are given away after the wait instead of before it."),
+    (r"/12_w4a8/(kernel|pairs)", r"^setmaxnreg_dec", "after the next",
+     "The same exchange: the registers are given away after the wait."),
+
+    # Chapter 13: in through_tma.cu a part is one box.
+    ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
+    ("13_.*through_tma", r"^named_barrier_sync.*#0 in send_part", "before the previous", ONE_BOX),
+
+    # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
+    # weights that the warp itself has written.
+    ("12_", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("12_.*/kernel", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/kernel", r"^fence_proxy_async", "before the previous",
+     "The statement before it converts; the reads of the weights precede both."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/kernel", r"^__syncwarp", "before the previous",
+     "All lanes have read the weights before either, and the wait is the whole warp's."),
+    ("12_.*/wide", r"^wgmma_wait_group", "after the next",
+     "The next statement is keep(), which only the compiler for the GPU sees."),
+    ("12_.*/wide", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/pairs", r"^wgmma_wait_group\(1\)", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*/three", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("12_.*/three", r"^fence_proxy_async", "before the previous",
+     "The statement before it closes a group; the reads of the weights precede both."),
+    ("12_.*/three", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("12_.*/wide", r"% 128 == 0\) bulk_wait_group", "by all threads",
+     "The other threads have no stores, and their waits return at once."),
+    ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
+     "The wait still precedes the release and the promotion."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier", OWN_ROWS),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #1",
+     "^removed|after the next|before the previous", OWN_ROWS),
+    ("12_.*through_smem", r"consumer_release\(", "after the next|before the previous", OWN_ROWS),
+    ("12_.*through_smem", r"^pipeline_init\(", r"count - 1",
+     "The barrier before the release holds back the first three warps until the fourth is there. So "
+     "three arrivals mean as much as four."),
+    ("12_.*/kernel", r"consumer_release\(", "after the next",
+     "The stage is released after the promotion: later, but just as safely."),
+    ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_fence", "before the previous",
+     "The fence orders registers; the barrier orders memory."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
+     "Each warp still waits before its release, and for the reading of the rows that it writes."),
+
+    # Order on which nothing relies.
+    ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
+    ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
+    (r"^beyond/(?!.*(/stream_k|/per_tensor|/few_rows|11_\w+/pairs)\.cu)",
+     r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
+    ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
+    (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
+    (r"/fitted\.cu", r"tma_load(_multicast)?\(fitted_tile", "before the previous", LOADS),
+    # few_rows.cu and pairs.cu of chapter 11.
+    (OF_FEW_ROWS, r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
+     LOADS),
+    (OF_FEW_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
+    (OF_FEW_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
+    (OF_FEW_ROWS, r"consumer_wait\(", "after the next", REGISTERS_ONLY),
+    (OF_FEW_ROWS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    ("11_.*few_rows", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("11_.*few_rows", r"^release_stage", "after the next",
+     "The stage is released after the promotion: later, but just as safely."),
+    ("11_.*few_rows", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("11_.*few_rows", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
+    ("11_.*/pairs", r"^wgmma_wait_group", "before the previous",
+     "The scales are loaded after the wait, and still before the release."),
+
+    (OF_MANY_ROWS, r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
+    (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
+    (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
+    (r"/stream_k\.cu", r"^release_stage", "after the next",
+     "The last stage of a piece is released after its sums have left the registers: later than "
+     "necessary, and still once. The producer refills it later."),
+    (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    ("11_.*pingpong",
+     r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
+     ANY_ORDER),
+    ("10_.*kernel", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
+    ("10_.*kernel", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
+    ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
+    ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
+    ("13_.*pingpong", r"mbarrier_init\(&shared->(order|arrived)",
+     "(after the next|before the previous)", ANY_ORDER),
+    ("1[13]_.*pingpong", "^fence_mbarrier_init", "before the previous",
+     "Only threads of their own CTA use the barriers that are then initialized after the fence; "
+     "the TMA does not signal them."),
+    (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
+     "after the next", REGISTERS_ONLY),
+    (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
+    (r"/pairs\.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
+    ("10_.*kernel|1[13]_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
+     ORDER_BARRIER),
+    ("10_.*kernel|1[13]_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
+     ORDER_BARRIER),
+    ("10_.*kernel|11_.*(per_tensor|pingpong|kernel)|13_",
+     r"release_stage\(shared, &release\)", "after the next",
+     "The last stages of a tile are released after its epilogue: later, but just as safely."),
+    ("11_.*kernel", r"release_stage\(shared, &release\)", "before the previous",
+     "It releases the stage of the k-tile before, whose scales have been read since."),
+    ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
+     "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
+     "but nothing is read too early."),
+    ("11_.*whole", r"^wgmma_commit_group", "after the next",
+     "The group is closed a little later, and still before the wait."),
+    ("11_.*whole", r"release_stage\(shared, read\)", "after the next",
+     "The stage is released after the promotion: later, but just as safely."),
+    ("11_.*whole", r"^wgmma_wait_group\(0\)", "before the previous",
+     "The wait for the sums comes before the release is prepared and the next bytes are tested: "
+     "nothing is multiplied meanwhile, but nothing is read too early."),
+    ("11_.*whole", r"consumer_wait\(", "before the previous",
+     "The wait for the next bytes comes before the promotion: earlier than necessary."),
+    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
+     "removed|only a warp|arrives without|after the next|before the previous",
+     "The barrier only pairs the last arrival of consumer 1. Nothing follows that consumer 0 would "
+     "have to wait for, and a named barrier ends with its CTA."),
+    ("11_.*kernel", r"bulk_wait_group\(0\)", "before the previous",
+     "The barrier before it hands over the Tensor Core, and has nothing to do with the stores."),
+    ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER \+",
+     "(after the next|before the previous|waits, too)", ORDER_TURN),
+    ("11_.*kernel", r"consumer == 1\) named_barrier_arrive\(ORDER,", "waits, too", ORDER_TURN),
+    ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
+     "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
+     "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),
+    ("13_.*kernel", r"^__syncwarp\(\); #1 in mover", "",
+     "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
+     "for room is ordered for all lanes. This one only keeps the warp together until then, as "
+     "bar.sync requires."),
+    ("10_.*(kernel|split_k)", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+     "The producer's next loads start a little later: it waits for consumers that come at once."),
+    ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
+     "The barrier of that number is not in use any more."),
+    ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
+     "The producer's warps have nothing left to do: they only end later."),
+    ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
+     "The other side comes to this barrier next and waits for nothing before it that this side "
+     "still has to do: the wait only costs time."),
+    ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
+    ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
+
+    # What only costs time.
+    ("1[012]_|13_.*pingpong", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+     "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
+     "with the registers that are left: it spills, and the result stays right."),
+)
+
+# (configuration, file, code, reason)
+NOT_NEEDED = (
+    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
+     "A part in one box follows signal_part(), which has waited for the store before it."),
+    ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
+     "Only ping-pong waits for the order barriers or arrives at them."),
+    ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
+     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
+    ("^11_.*:(many_rows|ordered)$", "11_.*/kernel", r"^else mbarrier_wait",
+     "The only loader is the one that announces the bytes."),
+    ("^12_.*:pairs16_two$", "12_.*/pairs", r"^if \(again\) wgmma_wait_group",
+     "PAIRS is 1: no other pair comes in the same turn."),
+    ("^12_(?!.*:(quads|halves))", "12_.*/(kernel|pairs)", r"^else mbarrier_wait",
+     "The only loader is the one that announces the bytes."),
+)

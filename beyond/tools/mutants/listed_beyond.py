@@ -1,0 +1,154 @@
+"""listed_beyond.py: the mutants of part two that are made by hand, as in listed.py."""
+
+import os
+
+from rules import ORDER, VALUE
+
+GENERAL, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_reduce.cu"
+PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
+SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
+PARTIAL_SUMS = "building_blocks/partial_sums.h"
+CLUSTER_SUM = "building_blocks/cluster_sum.h"
+COLUMN_SUM = "building_blocks/column_sum.h"
+COLUMN_STORE = "building_blocks/column_store.h"
+TRANSPOSED = "building_blocks/transposed_store.h"
+W4A8, W4A8_WIDE = "beyond/12_w4a8/kernel.cu", "beyond/12_w4a8/wide.cu"
+W4A8_THREE = "beyond/12_w4a8/three.cu"
+
+# The headers of beyond/ that synchronize, or compute what a kernel stores.
+HEADERS = ("partial_sums.h", "cluster_sum.h", "column_sum.h", "column_store.h",
+           "transposed_store.h", "part_store.h", "packed_store.h")
+# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
+COMPILED_WITH = {"beyond/10_stream_k/fitted.cu":
+                 ("-DFIT_OF=form_of_run",
+                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+
+# (file, text, replacement, what is wrong, category)
+EDITS = [
+    (SPLIT_K, "const int first = part * args->tiles_k", "const int first = 0",
+     "every part is the first", VALUE),
+    (PARTIAL_SUMS, "column + CHUNK <= args->n", "column < args->n", "stores across the edge",
+     VALUE),
+    (PARTIAL_SUMS, "if (row >= args->m) return;", "", "rows not checked", VALUE),
+    (PARTIAL_SUMS, "if (row >= args->m || column >= args->n) return;", "",
+     "a layer's edges not checked", VALUE),
+    (PARTIAL_SUMS, "(int64_t)layer * args->m + row", "(int64_t)row", "one layer for all", VALUE),
+    (PARTIAL_SUMS, "layer < args.splits", "layer < 1", "adds the first layer only", VALUE),
+
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << rank", "multicast to itself only", ORDER),
+    (GENERAL, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - rank)", "multicast to the other only",
+     ORDER),
+    (GENERAL, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
+     ORDER),
+    (GENERAL, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
+    (GENERAL, "int row = rank * BOX", "int row = 0", "every CTA loads all parts", ORDER),
+    (GENERAL, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
+    (GENERAL, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
+     ORDER),
+    (GENERAL, "p->ldb, BOX, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
+    (GENERAL, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
+     "every CTA computes the same tile", VALUE),
+    (GENERAL, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
+    (GENERAL, "state->index][first_row * BK]", "state->index][0]", "wrong half of the tile", VALUE),
+    (GENERAL, "if (PINGPONG && consumer == 1) {", "if (PINGPONG && consumer == 0) {",
+     "the wrong consumer skips", ORDER),
+    (GENERAL, "(PINGPONG ? CONSUMERS : 1);", "1;", "takes the other consumer's tiles, too", ORDER),
+
+    (PER_TENSOR, "load_scale(args->scales.a) * ", "", "the scale of B only", VALUE),
+    (PER_TENSOR, "step * 32 * sizeof", "step * 16 * sizeof", "wrong step along k", VALUE),
+
+    (PROMOTED, "first_row + half * 64 + row", "first_row + row", "the scales of the first half",
+     VALUE),
+    (PROMOTED, "row + 8 * i < args->gemm.m ?", "true ?", "the scales of rows that do not exist",
+     VALUE),
+    (PROMOTED, "column < args->gemm.n;", "true;", "the scales of columns that do not exist", VALUE),
+    (PROMOTED, "wgmma_promote(sum[half]", "wgmma_promote(sum[0]", "one set of sums for both halves",
+     VALUE),
+
+    (SCALED, "k_tile / SCALES_B * SCALES_B", "k_tile", "a box that begins anywhere", ORDER),
+    (SCALED, "[k_tile % SCALES_B];", "[0];", "the first of four scales of B", VALUE),
+    (SCALED, "map_scale_a, k_tile, tile.m", "map_scale_a, 0, tile.m",
+     "the scales of the first block", VALUE),
+    (SCALED, "loader == load % LOADERS", "loader <= load % LOADERS",
+     "loads that two loaders issue", ORDER),
+    (SCALED, "warp < LOADERS && elect_one()", "warp < LOADERS / 2 + 1 && elect_one()",
+     "loads that no loader issues", ORDER),
+    (SCALED, "[consumer * PARTS * 64 + row];", "[row];", "both consumers read the same scales",
+     VALUE),
+    (SCALED, "&scale_a[part * 64 + 8]", "&scale_a[part * 64]", "one scale for both rows", VALUE),
+    (SCALED, "(BM + SCALES_B) * sizeof(float)", "BM * sizeof(float)",
+     "does not expect B's scales", ORDER),
+    (SCALED, "a[state.index][row * BK]", "a[state.index][0]", "both halves to the same place",
+     ORDER),
+    (SCALED, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
+    (SCALED, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
+    (SCALED, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
+    (SCALED, "release = {0, 0}", "release = {1, 0}", "releases the next stage", ORDER),
+    (SCALED, "part == 0 && (k_tile > 0 || !first)", "part == 0",
+     "releases a stage that it has not read", ORDER),
+    (SCALED, "part == 0 && (k_tile > 0 || !first)", "part == 0 && k_tile > 0",
+     "does not release the last stage of a tile", ORDER),
+    (SCALED, "if (k_tile < args->tiles_k - 1) consumer_wait", "consumer_wait",
+     "waits behind the last k-tile", ORDER),
+    (SCALED, "b = b_first + (unsigned)(state.index", "b = b_first + (unsigned)(0 * state.index",
+     "B of the first stage always", ORDER),
+    (SCALED, "if (part > 0 && k_tile == args->tiles_k - 1)", "if (part > 0 && k_tile == 0)",
+     "stores rows after their first k-tile", VALUE),
+    (SCALED, "last = tile;", "", "the last rows of every tile to the first one", VALUE),
+    (SCALED, "UNROLL for (int i = 0; i < BN / 2; ++i) sum[i] = 0;", "",
+     "adds to the sums of the tile before", VALUE),
+    (SCALED, "epilogue_store(shared->d[consumer]", "epilogue_store(shared->d[0]",
+     "consumers share their staging", ORDER),
+    (SCALED, "sum, 1 + consumer);", "sum, 1);", "both consumers use one named barrier", ORDER),
+    (SCALED, "(consumer * PARTS + part) * 64;", "consumer * PARTS * 64;",
+     "both parts to the same rows", VALUE),
+    (SCALED, "ORDERED && consumer == 1", "ORDERED && consumer == 0", "the wrong consumer begins",
+     ORDER),
+    (SCALED, "ORDER = 1 + CONSUMERS,", "ORDER = CONSUMERS,",
+     "the order shares a barrier with the epilogue", ORDER),
+
+    (FEW_ROWS, "[k_tile_at(args, item) % SCALES_B]", "[0]", "the first of four scales of B", VALUE),
+    (FEW_ROWS, "&scale_a[8 * j + threadIdx", "&scale_a[threadIdx", "the scales of the first rows",
+     VALUE),
+    (FEW_ROWS, "tiles->scale_a[release.index]", "tiles->scale_a[state.index]",
+     "the scales of the next k-tile", ORDER),
+    (FEW_ROWS, "item * args->splits + cluster_rank()", "item * args->splits",
+     "every CTA the first one's k-tiles", VALUE),
+    (FEW_ROWS, "(BM + SCALES_B) * sizeof(float)", "BM * sizeof(float)",
+     "does not expect B's scales", ORDER),
+    (FEW_ROWS, "[consumer * 64 * BK]", "[0]", "both consumers on one half", VALUE),
+    (FEW_ROWS, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
+
+    (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
+     VALUE),
+
+    (W4A8, "if (more && AHEAD) convert(next, &w);", "if (more && AHEAD) convert(f, &w);",
+     "fragments that are being read", ORDER),
+    (W4A8, "wgmma_promote(sum, acc, f->scale,", "wgmma_promote(sum, acc, next->scale,",
+     "the next k-tile's scales", VALUE),
+    (W4A8, "item * args->gemm.splits + cluster_rank()", "item * args->gemm.splits",
+     "every CTA the first one's k-tiles", VALUE),
+    (W4A8, "box_row(&args->gemm, place.n", "block_row(&args->gemm, place.n",
+     "a block's row for a half", VALUE),
+    (W4A8, "UNIT);", "1.0f);", "without the unit of the weights", VALUE),
+    (W4A8_WIDE, "(slab + 1) % SLABS);", "slab);", "the same slab again", VALUE),
+    (W4A8_WIDE, "const bool more = slab", "convert(&f, &w); const bool more = slab",
+     "fragments that are being read", ORDER),
+    (W4A8_WIDE, "UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;", ";",
+     "sums of the tile before", VALUE),
+    (W4A8_THREE, "tile.n * CONSUMERS + i", "tile.n * CONSUMERS", "the first half thrice", VALUE),
+    (W4A8_THREE, "sum[BM / 2] = {0};\n        NO_UNROLL", "sum[BM / 2];\n        NO_UNROLL",
+     "sums that nothing has cleared", VALUE),
+    (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
+    (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
+    (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
+    (COLUMN_STORE, "rank < args->splits", "rank < 1", "the sums of one CTA", VALUE),
+    (COLUMN_STORE, "number < chunks", "true", "a share beyond the tile", VALUE),
+    (TRANSPOSED, "row < args->gemm.m ? ld_global_b32(&args->scales.a[row]) : 0",
+     "ld_global_b32(&args->scales.a[row])", "scales beyond m", ORDER),
+    (TRANSPOSED, "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2) ^ row % 8",
+     "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2)", "without the swizzle", VALUE),
+    (TRANSPOSED, "first_row + 8 * (j + i / 2) + lane % 4 * 2",
+     "first_row + 8 * (j + i / 2) + lane % 4", "scales of other rows", VALUE),
+]

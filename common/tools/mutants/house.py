@@ -1,0 +1,62 @@
+"""house.py: which kernels a gallery is about: part one's, or part two's, which beyond/ has with its
+own lists, verdicts and page. The rules of rules.py hold for both."""
+
+import importlib
+import os
+import subprocess
+import sys
+
+import harmless
+import listed
+import right
+
+BLOCKS = "building_blocks/"
+COMMON_HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "wide_store.h")
+
+
+class House:
+    """root: the repository; name: "" for part one, "beyond" for part two."""
+
+    def __init__(self, root, name):
+        self.root, self.name = root, name
+        self.headers = [("common", header) for header in COMMON_HEADERS]
+        self.compiled_with, self.excused, self.fewest_right = {}, harmless.RULES, 34
+        self.blocks = ["common/" + BLOCKS]
+        self.record = os.path.join(root, name or "common", "tests", "mutants", "verdicts.tsv")
+        self.page = os.path.join(root, name, "docs", "mutants.md")
+        if not name:
+            return
+        sys.path.append(os.path.join(root, name, "tools", "mutants"))
+        of_house = importlib.import_module(f"listed_{name}")
+        listed.EDITS = of_house.EDITS
+        self.headers += [(name, header) for header in of_house.HEADERS]
+        self.compiled_with = of_house.COMPILED_WITH
+        self.blocks.append(f"{name}/{BLOCKS}")
+        self.fewest_right = 5
+        right.RIGHT, right.TWINS = importlib.import_module(f"right_{name}").RIGHT, []
+        excuses = importlib.import_module(f"harmless_{name}")
+        self.excused = excuses.RULES
+        harmless.RULES = excuses.RULES + harmless.RULES
+        harmless.NOT_NEEDED = excuses.NOT_NEEDED
+
+    def path_of(self, name):
+        """Of a kernel, or of a header as kernels include it."""
+        if not name.startswith(BLOCKS):
+            return name
+        return next((blocks + name[len(BLOCKS):] for blocks in self.blocks
+                     if os.path.exists(os.path.join(self.root, blocks, name[len(BLOCKS):]))), name)
+
+    def directories(self, root):
+        """Where a kernel of this house finds headers."""
+        return [os.path.join(root, directory) for directory in filter(None, ("common", self.name))]
+
+
+def sample(items, every, root):
+    """Every `every`-th item, beginning at one that the commit's seed draws."""
+    if every <= 1:
+        return items
+    script = os.path.join(root, "common", "tests", "support", "seed.sh")
+    seed = int(subprocess.run([script], capture_output=True, text=True, check=True).stdout)
+    print(f"one of {every}, seed {seed}; HOPPER_SEED={seed} repeats this", flush=True)
+    every = min(every, len(items))
+    return items[seed % every::every] if items else items
