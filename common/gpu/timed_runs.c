@@ -11,6 +11,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "backend.h"
+#include "gemm_devices.h"
 #include "gpu/clocks.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
