@@ -103,8 +103,8 @@ int main(void) {
     const struct capture capture = capture_begin();
     const enum run_status status = run((const void *)never_runs);
     char *const said = capture_end(capture);
-    EXPECT(status == RUN_FAILED && wrong == 0 && strstr(said, "a parameter of "),
-           "too long: %s", said);
+    EXPECT(status == RUN_FAILED && wrong == 0 && strstr(said, "a parameter of "), "too long: %s",
+           said);
     free(said);
     static struct gemm_plan plan;
     gemm_plan_begin(&plan);
