@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/book/docs_cuts.h"
 #include "tools/book/docs_drawn.h"
 #include "tools/book/docs_figures.h"
 #include "tools/book/docs_numbers.h"
@@ -343,7 +342,6 @@ int main(int argc, char **argv) {
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         suites_check(root, &pages[i], rewrite);
-        cuts_check(root, &pages[i], rewrite);
         ratios_check(root, &pages[i], rewrite);
         drawn_check(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);

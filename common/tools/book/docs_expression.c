@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/book/docs_cuts.h"
 #include "tools/book/docs_tables.h"
 #include "tools/json/json.h"
 
@@ -209,21 +208,10 @@ static double call_cell(struct reading *r) {
     return cell(r, inside, comma, atoi(last + 1));
 }
 
-/* regret(file, what) */
-static double call_regret(struct reading *r) {
-    char word[4][WORD], error[200] = "needs a file and what of it";
-    const double value = arguments(r, word) == 2
-                             ? cuts_number(r->source->root, word[0], word[1], error, sizeof error)
-                             : NAN;
-    if (isnan(value)) fail(r, "regret: ", error);
-    return value;
-}
-
 static double call_named(struct reading *r, const char *name) {
     for (int column = 0; column < COLUMNS; ++column)
         if (strcmp(name, columns[column].name) == 0) return call_column(r, column);
     if (strcmp(name, "cell") == 0) return call_cell(r);
-    if (strcmp(name, "regret") == 0) return call_regret(r);
     if (strcmp(name, "gain") == 0) return call_gain(r, true);
     if (strcmp(name, "loss") == 0) return call_gain(r, false);
     double value = sum(r);

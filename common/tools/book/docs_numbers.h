@@ -31,8 +31,6 @@
  *   loss(kernel, other, shape)      by how many percent fewer; a record may follow, too
  *   cell(file, text, n)             the n-th number after `text`, in the last line of
  *                                   docs/results/<file> that has the text, which may have commas
- *   regret(file, what)              how good fit.h's choice is among the cuts of
- *                                   docs/results/<file>; docs_cuts.h lists what there is
  *   round(x, digits)                x with so many decimals, for a sum of rounded numbers
  *
  * `dtype=` in the marker's first line names another type than bf16.
