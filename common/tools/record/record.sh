@@ -169,7 +169,7 @@ text() {
 
 # together FILE JOBS: the same of the commands on stdin, JOBS at a time, for those that leave the
 # GPU idle most of the time. Stdin is no pipe, so that failures are counted here. A report of
-# racecheck, exit code 9, is no failure: docs/results/README.md.
+# racecheck, exit code 9, is no failure: docs/debugging.md.
 together() {
     local file parts jobs=$2 command status part=0
     file=$(place "$1")
