@@ -14,15 +14,15 @@ enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 /* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates()
  * has another device's share of its memory's rate, and of its L2's for all SMs. */
 
-/* Each of these is measured for itself, by the probe (docs/results/probe.txt) or as the comment
- * says; tried.md, "The constants, one by one". */
+/* Each of these is measured for itself, by the probe (docs/results/probe.txt) or in timed kernels
+ * (at commit 44aba7f: beyond/10_stream_k/tried.md, "The constants, one by one"). */
 enum {
     COST_TENSOR_CORE = 4096,  /* FLOPs per cycle of an SM: its peak */
     COST_LEAST_WGMMA = 16,    /* of a narrow wgmma: so much and a quarter of its columns */
     COST_GAP = 76,            /* between the multiplications of two k-tiles: a drain */
-    COST_ISSUE = 214,         /* a k-tile at least: wait, issue, release (tried.md) */
+    COST_ISSUE = 214,         /* a k-tile at least: wait, issue, release */
     COST_L2_BYTES = 53,       /* to one SM, if neighbours load the same rows and requests merge */
-    COST_L2_LINES = 40,       /* the same, if a row of a box begins inside a line (tried.md) */
+    COST_L2_LINES = 40,       /* the same, if a row of a box begins inside a line */
     COST_L2_APART = 35,       /* to each SM, if they load nothing in common, or by multicast */
     COST_L2_SECTORS = 26,     /* to one SM, if a row of a box begins inside a sector: half of 53 */
     COST_LINE_BYTES = 128,
@@ -34,9 +34,10 @@ enum {
 };
 
 /* These are fitted together, with select.c's and direct.h's, to the times of 25,200 cuts and 2,100
- * other ways to compute 500 shapes, on an H200 and an H100 (docs/results/h200-cuts.txt and
- * h100-cuts-before-start.txt), and to those of the persistent kernels at ten large shapes
- * (h200-tried-packed.jsonl). COST_TILE alone is fitted to h100-cuts.txt. */
+ * other ways to compute 500 shapes, on an H200 and an H100, and to those of the persistent kernels
+ * at ten large shapes (docs/results/h200-packed-store.jsonl). COST_TILE alone is fitted to later
+ * times of an H100. The times of the cuts and the program that fits are at commit 44aba7f:
+ * docs/results/h200-cuts.txt, h100-cuts-before-start.txt and h100-cuts.txt, common/tools/cuts. */
 enum {
     COST_PORT_BYTES = 110,   /* wgmma reads both operands from shared memory; 128 at the most */
     COST_TRIP = 2400,        /* a stage's time from one load to the next */

@@ -5,7 +5,7 @@
  * top CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and
  * the smallest prediction is taken. A finite table of tiles rounds every problem up to whole waves.
  * fitted.cu is for problems that no tile of the table divides well. split_k.cu and stream_k.cu are
- * not selected: what they would gain is in tried.md, "Configurations that earn their place".
+ * not selected: they would gain next to nothing, or the formula cannot tell where they gain.
  */
 #include "select.h"
 

@@ -18,10 +18,10 @@
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Fitted to times on an H200: docs/results/h200-w4a8-earlier.jsonl and h200-w4a8-pairs.jsonl, those
- * of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and slabs64 to
- * h200-tried-w4a8-fence.jsonl, pairs48 and those with tiles of 64 channels, quads and halves, to
- * h200-tried-w4a8-loaders.jsonl.
+ * Fitted to times on an H200, in records of commit 44aba7f: docs/results/h200-w4a8-earlier.jsonl and
+ * h200-w4a8-pairs.jsonl, those of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and
+ * slabs64 to h200-tried-w4a8-fence.jsonl, pairs48 and those with tiles of 64 channels, quads and
+ * halves, to h200-tried-w4a8-loaders.jsonl.
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \
@@ -113,7 +113,7 @@ const struct gemm_kernel *w4a8_selected_kernel(const struct gemm_problem *proble
 
 /* The kernels for few rows have a form that may begin before the kernel ahead ends. It has the deep
  * ring on every GPU: what one launch leaves of the memory's time, the next one's loads take. On an
- * H100 that is the faster ring at most shapes, but not always (tried.md, "Early launches"): with
+ * H100 that is the faster ring at most shapes, but not always: with
  * short ones quads16 at 16 x 7168 x 2048, pairs16_two and slabs64 would take 1 to 6 % less. */
 #define AHEAD_FORMS(f)                                                                             \
     f(teams16) f(teams32) f(quads16) f(quads32) f(pairs16_two) f(pairs48) f(pairs64) f(halves48)   \

@@ -25,7 +25,7 @@ static bool given_failures(void) { return questions_fail; }
 
 enum { SMS = 132, FLOP_PER_CYCLE = 8192 /* of an SM, dense and of 8 bits */ };
 
-/* As docs/results/h100-cuts.txt says. */
+/* Of an H100, beside an H200's 1. */
 static const struct gemm_rates h100_rates = {0.6818, 0.8437};
 
 /* beyond/12_w4a8/README.md, "The selection" and "On an H100". NULL: not expected there. */

@@ -199,8 +199,8 @@ book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
 book
-echo '[x](missing.md)' >"$dir/01_one/tried.md" # a chapter's other pages are checked, too
-expect 1 '01_one/tried.md:1: the link leads nowhere: missing.md'
+echo '[x](missing.md)' >"$dir/01_one/more.md" # a chapter's other pages are checked, too
+expect 1 '01_one/more.md:1: the link leads nowhere: missing.md'
 book
 echo '[x](01_one/README.md#nothing)' >>"$dir/README.md"
 expect 1 'there is no such heading: 01_one/README.md#nothing'
@@ -244,12 +244,6 @@ expect 1 'beyond/10_ten/README.md'
 claims() {
     book
     printf 'cell of it: %s more\n' '1,234 and 0.5' '77 and 0.25' >"$dir/docs/results/file.txt"
-    # Of each shape the first cut is the formula's choice.
-    printf '%s\n' '# 132 SMs; resident clusters of 1, 2, 4 and 8 CTAs: 264 132 60 28 with one slab, 132 66 30 14 with more' \
-        '# configuration pp192: tiles of 128 x 192 x 64, clusters of 1, 132 at once' \
-        '# m n k slabs width sharing_side sharing_fitted splits transposed us' \
-        '1024 1024 1024 2 64 1 1 1 0 12' '1024 1024 1024 1 8 1 1 1 0 10' '1024 1024 1024 pp192 8' \
-        '1024 1024 512 2 64 1 1 1 0 6' '1024 1024 512 1 8 1 1 1 0 7' >"$dir/docs/results/cuts.txt"
     printf '\n> <!-- numbers: results=gpu\n>      %s -->\n> %s\n\nThe end, 9 %%.\n' "$1" "$2" \
         >>"$dir/README.md"
 }
@@ -272,42 +266,12 @@ accept '1.5 = min(tflops(01, 64), 3, 150) / -max(-2, abs(-1) - 3)' '1.5 times'
 accept '12 <= cell(file.txt, cell of it:, 1) / 6' 'The last line that has the text, 12.'
 accept '13 >= cell(file.txt, cell of it:, 1) / 6' 'At most 13.'
 accept '0.3 = round(cell(file.txt, of it: 77 and, 1), 1)' 'Rounded, 0.3.'
-accept '20 = regret(cuts.txt, most)' 'It takes 20 % longer.'
-accept '3 = regret(cuts.txt, cuts) - regret(cuts.txt, above 19)' 'It is 3.'
-accept '10.0 = regret(cuts.txt, mean) * regret(cuts.txt, shapes) / 2' 'It is 10.0.'
-accept '50 = regret(cuts.txt, selection most)' 'It takes 50 % longer.'
-accept '25.0 = regret(cuts.txt, selection mean)' 'It takes 25.0 % longer.'
-accept '50 = regret(cuts.txt, selection 95th)' 'It takes 50 % longer.'
-accept '1 = regret(cuts.txt, selection above 10)' 'It is 1.'
-accept '1 = regret(cuts.txt, configurations)' 'It is 1.'
-accept '1 = regret(cuts.txt, fastest pp192)' 'It is 1.'
-accept '12.5 = regret(cuts.txt, without pp192)' 'It is 12.5.'
-accept '8.3 = regret(cuts.txt, without fitted2)' 'It is 8.3.'
 # The text of a command may have a relation's sign.
 claims $'50 % =\n>      cublas(01, 64, gpu@d=0)' 'In the run of this command 50 %.'
 expect 1 'no run has cublas of 01 at 64'
 sed -i 's/"command": "run/"command": "d=0 run/' "$dir"/docs/results/gpu*.jsonl
 "$check" --write "$dir" >/dev/null
 expect 0 '2 pages, 1 numbers in their prose'
-# A table of the configurations is made from the record.
-claims '1 = regret(cuts.txt, configurations)' 'It is 1.'
-printf '<!-- cuts: record=cuts.txt -->\n<!-- end -->\n' >>"$dir/README.md"
-expect 1 'README.md'
-"$check" --write "$dir" >/dev/null
-expect 0 '2 pages'
-grep -qF '| `pp192` | 1 | 1 | 12.50 % |' "$dir/README.md" || { echo 'no row of pp192'; failed=1; }
-grep -qF 'takes 25.0 % longer than the fastest in the mean over the 2 shapes, 50 % at the 95th' \
-    "$dir/README.md" || { echo 'no summary of cuts'; failed=1; }
-sed -i 's/ record=cuts.txt//' "$dir/README.md"
-expect 1 'a table of configurations needs record='
-sed -i 's/<!-- cuts:/& record=file.txt/' "$dir/README.md"
-expect 1 'file.txt:1 is neither a comment nor a timed cut'
-reject '1 = regret(cuts.txt, fastest pp)' 'It is 1.' "regret() has no number 'fastest pp'"
-reject '1 = regret(cuts.txt, slowest pp192)' 'It is 1.' "regret() has no number 'slowest pp192'"
-reject '1 = regret(cuts.txt, above 20)' 'It is 1.' 'the record 0'
-reject '1 = regret(cuts.txt, least)' 'It is 1.' "regret() has no number 'least'"
-reject '1 = regret(no.txt, most)' 'It is 1.' 'no.txt cannot be read'
-reject '1 = regret(cuts.txt)' 'It is 1.' 'needs a file and what of it'
 reject '101 % = gain(cublas, 01, 64)' 'It is 101 % faster.' "the text has '101 %', the record 100"
 reject '201 = 2 * tflops(01, 64)' 'Not to its zeros: 201.' "the text has '201', the record 200"
 reject '110 % = tflops(01, 64) + 6' '110 %' "the text has '110 %', the record 106"

@@ -16,7 +16,7 @@ expect() {
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-expect 'sections' 43 "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' 38 "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -48,54 +48,10 @@ expect 'the headers' '1 2 3 4 ' \
         tr '\n' ' ')"
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
-# The section arithmetic keeps the short form, and fails if the simulator computes something else.
-mkdir -p build/sim
-printf '#!/bin/sh\necho raw >"$1"\n' >build/gpu/arithmetic
-cat >build/sim/arithmetic <<'END'
-#!/bin/sh
-[ "$1" = compact ] && echo "short form of $(cat "$2")" && exit
-[ "$1" = check ] && exit "$DIFFERS"
-END
-chmod +x build/gpu/arithmetic build/sim/arithmetic
-for differs in 0 1; do
-    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" arithmetic >log 2>&1
-    expect "exit code of arithmetic, $differs" $differs $?
-    expect 'the short form' 'short form of raw' "$(sed -n 2p results/h200-arithmetic.txt)"
-    expect 'its header' 1 "$(grep -c '"command": "build/gpu/arithmetic FILE"' \
-        results/h200-arithmetic.txt)"
-done
-
-# The section error keeps what the GPU prints, and fails if the simulator's sums are others.
-printf '#!/bin/sh\necho "all sums"\n' >build/gpu/arithmetic
-# shellcheck disable=SC2016
-printf '#!/bin/sh\n[ "$1" = error ] && [ "$(sed -n 2p "$2")" = "all sums" ] && exit "$DIFFERS"\n' \
-    >build/sim/arithmetic
-for differs in 0 1; do
-    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" error >log 2>&1
-    expect "exit code of error, $differs" $differs $?
-    expect 'the errors' '"command": "build/gpu/arithmetic error"' \
-        "$(grep -o '"command": "[^"]*"' results/h200-error.txt)"
-done
-# The section cuts keeps all rows, however many, behind a header; it fails if a cut computes something
-# else. Of the table in 10's page it times every shape.
-printf '#!/bin/sh\nseq 1000\nexit "$DIFFERS"\n' >build/gpu/cuts
-chmod +x build/gpu/cuts
-for differs in 0 1; do
-    DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/cuts" cuts >log 2>&1
-    expect "exit code of cuts, $differs" $differs $?
-    expect 'the rows' "$(seq 1000)" "$(sed 1d cuts/h200-cuts.txt)"
-    expect 'the header' 1 "$(head -n 1 cuts/h200-cuts.txt | grep -c '^# {"gpu": .*/cuts --shapes ')"
-done
-rm -r cuts
-shapes=$("$tools/record.sh" --dry cuts | grep -oE '[0-9]+x[0-9]+x[0-9]+')
-for shape in $(sed -n 's/.*= cell(h200-cuts.txt, \([0-9]*\) \([0-9]*\) \([0-9]*\) .*/\1x\2x\3/p' \
-    "$tools"/../../../beyond/10_stream_k/*.md); do
-    expect "$shape" 1 "$(grep -cx "$shape" <<<"$shapes")"
-done
-
 # The section waves makes a record of two traces; the traces do not stay.
 printf '#!/bin/sh\n[ "$DIFFERS" = 0 ] || exit 1\nwhile [ "$1" != --trace ]; do shift; done\necho trace >"$2"\n' \
     >build/gpu/10_stream_k
+mkdir -p build/sim
 printf '#!/bin/sh\n[ "$1" = --record ] && shift && cat "$@"\n' >build/sim/waves
 chmod +x build/gpu/10_stream_k build/sim/waves
 for differs in 1 0; do
@@ -127,7 +83,7 @@ for SLOWER in 1 3; do
     expect "exit code of $SLOWER % between places" $((SLOWER > 2)) $?
     expect "differences printed for $SLOWER %" 2 "$(grep -c "at the other 1.0${SLOWER}00 ms" log)"
 done
-expect 'the record of the order' 'h200-arithmetic.txt h200-error.txt order.jsonl sweep.txt' "$(cd results && echo *)"
+expect 'the record of the order' 'order.jsonl sweep.txt' "$(cd results && echo *)"
 
 # Another GPU's files have names of their own.
 printf '#!/bin/sh\necho "NVIDIA H100 80GB HBM3"\n' >nvidia-smi

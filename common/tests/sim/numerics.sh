@@ -1,8 +1,7 @@
 #!/bin/sh
 # numerics.sh PAGE PROGRAMS [--rewrite]: every block of the page that begins with "$ build/sim/..." is
 # what the program in the folder PROGRAMS prints, and its figure is what the program draws. The
-# figure has the measured errors, too, as soon as they are recorded; then they have to be the
-# simulated ones, bit by bit.
+# figure has the measured errors, too; they have to be the simulated ones, bit by bit.
 page=$1
 programs=$2
 docs=$(dirname "$page")
@@ -28,7 +27,13 @@ while IFS= read -r line; do
     esac
 done <"$page" >"$made"
 [ "$(grep -c '^\$ build/sim/' "$made")" -ge 4 ] || { echo "$page: its commands are missing"; exit 1; }
-"$programs/arithmetic" figure "$docs/results/h200-error.txt" "$drawn" || exit 1
+record=$docs/results/h200-error.txt
+"$programs/inspect" error --record "$record" --svg "$drawn" || exit 1
+# A record with another sum is refused.
+sed 's/^\(all sums, bit by bit: \)./\1f/' "$record" >"$drawn.wrong"
+"$programs/inspect" error --record "$drawn.wrong" >/dev/null 2>&1 && wrong=1
+rm -f "$drawn.wrong"
+[ -z "${wrong-}" ] || { echo "a record with another hash passes"; exit 1; }
 grep -qF "${figure##*/}" "$page" || { echo "$page: ${figure##*/} is missing"; exit 1; }
 if [ "${3-}" = --rewrite ]; then
     cat "$made" >"$page"

@@ -1,7 +1,7 @@
 /*
  * inspect.c: a tool that shows layouts: where a swizzle puts 16 bytes, what a wgmma descriptor
  * means and addresses, which banks a warp's ldmatrix touches, where the TMA puts each element of a
- * box; and how the Tensor Core adds.
+ * box; how the Tensor Core adds, and how the error of its sums grows.
  *
  * It calls the functions with which the simulator itself computes, so what it shows is what a
  * kernel gets.
@@ -14,6 +14,7 @@
 #include "gemm_types.h"
 #include "sim/models/descriptor.h"
 #include "sim/models/tensor_map.h"
+#include "tools/inspect/inspect_error.h"
 #include "tools/inspect/inspect_grid.h"
 #include "tools/inspect/inspect_sum.h"
 
@@ -49,11 +50,13 @@ static const char help[] =
     "      --element fp16|bf16|e4m3|e5m2  (bf16)\n"
     "      --products AxB,AxB...  up to 16, of 8-bit elements 32 (1x1); rounded to the type\n"
     "      --accumulator C        (0)\n"
+    "  error       how the error of a sum grows with the number of its products; --svg draws it\n"
+    "      --record FILE          what a GPU measured: its sums have to be the same, bit by bit\n"
     "\n"
     "Numbers may be decimal or, with 0x, hexadecimal. Exit code 2: bad usage.\n";
 
 struct options {
-    const char *svg, *element, *products, *accumulator;
+    const char *svg, *element, *products, *accumulator, *record;
     enum gemm_swizzle swizzle;
     enum gemm_type type;
     long rows, base, start, lbo, sbo, base_offset, pitch, column, ld;
@@ -278,29 +281,23 @@ static int sum_command(const struct options *o) {
     return fault ? USAGE : 0;
 }
 
-static const struct option long_options[] = {{"help", no_argument, 0, 'h'},
-                                             {"swizzle", required_argument, 0, 's'},
-                                             {"mode", required_argument, 0, 's'},
-                                             {"rows", required_argument, 0, 'r'},
-                                             {"base", required_argument, 0, 'b'},
-                                             {"hex", required_argument, 0, 'x'},
-                                             {"start", required_argument, 0, 'a'},
-                                             {"lbo", required_argument, 0, 'l'},
-                                             {"sbo", required_argument, 0, 'o'},
-                                             {"base-offset", required_argument, 0, 'f'},
-                                             {"major", required_argument, 0, 'm'},
-                                             {"pitch", required_argument, 0, 'p'},
-                                             {"column", required_argument, 0, 'c'},
-                                             {"matrix", required_argument, 0, 'M'},
-                                             {"ld", required_argument, 0, 'd'},
-                                             {"box", required_argument, 0, 'B'},
-                                             {"at", required_argument, 0, 'A'},
-                                             {"type", required_argument, 0, 't'},
-                                             {"svg", required_argument, 0, 'v'},
-                                             {"element", required_argument, 0, 'E'},
-                                             {"products", required_argument, 0, 'P'},
-                                             {"accumulator", required_argument, 0, 'C'},
-                                             {0, 0, 0, 0}};
+static int error_command(const struct options *o) {
+    return inspect_error(stdout, o->record, o->svg);
+}
+
+static const struct option long_options[] = {
+    {"help", no_argument, 0, 'h'},           {"swizzle", required_argument, 0, 's'},
+    {"mode", required_argument, 0, 's'},     {"rows", required_argument, 0, 'r'},
+    {"base", required_argument, 0, 'b'},     {"hex", required_argument, 0, 'x'},
+    {"start", required_argument, 0, 'a'},    {"lbo", required_argument, 0, 'l'},
+    {"sbo", required_argument, 0, 'o'},      {"base-offset", required_argument, 0, 'f'},
+    {"major", required_argument, 0, 'm'},    {"pitch", required_argument, 0, 'p'},
+    {"column", required_argument, 0, 'c'},   {"matrix", required_argument, 0, 'M'},
+    {"ld", required_argument, 0, 'd'},       {"box", required_argument, 0, 'B'},
+    {"at", required_argument, 0, 'A'},       {"type", required_argument, 0, 't'},
+    {"svg", required_argument, 0, 'v'},      {"element", required_argument, 0, 'E'},
+    {"products", required_argument, 0, 'P'}, {"accumulator", required_argument, 0, 'C'},
+    {"record", required_argument, 0, 'R'},   {0, 0, 0, 0}};
 
 static void set(struct options *o, int option, const char *name, const char *value) {
     static const char *const swizzles[] = {"0", "32", "64", "128", NULL};
@@ -367,6 +364,9 @@ static void set(struct options *o, int option, const char *name, const char *val
     case 'C':
         o->accumulator = value;
         break;
+    case 'R':
+        o->record = value;
+        break;
     case 'x':
         errno = 0;
         o->word = strtoull(value, &end, 16);
@@ -386,11 +386,10 @@ int main(int argc, char **argv) {
         const char *name;
         const char *options; /* that it takes, beside --svg */
         int (*run)(const struct options *o);
-    } commands[] = {{"swizzle", "srb", swizzle_command},
-                    {"descriptor", "xalofsmr", descriptor_command},
-                    {"tile", "spcb", tile_command},
-                    {"tensor-map", "MdBAtsb", tensor_map_command},
-                    {"sum", "EPC", sum_command}};
+    } commands[] = {
+        {"swizzle", "srb", swizzle_command}, {"descriptor", "xalofsmr", descriptor_command},
+        {"tile", "spcb", tile_command},      {"tensor-map", "MdBAtsb", tensor_map_command},
+        {"sum", "EPC", sum_command},         {"error", "R", error_command}};
     struct options o = {.swizzle = SWIZZLE_128B,
                         .sbo = 1024,
                         .matrix = {64, 64},

@@ -20,12 +20,8 @@
 #   rivals            90 s   10 beside all that computes the same: the libraries with and without sums
 #                            rounded to 16 bits, and, in a build with their checkouts, CUTLASS and
 #                            DeepGEMM
-#   weak              30 s   10 on eight shapes at which an older selection was slow
 #   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
 #                            when the selection does not change any more
-#   cuts             110 s   ways to compute with 10: cuts for its fitted.cu, and the other
-#                            configurations; cost.h's constants can be fitted to it
-#   cuts_unseen      110 s   the same at shapes to which no constant is fitted
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
@@ -51,8 +47,6 @@
 #   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
 #   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
-#   arithmetic        10 s   how the Tensor Core adds; wants DIR/sim/arithmetic too
-#   error              5 s   how the error of a sum grows with k; wants DIR/sim/arithmetic too
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   waves              5 s   the last round of 10's coop256 and stream256, when each SM multiplies;
 #                            wants DIR/sim/waves too
@@ -175,7 +169,7 @@ text() {
 
 # together FILE JOBS: the same of the commands on stdin, JOBS at a time, for those that leave the
 # GPU idle most of the time. Stdin is no pipe, so that failures are counted here. A report of
-# racecheck, exit code 9, is no failure: docs/results/README.md.
+# racecheck, exit code 9, is no failure: docs/debugging.md.
 together() {
     local file parts jobs=$2 command status part=0
     file=$(place "$1")
@@ -296,11 +290,6 @@ section_suite() {
 # A shape of each class at which the selection of a former commit was slow.
 weak=128x128x32768,768,1536,192x7168x2048,8x5120x5120,96x6144x4096,5000,384x384x8192
 
-section_weak() {
-    begin h200-weak.jsonl
-    rows h200-weak.jsonl "$gpu/compare" --kernels 10,10:tuned --shapes $weak --iters 3
-}
-
 section_rivals() {
     begin h200-rivals.jsonl
     rows h200-rivals.jsonl "$gpu/compare" --kernels 10 --shapes $weak,$third --iters 2 \
@@ -314,41 +303,6 @@ section_drawn() {
     fi
     begin h200-drawn.jsonl
     rows h200-drawn.jsonl "$gpu/compare" --kernels 10,10:tuned --drawn "${SEED:-SEED}" --iters 1
-}
-
-# Shapes of 10's page, and others that the selection before fitted.cu was slow at; then drawn ones.
-# The seeds are not those of a recorded section drawn: the constants are fitted to these shapes.
-cut_shapes=12x64x27264,287x5696x28288,166x16x25752,2755x1608x1416,7099x64x14016,79x1336x4400
-cut_shapes=$cut_shapes,72x5696x1920,1536x1536x1536,192x7168x2048,16x12288x4096,64x12288x4096
-cut_shapes=$cut_shapes,128x4096x4096,128x4096x11008,512x4096x4096,256x256x65536,512x512x512
-# Next to no work, and few rows beside many: what direct.cu is for.
-cut_shapes=$cut_shapes,8x64x64,8x64x512,16x8x128,16x16x320,24x3072x768,8192x8x2048,16x10240x4096
-# Drawn shapes that 10's pages name.
-cut_shapes=$cut_shapes,90x4848x17304,469x384x17280,6169x64x6976,256x2048x4672,33x960x192
-cut_shapes=$cut_shapes,178x64x7296,5551x616x32720
-# Few tiles, and a long k.
-cut_shapes=$cut_shapes,128x128x32768,384x384x8192,512x512x65536,512x512x8192,400x256x12288
-
-# cuts_into FILE ARGUMENTS...: runs cuts with these arguments and keeps what it prints.
-cuts_into() {
-    local file command
-    begin "$1"
-    file=$(place "$1")
-    shift
-    command="$gpu/cuts $* --seconds 110"
-    echo "+ $command"
-    [ -n "$dry" ] && return
-    { printf '# ' && header "$command"; } >>"$file"
-    $command >>"$file"
-    note $? "$command"
-}
-
-section_cuts() {
-    cuts_into h200-cuts.txt --shapes $cut_shapes --drawn 9 --drawn 10
-}
-
-section_cuts_unseen() {
-    cuts_into h200-cuts-unseen.txt --drawn 31 --drawn 32
 }
 
 section_suite_fp16() {
@@ -665,34 +619,6 @@ section_museum() {
 section_probe() {
     begin probe.txt
     text probe.txt "$gpu/probe"
-}
-
-# The GPU's results, 8 MB, and what is kept of them; and that the simulator's are the same.
-section_arithmetic() {
-    local file raw=$build/arithmetic.bin
-    file=$(place h200-arithmetic.txt)
-    begin h200-arithmetic.txt
-    echo "+ $gpu/arithmetic $raw"
-    echo "+ $build/sim/arithmetic compact $raw"
-    echo "+ $build/sim/arithmetic check $file"
-    [ -n "$dry" ] && return
-    header build/gpu/arithmetic FILE >>"$file"
-    "$gpu/arithmetic" "$raw" && "$build/sim/arithmetic" compact "$raw" >>"$file" &&
-        "$build/sim/arithmetic" check "$file"
-    note $? "$gpu/arithmetic $raw"
-}
-
-# The GPU's long sums, which have to be the simulator's.
-section_error() {
-    local file
-    file=$(place h200-error.txt)
-    begin h200-error.txt
-    echo "+ $gpu/arithmetic error"
-    echo "+ $build/sim/arithmetic error $file"
-    [ -n "$dry" ] && return
-    header build/gpu/arithmetic error >>"$file"
-    "$gpu/arithmetic" error >>"$file" && "$build/sim/arithmetic" error "$file" >/dev/null
-    note $? "$gpu/arithmetic error"
 }
 
 # Pairs of one kernel, in rotations of their own: the fast ones, and those that would make them wait.

@@ -1,8 +1,8 @@
 /*
  * departures.h: other ways to add, each of which departs from tensor_sum() in one rule.
  */
-#ifndef TOOLS_ARITHMETIC_DEPARTURES_H
-#define TOOLS_ARITHMETIC_DEPARTURES_H
+#ifndef TESTS_SIM_MODELS_DEPARTURES_H
+#define TESTS_SIM_MODELS_DEPARTURES_H
 
 #include "sim/models/tensor_sum.h"
 
@@ -22,8 +22,8 @@ enum departure {
     ZEROS_COUNT,         /* a zero has an exponent like any number */
     SIGNED_ZERO,         /* nothing but negative zeros gives -0 */
     SUBNORMALS_FLUSHED,  /* a subnormal result is 0 */
-    LEAST_LESS,          /* the least exponent is one less */
-    LEAST_MORE,          /* one more; these two show with bf16 only */
+    LEAST_LESS,          /* the least exponent is one less; this one and the next show in bf16 */
+    LEAST_MORE,          /* one more */
     DEPARTURES
 };
 extern const char *const departure_names[DEPARTURES];

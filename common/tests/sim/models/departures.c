@@ -1,5 +1,5 @@
 /* departures.c: the definition's steps, with one of them exchanged. */
-#include "tools/arithmetic/departures.h"
+#include "tests/sim/models/departures.h"
 
 #include <math.h>
 

@@ -1,10 +1,12 @@
 /*
  * error_figure.h: the error of long sums as a figure.
  */
-#ifndef TOOLS_ARITHMETIC_ERROR_FIGURE_H
-#define TOOLS_ARITHMETIC_ERROR_FIGURE_H
+#ifndef TOOLS_INSPECT_ERROR_FIGURE_H
+#define TOOLS_INSPECT_ERROR_FIGURE_H
 
-#include "tools/arithmetic/error.h"
+#include <stdbool.h>
+
+#include "tools/inspect/inspect_error.h"
 
 /* Writes an SVG: root mean square errors against k, both on logarithmic axes, a panel for each
  * input. Lines are simulated; circles are measured, by the GPU of that name. `measured` may be

@@ -1,7 +1,7 @@
 /*
  * error_figure.c: two panels, four lines each.
  */
-#include "tools/arithmetic/error_figure.h"
+#include "tools/inspect/error_figure.h"
 
 #include <math.h>
 
