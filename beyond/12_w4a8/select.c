@@ -18,8 +18,8 @@
  *   k-tile    of a CTA; two CTAs of an SM take turns
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
- * Fitted to times on an H200, in records of commit 44aba7f: docs/results/h200-w4a8-earlier.jsonl and
- * h200-w4a8-pairs.jsonl, those of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and
+ * Fitted to times on an H200, in records of commit 44aba7f (docs/results): h200-w4a8-earlier.jsonl
+ * and h200-w4a8-pairs.jsonl, those of three.cu to h200-w4a8-tried.jsonl, the k-tiles of pairs64 and
  * slabs64 to h200-tried-w4a8-fence.jsonl, pairs48 and those with tiles of 64 channels, quads and
  * halves, to h200-tried-w4a8-loaders.jsonl.
  */

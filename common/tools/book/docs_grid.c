@@ -34,6 +34,7 @@ static char *trimmed(char *text) {
 
 static void add_number(char *out, size_t size, double value, const char *how) {
     const int decimals = atoi(*how == '+' ? how + 1 : how);
+    const bool commas = strchr(how, ',');
     const double unit = decimals < 0 ? pow(10, -decimals) : 1;
     char plain[64];
     snprintf(plain, sizeof plain, "%.*f", decimals > 0 ? decimals : 0,
@@ -46,7 +47,7 @@ static void add_number(char *out, size_t size, double value, const char *how) {
     else if (*how == '+')
         at += (size_t)snprintf(out + at, size - at, "+");
     for (int i = 0; plain[i] && at + 2 < size; ++i) {
-        if (i && i < whole && (whole - i) % 3 == 0) out[at++] = ',';
+        if (commas && i && i < whole && (whole - i) % 3 == 0) out[at++] = ',';
         out[at++] = plain[i];
     }
     out[at] = 0;
@@ -76,7 +77,7 @@ static void make_cell(struct grid *g, const char *from, char fields[][ROOM], int
         const size_t length = strlen(cell->text);
         snprintf(cell->text + length, ROOM - length, "%.*s", (int)(end - c), c);
         if (!open) break;
-        char *const close = strstr(open, "}}"), *const bar = strrchr(open, '|');
+        char *const close = strstr(open, "}}");
         char error[256];
         if (!close) {
             complain(g->page, g->line, "a cell without }}: %s", open);
@@ -84,7 +85,8 @@ static void make_cell(struct grid *g, const char *from, char fields[][ROOM], int
             return;
         }
         *close = 0;
-        if (bar && bar < close) *bar = 0;
+        char *const bar = strrchr(open, '|');
+        if (bar) *bar = 0;
         cell->value = expression_value(&g->source, open + 2, error, sizeof error);
         if (*error || !bar) {
             complain(g->page, g->line, "the cell '%s': %s", open, *error ? error : "| decimals");
@@ -103,8 +105,12 @@ static int split_cells(const char *line, char cells[][ROOM]) {
     int count = 0, depth = 0;
     const char *begin = line + strspn(line, " ") + 1;
     for (const char *c = begin; *c && count < CELLS; ++c) {
-        if (!strncmp(c, "{{", 2)) ++depth;
-        if (!strncmp(c, "}}", 2)) --depth;
+        const bool opens = !strncmp(c, "{{", 2), closes = !strncmp(c, "}}", 2);
+        if (opens || closes) {
+            depth += opens ? 1 : -1;
+            ++c; /* of "{{{1}" and "{1}}}", too, the first two */
+            continue;
+        }
         if (*c != '|' || depth > 0) continue;
         snprintf(cells[count], ROOM, "%.*s", (int)(c - begin), begin);
         memmove(cells[count], trimmed(cells[count]), strlen(trimmed(cells[count])) + 1);
@@ -147,7 +153,7 @@ static void add_row(struct text *out, struct grid *g, const char *template, char
     embolden(g, cells, columns);
     text_add(out, "|");
     for (int i = 0; i < columns; ++i)
-        text_add(out, " %s |", cells[i].text);
+        text_add(out, *cells[i].text ? " %s |" : "%s |", cells[i].text);
     text_add(out, "\n");
 }
 

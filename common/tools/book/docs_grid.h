@@ -16,7 +16,7 @@
  * The first two lines are the table's heading, the third is what a row is made of: a line "- a; b"
  * makes one in which {1} is a, {2} is b, and so on. A line "+ | ..." is a row of its own. In braces
  * twice stands an expression of docs_numbers.h and how it is printed: with so many decimals, +N
- * with a sign, -N rounded to tens, hundreds, ... From 1000 on numbers have commas. "bold: min 2-3"
+ * with a sign, -N rounded to tens, hundreds, ..., and a comma behind it for 1,000. "bold: min 2-3"
  * puts the smallest of columns 2 to 3 of every row in bold type, and those that look the same;
  * "bold: max ..." the greatest, "bold: >=75 2-2" those that are at least 75.
  */
