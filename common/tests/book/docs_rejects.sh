@@ -292,21 +292,36 @@ reject '9 % = 9' 'The next paragraph has it.' "does not have '9 %'"
 claims '51 % = cublas(01, 64, gpu)' '51 %'
 sed -i 's/numbers: results=gpu/numbers:/' "$dir/README.md"
 expect 1 "the text has '51 %', the record 50"
-# The rows of a table are lines of a record.
-rows() {
+# A grid's cells are computed.
+grid() {
     book
     printf '%s\n' '| 06_six  | small | 12 | 3.50 | 7654 |' '| 06_six two | small | 12 | 4 | 9 |' \
-        '| 06_six two | large | 1 | 2 | 3 |' >"$dir/docs/results/file.txt"
-    printf '\n<!-- numbers: rows of file.txt with small -->\n| | a | b |\n|---|---|---|\n%s\n%s\n' \
-        "$1" "$2" >>"$dir/README.md"
-    expect "$3" "$4"
+        >"$dir/docs/results/file.txt"
+    printf '%s\n' '' '<!-- grid: results=gpu' '| | a | b |' '|---|---:|---:|' "$@" '-->' '<!-- end -->' \
+        >>"$dir/README.md"
 }
-rows '| 06_six | 3.5 | 7,654 |' '| 06_six, two | 12 % | 9 |' 0 '2 pages, 4 numbers'
-rows '| 06_six | 3.5 | 7,654 |' '| 06_six, two | 9 | 12 |' 1 "file.txt does not have '12' here"
-rows '| 06_six | 3.6 | 7,654 |' '| 06_six, two | 12 | 9 |' 1 "file.txt does not have '3.6' here"
-rows '| 06_six | 3.5 | 7,654 |' '| 06_six, ten | 12 | 9 |' 1 "does not have '06_six ten' here"
-sed -i 's/rows of file.txt/rows of none.txt/' "$dir/README.md"
-expect 1 'there are no such rows of none.txt'
+grid '| {1} | {{tflops({2}, 64) | {3}}} | {{cell(file.txt, 06_six  | small |, 3) | 1,}} x |' \
+    '- one; 01; 0' '- a library; cublas; +1' '+ | **own** | {{1 - 3 | 1}} | |' 'bold: max 2-3'
+expect 1 'the table is stale'
+"$check" --write "$dir" >/dev/null
+expect 0 '2 pages'
+for row in '| one | 100 | **7,654.0 x** |' '| a library | +200.0 | **7,654.0 x** |' \
+    '| **own** | **−2.0** | |'; do
+    grep -qxF "$row" "$dir/README.md" || { echo "the grid lacks $row"; failed=1; }
+done
+sed -i 's/^| one | 100 |/| one | 101 |/' "$dir/README.md"
+expect 1 'the table is stale'
+grid '| {1} | {{tflops(02, 64) | 0}} | |' '- one'
+expect 1 'no run has tflops of 02 at 64'
+grid '| {1} | {{tflops(01, 64)}} | |' '- one'
+expect 1 '| decimals'
+grid '| {1} | {{tflops(01, 64) | 0 | |' '- one'
+expect 1 '1 cells in a row, not 3'
+grid '| {1} | 1 | 2 |' 'one'
+expect 1 'no row of a grid: one'
+claims '50 % = cublas(01, 64)' '| 50 % |'
+sed -i 's/^> //' "$dir/README.md"
+expect 1 'numbers over a table are stated twice'
 # Two numbers of one claim come from one run, the last that has both.
 claims '100 = gain(cublas, 01, 64)' 'by 100'
 sed -n 1,2p "$dir/docs/results/gpu.jsonl" >"$dir/docs/results/gpu.more"

@@ -92,7 +92,9 @@ static void check_figure(const char *root, const struct page *page, int line, co
     struct text path = {0};
     char *made = NULL;
     size_t length = 0;
-    text_add(&path, "%s/docs/figures/%s.svg", root, name);
+    char file[PLACE], place[PLACE];
+    snprintf(file, sizeof file, "figures/%s.svg", name);
+    text_add(&path, "%s/%s", root, docs_place(root, file, place));
     FILE *memory = open_memstream(&made, &length);
     if (!memory) abort();
     drawn_figure(memory, record);
@@ -130,14 +132,16 @@ static bool make_drawn(struct text *out, const char *root, const struct page *pa
     if (!drawn_read(&record, root, page, line, file, variant)) {
         text_add(out, "\n*Not yet recorded: there is no `docs/results/%s`.*\n\n", file);
     } else if (record.rows) {
+        char name[PLACE], place[PLACE], link[PLACE];
         check_figure(root, page, line, figure, &record);
+        snprintf(name, sizeof name, "figures/%s.svg", figure);
         text_add(out,
                  "\n![Ratio to cuBLASLt's best over the FLOP of the drawn shapes, measured]"
-                 "(%sdocs/figures/%s.svg)\n\n",
-                 page_up(page), figure);
+                 "(%s)\n\n",
+                 page_link(page, docs_place(root, name, place), link));
         add_means(out, &record);
         add_lowest(out, &record, atoi(lowest));
-        tables_add_source(out, page, &record.run, false, record.dtype, file);
+        tables_add_source(out, root, page, &record.run, false, record.dtype, file);
         text_add(out, "\n");
     }
     drawn_free(&record);

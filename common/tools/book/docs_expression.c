@@ -97,8 +97,10 @@ static void answer(struct reading *r, int first) {
 
 /* The n-th number after `text` in the last line of the file that has it. */
 static double cell(struct reading *r, const char *file, const char *text, int n) {
+    char name[PLACE], place[PLACE];
     struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", r->source->root, file);
+    snprintf(name, sizeof name, "results/%s", file);
+    text_add(&path, "%s/%s", r->source->root, docs_place(r->source->root, name, place));
     char *data = json_read_file(path.data);
     const char *last = NULL;
     free(path.data);

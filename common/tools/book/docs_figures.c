@@ -5,10 +5,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool exists(const char *root, const char *name, const char *kind) {
+/* Does the figure exist? `place` is where. */
+static bool exists(const char *root, const char *name, const char *kind, char place[PLACE]) {
     struct text path = {0};
     struct stat unused;
-    text_add(&path, "%s/docs/figures/%s-%s.svg", root, name, kind);
+    char file[PLACE];
+    snprintf(file, sizeof file, "figures/%s-%s.svg", name, kind);
+    text_add(&path, "%s/%s", root, docs_place(root, file, place));
     const bool found = stat(path.data, &unused) == 0;
     free(path.data);
     return found;
@@ -16,9 +19,7 @@ static bool exists(const char *root, const char *name, const char *kind) {
 
 static bool make_figure(struct text *out, const char *root, const struct page *page, int line) {
     static const char *const kinds[] = {"measured", "simulated"};
-    char up[32] = ""; /* pages in docs/ have the figures beside them */
-    if (!strchr(page->path, '/') || page_is_in_chapter(page->path))
-        snprintf(up, sizeof up, "%sdocs/", page_up(page));
+    char place[PLACE], link[PLACE];
     char name[128] = "", only[16] = "";
     sscanf(page->line[line], "<!-- figure: %127s %15[a-z]", name, only);
     if (*only && strcmp(only, kinds[0]) && strcmp(only, kinds[1])) {
@@ -29,9 +30,9 @@ static bool make_figure(struct text *out, const char *root, const struct page *p
     text_add(out, "\n");
     for (int i = 0; i < 2; ++i) {
         if (*only && strcmp(only, kinds[i])) continue;
-        if (!exists(root, name, kinds[i])) continue;
-        text_add(out, "![Timeline of %s, %s](%sfigures/%s-%s.svg)\n\n", name, kinds[i], up, name,
-                 kinds[i]);
+        if (!exists(root, name, kinds[i], place)) continue;
+        text_add(out, "![Timeline of %s, %s](%s)\n\n", name, kinds[i],
+                 page_link(page, place, link));
         ++found;
     }
     if (!found && strcmp(name, "all") == 0)

@@ -12,7 +12,8 @@ enum { CELLS = 16, FIELDS = 9, ROOM = 1024 };
 
 struct cell {
     char text[ROOM];
-    double value; /* of its last expression; NaN: it has none */
+    size_t number; /* where its first number stands */
+    double value;  /* of its last expression; NaN: it has none */
 };
 
 struct grid {
@@ -20,6 +21,7 @@ struct grid {
     int line; /* of the marker, for complaints */
     struct expression_source source;
     char bold[ROOM]; /* "min 2-3", or "" */
+    int columns;
     bool good;
 };
 
@@ -33,7 +35,7 @@ static char *trimmed(char *text) {
 /* ---- numbers ---- */
 
 static void add_number(char *out, size_t size, double value, const char *how) {
-    const int decimals = atoi(*how == '+' ? how + 1 : how);
+    const int decimals = value == 0 ? 0 : atoi(*how == '+' ? how + 1 : how); /* 0 is 0 */
     const bool commas = strchr(how, ',');
     const double unit = decimals < 0 ? pow(10, -decimals) : 1;
     char plain[64];
@@ -87,6 +89,7 @@ static void make_cell(struct grid *g, const char *from, char fields[][ROOM], int
         *close = 0;
         char *const bar = strrchr(open, '|');
         if (bar) *bar = 0;
+        if (isnan(cell->value)) cell->number = strlen(cell->text);
         cell->value = expression_value(&g->source, open + 2, error, sizeof error);
         if (*error || !bar) {
             complain(g->page, g->line, "the cell '%s': %s", open, *error ? error : "| decimals");
@@ -132,14 +135,17 @@ static void embolden(const struct grid *g, struct cell *cells, int count) {
             best = cells[i].value;
     char shown[ROOM] = "";
     for (int i = first - 1; i < last && i < count; ++i)
-        if (cells[i].value == best) snprintf(shown, sizeof shown, "%s", cells[i].text);
+        if (cells[i].value == best)
+            snprintf(shown, sizeof shown, "%s", cells[i].text + cells[i].number);
     for (int i = first - 1; i < last && i < count; ++i) {
-        const bool meant = rule[0] == '>' ? cells[i].value >= atof(rule + 2)
-                                          : *shown && strcmp(cells[i].text, shown) == 0;
+        const bool meant = rule[0] == '>'
+                               ? cells[i].value >= atof(rule + 2)
+                               : *shown && strcmp(cells[i].text + cells[i].number, shown) == 0;
         if (!meant || isnan(cells[i].value)) continue;
         char text[ROOM];
-        snprintf(text, sizeof text, "%.1000s", cells[i].text);
-        snprintf(cells[i].text, ROOM, "**%.1000s**", text);
+        snprintf(text, sizeof text, "%.*s**%.900s**", (int)cells[i].number, cells[i].text,
+                 cells[i].text + cells[i].number);
+        snprintf(cells[i].text, ROOM, "%s", text);
     }
 }
 
@@ -148,6 +154,10 @@ static void add_row(struct text *out, struct grid *g, const char *template, char
     static char from[CELLS][ROOM];
     static struct cell cells[CELLS];
     const int columns = split_cells(template, from);
+    if (columns != g->columns) {
+        complain(g->page, g->line, "%d cells in a row, not %d: %s", columns, g->columns, template);
+        g->good = false;
+    }
     for (int i = 0; i < columns; ++i)
         make_cell(g, from[i], fields, count, &cells[i]);
     embolden(g, cells, columns);
@@ -169,11 +179,11 @@ static int split_fields(const char *line, char fields[][ROOM]) {
 /* ---- pages ---- */
 
 static bool make_grid(struct text *out, const char *root, const struct page *page, int line) {
-    static char fields[FIELDS][ROOM];
+    static char fields[FIELDS][ROOM], cells[CELLS][ROOM];
     char results[MARKER_WORD] = "", dtype[MARKER_WORD] = "bf16";
     marker_value(page->line[line], "results", results, sizeof results);
     marker_value(page->line[line], "dtype", dtype, sizeof dtype);
-    struct grid g = {page, line, {root, results, dtype}, "", true};
+    struct grid g = {page, line, {root, results, dtype}, "", 0, true};
     const char *heading[3] = {NULL};
     int last = line, headings = 0;
     while (last < page->lines && !strstr(page->line[last], "-->"))
@@ -189,6 +199,7 @@ static bool make_grid(struct text *out, const char *root, const struct page *pag
         return false;
     }
     text_add(out, "\n%s\n%s\n", heading[0], heading[1]);
+    g.columns = split_cells(heading[1], cells);
     for (int i = line + 1; i < last; ++i) {
         const char *text = page->line[i];
         if (!strncmp(text, "- ", 2) && heading[2])

@@ -127,66 +127,6 @@ static int check_marker(const char *root, const struct page *page, int first, in
     return claims;
 }
 
-/* ---- rows ---- */
-
-/* The numbers of a table's row that follow its first cell, and that the record's line does not have
- * in this order: "" if it has all. Counts them. */
-static const char *missing_number(const char *row, const char *line, int *count, char *word) {
-    for (const char *c = row; *c;) {
-        const size_t length = strspn(c, "0123456789.,");
-        size_t kept = 0;
-        for (size_t i = 0; i < length; ++i)
-            if (c[i] != ',' && kept + 1 < WORD) word[kept++] = c[i];
-        word[kept] = 0;
-        c += length ? length : 1;
-        if (!kept) continue;
-        for (;; ++line) { /* to the next number of the record with this value */
-            line += strcspn(line, "0123456789\n");
-            if (!isdigit((unsigned char)*line)) return word;
-            char *end;
-            const bool same = strtod(line, &end) == strtod(word, NULL);
-            line = end - 1;
-            if (same) break;
-        }
-        ++line;
-        ++*count;
-    }
-    return "";
-}
-
-/* The table's rows are lines of the record: "| name variant | with |". */
-static int check_rows(const char *root, const struct page *page, int marker) {
-    char file[WORD], with[WORD], name[WORD], word[WORD];
-    int count = 0;
-    if (sscanf(page->line[marker], "<!-- numbers: rows of %63s with %63[^>]", file, with) != 2) {
-        complain(page, marker, "rows of FILE with TEXT");
-        return 0;
-    }
-    with[strlen(with) - strlen(" --")] = 0;
-    struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", root, file);
-    char *data = json_read_file(path.data);
-    free(path.data);
-    for (int i = marker + 3; data && i < page->lines && page->line[i][0] == '|'; ++i) {
-        const char *row = page->line[i] + 2;
-        struct text start = {0};
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(row, "|"), row);
-        name[strlen(name) - 1] = 0;
-        char *comma = strchr(name, ',');
-        if (comma) memmove(comma, comma + 1, strlen(comma));
-        text_add(&start, "| %s%s | %s |", name, comma ? "" : " ", with);
-        const char *line = strstr(data, start.data);
-        if (line) line += start.length;
-        const char *missing =
-            line ? missing_number(row + strcspn(row, "|"), line, &count, word) : name;
-        if (*missing) complain(page, i, "%s does not have '%s' here", file, missing);
-        free(start.data);
-    }
-    if (!count) complain(page, marker, "there are no such rows of %s", file);
-    free(data);
-    return count;
-}
-
 /* ---- pages ---- */
 
 static bool is_marker(const char *line, const char *rest) {
@@ -230,10 +170,11 @@ int numbers_check(const char *root, const struct page *page) {
         int last = i, end;
         while (held && last + 1 < page->lines && !strstr(page->line[last], "-->"))
             ++last;
-        if (held && is_marker(line, "rows "))
-            claims += check_rows(root, page, i);
-        else if (held && !is_marker(line, "none: "))
+        if (held && !is_marker(line, "none: ")) {
             claims += check_marker(root, page, i, last);
+            if (last + 1 < page->lines && page->line[last + 1][0] == '|')
+                complain(page, i, "numbers over a table are stated twice: make it a grid");
+        }
         char *text = paragraph(page, held ? last + 1 : i, &end);
         if (all && !held && needs_marker(text))
             complain(page, i,

@@ -8,7 +8,8 @@
  *     2.0 = cell(probe.txt, the difference, per line, 2) -->
  *   Chapter 07 reaches 80 % of cuBLAS there. A tile takes 14,600 cycles ...
  *
- * The marker holds the paragraph, list or table that follows it, up to the next empty line. Each
+ * The marker holds the paragraph or list that follows it, up to the next empty line; a table is a
+ * grid (docs_grid.h). Each
  * line of the marker is a claim: a text, a relation, and an expression. A line without a relation
  * continues the claim above it. The text begins with a number. It must occur in what follows the
  * marker, as often as the marker has claims with that text.
@@ -34,12 +35,6 @@
  *   round(x, digits)                x with so many decimals, for a sum of rounded numbers
  *
  * `dtype=` in the marker's first line names another type than bf16.
- *
- *   <!-- numbers: rows of ncu.txt with 4096 x 4096 x 4096 -->
- *
- * stands before a table whose rows are lines of docs/results/ncu.txt: the row "06_wgmma, rs" is the
- * first line with "| 06_wgmma rs | 4096 x 4096 x 4096 |", which has the row's numbers in their
- * order.
  *
  * A page whose text has the line <!-- numbers: all --> must have a marker before every paragraph
  * that has a digit and the word "measured". <!-- numbers: none: REASON --> is a marker, too.

@@ -174,9 +174,26 @@ bool page_is_chapter(const char *path) {
     return page_is_in_chapter(path) && name && strcmp(name, "/README.md") == 0;
 }
 
-const char *page_up(const struct page *page) {
-    const char *slash = strchr(page->path, '/');
-    return !slash ? "" : !strchr(slash + 1, '/') ? "../" : "../../";
+const char *docs_place(const char *root, const char *file, char place[PLACE]) {
+    struct stat unused;
+    snprintf(place, PLACE, "beyond/docs/%s", file);
+    char *full = path_of(root, place);
+    const bool beyond = stat(full, &unused) == 0;
+    free(full);
+    if (!beyond) snprintf(place, PLACE, "docs/%s", file);
+    return place;
+}
+
+const char *page_link(const struct page *page, const char *place, char link[PLACE]) {
+    size_t shared = 0;
+    for (size_t i = 0; page->path[i] && page->path[i] == place[i]; ++i)
+        if (page->path[i] == '/') shared = i + 1;
+    size_t at = 0;
+    *link = 0;
+    for (const char *c = page->path + shared; (c = strchr(c, '/')) && at + 4 < PLACE; ++c)
+        at += (size_t)snprintf(link + at, PLACE - at, "../");
+    snprintf(link + at, PLACE - at, "%s", place + shared);
+    return link;
 }
 
 static void add_page(struct page **pages, int *count, const char *root, const char *path) {
@@ -225,6 +242,8 @@ struct page *pages_read(const char *root, int *count) {
     add_directory(&pages, count, root, "beyond", true);
     add_directory(&pages, count, root, "docs", false);
     add_directory(&pages, count, root, "docs/results", false);
+    add_directory(&pages, count, root, "beyond/docs", false);
+    add_directory(&pages, count, root, "beyond/docs/results", false);
     if (*count == 0) {
         fprintf(stderr, "error: no pages under %s\n", root);
         exit(2);

@@ -1,8 +1,8 @@
 /*
  * docs_page.h: the book's pages as lines that can be checked and replaced.
  *
- * The pages are README.md and every .md in the folders of the chapters, docs/ and docs/results/. A
- * complaint names the page and the line; a program that has complained ends with 1.
+ * The pages are README.md and every .md in the folders of the chapters, docs/ and docs/results/, and,
+ * where part two is, in beyond/docs/ and beyond/docs/results/. A complaint names the page and the line; a program that has complained ends with 1.
  */
 #ifndef TOOLS_BOOK_DOCS_PAGE_H
 #define TOOLS_BOOK_DOCS_PAGE_H
@@ -33,8 +33,12 @@ void pages_free(struct page *pages, int count);
 /* Is this the path of a page in a chapter's folder? Is it the chapter's README? */
 bool page_is_in_chapter(const char *path);
 bool page_is_chapter(const char *path);
-/* From the page to the repository's root: "", "../" or "../../". */
-const char *page_up(const struct page *page);
+/* Where a file of a house's docs lies, such as "results/ncu.txt": "docs/results/ncu.txt", or, if part
+ * two has it, "beyond/docs/results/ncu.txt". Returns place. */
+enum { PLACE = 512 };
+const char *docs_place(const char *root, const char *file, char place[PLACE]);
+/* From the page to a file or folder given from the root: "../docs/results/ncu.txt". Returns link. */
+const char *page_link(const struct page *page, const char *place, char link[PLACE]);
 
 /* Puts `with` (lines separated by newlines, "" for none) in the place of `count` lines from `first`
  * on, unless they are the same. True if they were. */

@@ -60,8 +60,10 @@ static void add_result(struct ratios *r, const struct json *value) {
 
 /* False if there is no such record. */
 static bool read_record(struct ratios *r, const char *root) {
+    char name[PLACE], place[PLACE];
     struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", root, r->file);
+    snprintf(name, sizeof name, "results/%s", r->file);
+    text_add(&path, "%s/%s", root, docs_place(root, name, place));
     char *data = json_read_file(path.data), *rest = data;
     const bool found = data != NULL;
     struct json value;
@@ -91,7 +93,8 @@ static void add_speeds(struct text *out, const double *speeds, int count) {
         text_add(out, speeds[i] > 0 ? " %.0f |" : " – |", speeds[i]);
 }
 
-static void add_table(struct text *out, const struct page *page, int line, const struct ratios *r) {
+static void add_table(struct text *out, const char *root, const struct page *page, int line,
+                      const struct ratios *r) {
     double logarithms = 0, lowest = 0;
     text_add(out, "\n| m×n×k, TFLOPS (%s) |", r->timing);
     for (int i = 0; i < r->kernels; ++i)
@@ -123,7 +126,7 @@ static void add_table(struct text *out, const struct page *page, int line, const
     for (int i = 0; i < r->kernels + r->rivals; ++i)
         text_add(out, " |");
     text_add(out, " %.3f |\n", exp(logarithms / (r->rows ? r->rows : 1)));
-    tables_add_source(out, page, &r->run, false, r->dtype, r->file);
+    tables_add_source(out, root, page, &r->run, false, r->dtype, r->file);
     text_add(out, "\n");
 }
 
@@ -141,7 +144,7 @@ static bool make_ratios(struct text *out, const char *root, const struct page *p
     }
     snprintf(r.file, sizeof r.file, "%s.jsonl", results);
     if (read_record(&r, root))
-        add_table(out, page, line, &r);
+        add_table(out, root, page, line, &r);
     else
         text_add(out, "\n*Not yet recorded: there is no `docs/results/%s`.*\n\n", r.file);
     json_free(&r.run);

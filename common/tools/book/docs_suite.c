@@ -69,8 +69,10 @@ static bool add_row(struct suite *suite, const struct json *value, const char *t
 static bool suite_read(struct suite *suite, const char *root, const struct page *page,
                        const char *file, const char *timing, const char *variant) {
     *suite = (struct suite){.run = {.kind = JSON_NULL}};
+    char name[PLACE], place[PLACE];
     struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", root, file);
+    snprintf(name, sizeof name, "results/%s", file);
+    text_add(&path, "%s/%s", root, docs_place(root, name, place));
     char *data = json_read_file(path.data), *rest = data;
     const bool found = data != NULL;
     struct json value;
@@ -106,8 +108,8 @@ static void add_mean(struct text *out, const char *which, const struct mean *mea
              geometric(mean->cublas, mean), geometric(mean->best, mean));
 }
 
-static void add_suite(struct text *out, const struct page *page, const struct suite *suite,
-                      const char *file, const char *timing) {
+static void add_suite(struct text *out, const char *root, const struct page *page,
+                      const struct suite *suite, const char *file, const char *timing) {
     text_add(out,
              "\n| m×n×k | configuration | 10, TFLOPS (%s) | cuBLAS | cuBLASLt's best | of cuBLAS | "
              "of cuBLASLt's best |\n|---|---|---:|---:|---:|---:|---:|\n%s",
@@ -115,7 +117,7 @@ static void add_suite(struct text *out, const struct page *page, const struct su
     if (suite->all.shapes) add_mean(out, "all", &suite->all);
     if (suite->usual.shapes && suite->usual.shapes < suite->all.shapes)
         add_mean(out, "without those where cuBLAS takes three times as long as 10,", &suite->usual);
-    tables_add_source(out, page, &suite->run, false, suite->dtype, file);
+    tables_add_source(out, root, page, &suite->run, false, suite->dtype, file);
     text_add(out, "\n");
 }
 
@@ -129,7 +131,7 @@ static bool make_suite(struct text *out, const char *root, const struct page *pa
     snprintf(file, sizeof file, "%s.jsonl", prefix);
     struct suite suite;
     if (suite_read(&suite, root, page, file, timing, ""))
-        add_suite(out, page, &suite, file, timing);
+        add_suite(out, root, page, &suite, file, timing);
     else
         text_add(out, "\n*Not yet recorded: there is no `docs/results/%s`.*\n\n", file);
     suite_free(&suite);

@@ -34,8 +34,10 @@ static int by_name(const void *a, const void *b) {
 }
 
 static void read_records(const char *root, const char *file) {
+    char name[PLACE], place[PLACE];
     struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", root, file);
+    snprintf(name, sizeof name, "results/%s", file);
+    text_add(&path, "%s/%s", root, docs_place(root, name, place));
     char *data = json_read_file(path.data), *rest = data;
     struct json value;
     int run = -1;
@@ -46,6 +48,24 @@ static void read_records(const char *root, const char *file) {
     }
     free(data);
     free(path.data);
+}
+
+/* The files <prefix>*.jsonl of a folder. */
+static void add_names(const char *root, const char *folder, const char *prefix, char ***names,
+                      int *count) {
+    struct text path = {0};
+    text_add(&path, "%s/%s", root, folder);
+    DIR *directory = opendir(path.data);
+    free(path.data);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name);
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) || length < 6 ||
+            strcmp(entry->d_name + length - 6, ".jsonl"))
+            continue;
+        *names = grow(*names, (size_t)(*count + 1) * sizeof **names);
+        (*names)[(*count)++] = copy_string(entry->d_name);
+    }
+    if (directory) closedir(directory);
 }
 
 /* Reads docs/results/<prefix>*.jsonl in the order of their names. */
@@ -61,21 +81,10 @@ static void load(const char *root, const char *prefix) {
         free(records[i].file);
     }
     record_count = 0;
-    struct text path = {0};
-    text_add(&path, "%s/docs/results", root);
-    DIR *directory = opendir(path.data);
-    free(path.data);
     char **names = NULL;
     int count = 0;
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        const size_t length = strlen(entry->d_name);
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) || length < 6 ||
-            strcmp(entry->d_name + length - 6, ".jsonl"))
-            continue;
-        names = grow(names, (count + 1) * sizeof *names);
-        names[count++] = copy_string(entry->d_name);
-    }
-    if (directory) closedir(directory);
+    add_names(root, "docs/results", prefix, &names, &count);
+    add_names(root, "beyond/docs/results", prefix, &names, &count);
     if (count) qsort(names, count, sizeof *names, by_name);
     for (int i = 0; i < count; ++i) {
         read_records(root, names[i]);
@@ -404,13 +413,13 @@ static void add_rows(struct text *out, const char *root, const struct page *page
         run[s] = best_run(spec, shape_of(spec->shapes[s]));
     for (int i = 0; i < spec->kernel_count; ++i) {
         const char *word = spec->kernels[i];
-        char directory[128], technique[128];
+        char directory[128], technique[128], link[PLACE];
         chapter_of(root, word, directory, technique, sizeof directory);
         if (!is_chapter_number(word)) snprintf(directory, sizeof directory, "%s", word);
         const char *variant = is_chapter_number(word) ? strchr(word, ':') : NULL;
         if (spec->link && is_chapter_number(word))
-            text_add(out, "| [%s%s%s](%s%s/README.md%s) | %s |", directory, variant ? ", " : "",
-                     variant ? variant + 1 : "", page_up(page), directory, spec->section[i],
+            text_add(out, "| [%s%s%s](%s/README.md%s) | %s |", directory, variant ? ", " : "",
+                     variant ? variant + 1 : "", page_link(page, directory, link), spec->section[i],
                      technique);
         else
             text_add(out, "| %s%s%s |%s", directory, variant ? ", " : "",
@@ -436,21 +445,24 @@ static void add_word(struct text *out, const char *separator, const char *word) 
     if (*word) text_add(out, "%s%s", separator, word);
 }
 
-void tables_add_source(struct text *out, const struct page *page, const struct json *run,
-                       bool simulated, const char *dtype, const char *file) {
-    const char *up = page_up(page);
+void tables_add_source(struct text *out, const char *root, const struct page *page,
+                       const struct json *run, bool simulated, const char *dtype,
+                       const char *file) {
+    char name[PLACE], place[PLACE], link[PLACE];
+    snprintf(name, sizeof name, "results/%s", file);
+    page_link(page, docs_place(root, name, place), link);
     text_add(out, "\n%s: ", simulated ? "Simulated, not measured" : "Measured");
     text_add(out, "%s", json_text(run, "gpu"));
     add_word(out, ", driver ", json_text(run, "driver"));
     add_word(out, ", CUDA ", json_text(run, "toolkit"));
     add_word(out, ", power limit ", json_text(run, "power_limit"));
     add_word(out, ", ", json_text(run, "date"));
-    text_add(out, ", %s; `%s` ([record](%sdocs/results/%s)).\n", dtype, json_text(run, "command"),
-             up, file);
+    text_add(out, ", %s; `%s` ([record](%s)).\n", dtype, json_text(run, "command"), link);
 }
 
 /* A line for each run that the table has numbers of. */
-static void add_sources(struct text *out, const struct page *page, const char *dtype) {
+static void add_sources(struct text *out, const char *root, const struct page *page,
+                        const char *dtype) {
     for (int i = 0; i < record_count; ++i) {
         if (is_result(&records[i].value)) continue;
         bool simulated = false, used = false;
@@ -459,7 +471,8 @@ static void add_sources(struct text *out, const struct page *page, const char *d
             used |= records[j].used;
         }
         if (used)
-            tables_add_source(out, page, &records[i].value, simulated, dtype, records[i].file);
+            tables_add_source(out, root, page, &records[i].value, simulated, dtype,
+                              records[i].file);
     }
 }
 
@@ -515,7 +528,7 @@ static bool make_table(struct text *out, const char *root, const struct page *pa
                 complain(page, line, "docs/results/%s*.jsonl have no '%s' at these shapes", prefix,
                          spec.kernels[i]);
         add_rows(out, root, page, &spec);
-        add_sources(out, page, spec.dtype);
+        add_sources(out, root, page, spec.dtype);
         text_add(out, "\n");
         return true;
     }

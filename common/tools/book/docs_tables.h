@@ -39,7 +39,7 @@ const struct json *tables_baseline(const struct json *value, const char *name);
 void tables_add_shape(struct text *out, double m, double n, double k, const char *times);
 /* The line below a table: measured or simulated, on what, when, how. `run`: the line of a record
  * that says so; `file`: the record's name. */
-void tables_add_source(struct text *out, const struct page *page, const struct json *run,
-                       bool simulated, const char *dtype, const char *file);
+void tables_add_source(struct text *out, const char *root, const struct page *page,
+                       const struct json *run, bool simulated, const char *dtype, const char *file);
 
 #endif

@@ -56,8 +56,10 @@ static void add_run(struct drawn_record *record, struct json run) {
 bool drawn_read(struct drawn_record *record, const char *root, const struct page *page, int line,
                 const char *file, const char *variant) {
     *record = (struct drawn_record){.run = {.kind = JSON_NULL}};
+    char name[PLACE], place[PLACE];
     struct text path = {0};
-    text_add(&path, "%s/docs/results/%s", root, file);
+    snprintf(name, sizeof name, "results/%s", file);
+    text_add(&path, "%s/%s", root, docs_place(root, name, place));
     char *data = json_read_file(path.data), *rest = data;
     const bool found = data != NULL;
     const char *wrong = NULL;
