@@ -17,8 +17,8 @@
  *   overhead  a tile besides its main loop and the exchange of sums: first loads, the store
  *
  * All constants are fitted to times on an H200, of the configurations that are not ruled out: those
- * of docs/results/h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8-three.jsonl; the k-tile
- * of small_whole to h200-fp8-order.jsonl.
+ * of h200-fp8-rows.jsonl, h200-fp8-pairs.jsonl and h200-fp8-three.jsonl in beyond/docs/results; the
+ * k-tile of small_whole to h200-fp8-order.jsonl.
  */
 // clang-format off
 #define CONFIGURATIONS(f)                                                                          \

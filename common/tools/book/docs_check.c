@@ -17,13 +17,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/book/docs_drawn.h"
 #include "tools/book/docs_figures.h"
 #include "tools/book/docs_grid.h"
 #include "tools/book/docs_numbers.h"
 #include "tools/book/docs_page.h"
-#include "tools/book/docs_ratios.h"
-#include "tools/book/docs_suite.h"
 #include "tools/book/docs_tables.h"
 #include "tools/json/json.h"
 
@@ -354,9 +351,8 @@ int main(int argc, char **argv) {
         check_excerpts(root, &pages[i], rewrite);
         tables_check(root, &pages[i], rewrite);
         grids_check(root, &pages[i], rewrite);
-        suites_check(root, &pages[i], rewrite);
-        ratios_check(root, &pages[i], rewrite);
-        drawn_check(root, &pages[i], rewrite);
+        for (page_check *const *check = more_checks; check && *check; ++check)
+            (*check)(root, &pages[i], rewrite);
         figures_check(root, &pages[i], rewrite);
         numbers += numbers_check(root, &pages[i]);
     }

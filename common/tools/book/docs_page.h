@@ -58,6 +58,11 @@ typedef bool page_maker(struct text *out, const char *root, const struct page *p
 void page_remake(const char *root, struct page *page, bool rewrite, const char *marker,
                  const char *what, page_maker *make);
 
+/* Makes a kind of block of the page anew; complains about those that were stale unless `rewrite`. */
+typedef void page_check(const char *root, struct page *page, bool rewrite);
+/* Those that part two adds, up to a NULL; without it there is no such table. */
+extern page_check *const more_checks[] __attribute__((weak));
+
 /* The value of key=value in a marker, up to a blank; false if it is not there. */
 bool marker_value(const char *marker, const char *key, char *value, size_t size);
 enum { MARKER_WORD = 64 }; /* characters of a word, its end included */
