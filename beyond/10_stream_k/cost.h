@@ -35,8 +35,8 @@ enum {
 
 /* These are fitted together, with select.c's and direct.h's, to the times of 25,200 cuts and 2,100
  * other ways to compute 500 shapes, on an H200 and an H100, and to those of the persistent kernels
- * at ten large shapes (beyond/docs/results/h200-packed-store.jsonl). COST_TILE alone is fitted to later
- * times of an H100. The times of the cuts and the program that fits are at commit 44aba7f:
+ * at ten large shapes (beyond/docs/results/h200-packed-store.jsonl). COST_TILE alone is fitted to
+ * later times of an H100. The times of the cuts and the program that fits are at commit 44aba7f:
  * docs/results/h200-cuts.txt, h100-cuts-before-start.txt and h100-cuts.txt, common/tools/cuts. */
 enum {
     COST_PORT_BYTES = 110,   /* wgmma reads both operands from shared memory; 128 at the most */

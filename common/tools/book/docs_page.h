@@ -1,8 +1,9 @@
 /*
  * docs_page.h: the book's pages as lines that can be checked and replaced.
  *
- * The pages are README.md and every .md in the folders of the chapters, docs/ and docs/results/, and,
- * where part two is, in beyond/docs/ and beyond/docs/results/. A complaint names the page and the line; a program that has complained ends with 1.
+ * The pages are README.md and every .md in the folders of the chapters, docs/ and docs/results/,
+ * and, where part two is, in beyond/docs/ and beyond/docs/results/. A complaint names the page and
+ * the line; a program that has complained ends with 1.
  */
 #ifndef TOOLS_BOOK_DOCS_PAGE_H
 #define TOOLS_BOOK_DOCS_PAGE_H
@@ -33,11 +34,12 @@ void pages_free(struct page *pages, int count);
 /* Is this the path of a page in a chapter's folder? Is it the chapter's README? */
 bool page_is_in_chapter(const char *path);
 bool page_is_chapter(const char *path);
-/* Where a file of a house's docs lies, such as "results/ncu.txt": "docs/results/ncu.txt", or, if part
- * two has it, "beyond/docs/results/ncu.txt". Returns place. */
+/* Where a file of a house's docs lies, such as "results/ncu.txt": "docs/results/ncu.txt", or, if
+ * part two has it, "beyond/docs/results/ncu.txt". Returns place. */
 enum { PLACE = 512 };
 const char *docs_place(const char *root, const char *file, char place[PLACE]);
-/* From the page to a file or folder given from the root: "../docs/results/ncu.txt". Returns link. */
+/* From the page to a file or folder given from the root: "../docs/results/ncu.txt". Returns
+ * link. */
 const char *page_link(const struct page *page, const char *place, char link[PLACE]);
 
 /* Puts `with` (lines separated by newlines, "" for none) in the place of `count` lines from `first`
@@ -58,7 +60,8 @@ typedef bool page_maker(struct text *out, const char *root, const struct page *p
 void page_remake(const char *root, struct page *page, bool rewrite, const char *marker,
                  const char *what, page_maker *make);
 
-/* Makes a kind of block of the page anew; complains about those that were stale unless `rewrite`. */
+/* Makes a kind of block of the page anew; complains about those that were stale unless
+ * `rewrite`. */
 typedef void page_check(const char *root, struct page *page, bool rewrite);
 /* Those that part two adds, up to a NULL; without it there is no such table. */
 extern page_check *const more_checks[] __attribute__((weak));
