@@ -26,6 +26,18 @@ function(check area)
     LABELS "${area};${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHECKED${HOPPER_HOUSE} ${area})
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHECKED_TARGETS_${area} ${ARG_TARGETS})
+  if(NOT "long" IN_LIST ARG_LABELS)
+    set_property(GLOBAL APPEND PROPERTY HOPPER_TEST_TARGETS ${ARG_TARGETS})
+  endif()
+endfunction()
+
+# The target test_programs: what the tests of the preset `test` need, of both houses; and with a CUDA
+# toolkit every kernel file once, in one configuration and one type, so that it is known to compile.
+function(add_test_programs)
+  get_property(targets GLOBAL PROPERTY HOPPER_TEST_TARGETS)
+  get_property(kernels GLOBAL PROPERTY HOPPER_GPU_FILES)
+  list(REMOVE_DUPLICATES targets)
+  add_custom_target(test_programs DEPENDS ${targets} ${kernels})
 endfunction()
 
 # The targets check_<area> of the house's tests.
@@ -106,7 +118,7 @@ function(add_sweep)
     TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
   check(sweep NAME sweep_variants${HOPPER_HOUSE}_long_k
     COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples 1 --long-k --sms 1
-    TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
+    LABELS long TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 900)
   check(sweep NAME sweep_random${HOPPER_HOUSE}
     COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --random 6 --largest 140
     TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 300)
@@ -190,13 +202,14 @@ function(add_gpu_program name)
   target_compile_definitions(gpu_${name} PRIVATE PROGRAM="${name}") # of runtime.h
 endfunction()
 
-# Without a GPU such a program says so and ends with 3. COMMAND: what it is run with.
+# Without a GPU such a program says so and ends with 3. Then what it is run with, and perhaps LABELS.
 function(check_without_gpu name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LABELS")
   check(gpu NAME gpu_${name}_without_gpu
     COMMAND ${CMAKE_COMMAND} -E env CUDA_VISIBLE_DEVICES= sh -c
             [=["$@" 2>&1 | grep -q 'no CUDA device' && { "$@"; test $? -eq 3; }]=]
-            sh $<TARGET_FILE:gpu_${name}> ${ARGN}
-    TARGETS gpu_${name} TIMEOUT 60)
+            sh $<TARGET_FILE:gpu_${name}> ${ARG_UNPARSED_ARGUMENTS}
+    LABELS ${ARG_LABELS} TARGETS gpu_${name} TIMEOUT 60)
 endfunction()
 
 # Without a GPU, or a toolkit, the house's programs say what is missing.
@@ -204,10 +217,15 @@ function(check_programs_without_gpu)
   get_property(programs GLOBAL PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE})
   set(scripts ${PROJECT_SOURCE_DIR}/common/tests/build)
   if(HOPPER_GPU_PROGRAMS)
-    foreach(program IN ITEMS ${programs} tour${HOPPER_HOUSE})
+    list(POP_BACK programs last)
+    foreach(program IN ITEMS ${programs} ${last} tour${HOPPER_HOUSE})
+      set(long LABELS long)
+      if(program STREQUAL last OR program STREQUAL "tour")
+        set(long "")
+      endif()
       check(build NAME build_no_gpu_${program}
         COMMAND ${scripts}/no_gpu.sh ${PROJECT_BINARY_DIR} ${program}
-        TARGETS gpu_${program} sim_${program} TIMEOUT 60)
+        TARGETS gpu_${program} sim_${program} TIMEOUT 60 ${long})
     endforeach()
   else()
     list(GET programs 0 program)
@@ -230,7 +248,7 @@ function(check_fragments program)
   check(build NAME build_fragments_kept_${program}
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/common/tests/build/fragments_kept.py
             ${HOPPER_CUOBJDUMP} ${objects}
-    TARGETS gpu_${program} TIMEOUT 120)
+    LABELS long TARGETS gpu_${program} TIMEOUT 120)
 endfunction()
 
 # The house's gallery of broken kernels (tools/mutants) against its verdicts. The preset `test` takes a
