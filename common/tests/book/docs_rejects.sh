@@ -1,140 +1,15 @@
 #!/bin/bash
-# docs_rejects.sh DOCS_CHECK DIRECTORY: a small book that is in order, then one mistake at a time; each
-# must be found, and --write must mend those that can be mended.
+# docs_rejects.sh DIRECTORY CHECK...: a small book that is in order, then one mistake at a time;
+# each must be found, and --write must mend those that can be mended.
 set -euo pipefail
-check=$1
-dir=$2
-failed=0
-
-book() {
-    rm -rf "$dir"
-    mkdir -p "$dir/01_one" "$dir/docs/results"
-    printf 'int a;\nint b;\n    trace_mark(&trace, 1, 2);\nint c;\n' >"$dir/01_one/kernel.cu"
-    cat >"$dir/docs/results/gpu.jsonl" <<'END'
-{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run"}
-{"stage": "01_one", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 100}, "baselines": [{"name": "cublas", "burst": {"tflops": 200}}]}
-END
-    cat >"$dir/README.md" <<'END'
-# Book
-
-[one](01_one/README.md#the-idea), [self](#book), `[not](a link)`
-<!-- table: results=gpu kernels=01,cublas shapes=64 columns=burst,cublas -->
-<!-- end -->
-END
-    {
-        echo '# One'
-        for section in 'Where we are' 'The idea' Prediction 'The code' Measured \
-            'What breaks without it' Exercises 'Further reading'; do
-            echo "## $section"
-        done
-        printf '<!-- excerpt: 01_one/kernel.cu -->\n```c\nint a;\nint b;\nint c;\n```\n'
-    } >"$dir/01_one/README.md"
-    "$check" --write "$dir" >/dev/null
-}
-
-# expect CODE TEXT: the book is judged so.
-expect() {
-    local code=0 out
-    out=$("$check" "$dir" 2>&1) || code=$?
-    if [ "$code" -ne "$1" ] || ! grep -qF -- "$2" <<<"$out"; then
-        echo "expected exit code $1 and '$2', got $code and:"
-        echo "$out"
-        failed=1
-    fi
-}
+dir=$1
+shift
+command=("$@")
+. "$(dirname "$0")/small_book.sh"
 
 book
 expect 0 '2 pages'
 grep -qF '| 01_one | 100 | 50 % |' "$dir/README.md" || { echo 'no such row'; failed=1; }
-printf '<!-- suite: results=gpu timing=burst -->\n<!-- end -->\n' >>"$dir/README.md"
-expect 1 'the table is stale'
-"$check" --write "$dir" >/dev/null || true
-expect 1 'a row has no burst of 10, cublas or cublaslt-best'
-sed -i 's/"tflops": 200}}]/"tflops": 200}}, {"name": "cublaslt-best", "burst": {"tflops": 400}}]/' \
-    "$dir/docs/results/gpu.jsonl"
-"$check" --write "$dir" >/dev/null
-grep -qF '| 64³ | `-` | 100 | 200 | 400 | 0.50 | 0.25 |' "$dir/README.md" ||
-    { echo 'no row of the suite'; failed=1; }
-grep -qF '| *geometric mean, all 1* | | | | | 0.500 | 0.250 |' "$dir/README.md" ||
-    { echo 'no mean of the suite'; failed=1; }
-printf '<!-- suite-means: results=gpu:burst,none:burst -->\n<!-- end -->\n' >>"$dir/README.md"
-expect 1 'the table is stale'
-"$check" --write "$dir" >/dev/null
-grep -qF '| bf16, burst | 1 | 0.500 | 0.250 | 1 | 0.500 | 0.250 | 0.50, 64³ |' "$dir/README.md" ||
-    { echo 'no row of the means'; failed=1; }
-grep -qF 'not yet recorded: `none.jsonl`' "$dir/README.md" || { echo 'means of nothing'; failed=1; }
-# Shapes that a seed drew: 14393x35x228, 46x24x16120 and 1024x4352x192 are the first of seed 11.
-book
-mkdir "$dir/docs/figures"
-figure=$dir/docs/figures/ten.svg
-record=$dir/docs/results/ten.jsonl
-printf '<!-- drawn: results=ten figure=ten lowest=1 -->\n<!-- end -->\n' >>"$dir/README.md"
-"$check" --write "$dir" >/dev/null
-grep -qF 'there is no `docs/results/ten.jsonl`' "$dir/README.md" || { echo 'drawn'; failed=1; }
-{
-    echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run --drawn 11"}'
-    algo='{"tile_m": 24, "tile_n": 64, "cluster_m": 4, "cluster_n": 2, "splits": 9}'
-    for row in '14393 35 228 40' '46 24 16120 5' '1024 4352 192 8'; do
-        read -r m n k speed <<<"$row"
-        best="{\"name\": \"cublaslt-best\", \"burst\": {\"tflops\": 10}, \"algo\": $algo}"
-        echo "{\"chapter\": \"10_x\", \"selected\": \"own\", \"m\": $m, \"n\": $n, \"k\": $k," \
-            "\"dtype\": \"bf16\", \"burst\": {\"tflops\": $speed}, \"baselines\": [$best]}"
-    done
-} >"$record"
-expect 1 'the block is stale'
-expect 1 'docs/figures/ten.svg is stale'
-"$check" --write "$dir" >/dev/null
-expect 0 '2 pages'
-grep -qF "of the seed's 120 shapes the first 3 |" "$dir/README.md" || { echo 'not 3'; failed=1; }
-for row in 'n and k multiples of 8 | 2 | 0.632 | 0.50 | 0.50, 46×24×16120 |' \
-    'n or k not a multiple of 8 | 1 | 4.000 | 4.00 | 4.00, 14393×35×228 |' \
-    'all | 3 | 1.170 | 0.50 | 0.50, 46×24×16120 |' \
-    '46×24×16120 | 0.50 | `own` | 24×64 | 4×2 | 9 |'; do
-    grep -qF "| $row" "$dir/README.md" || { echo "no row of drawn shapes: $row"; failed=1; }
-done
-[ "$(grep -c '<circle' "$figure")" -eq 2 ] || { echo 'not a circle a shape'; failed=1; }
-grep -qF '<title>14393×35×228: 4.00</title></path>' "$figure" || { echo 'no triangle'; failed=1; }
-sed -i 's/4.00</4.01</' "$figure"
-expect 1 'docs/figures/ten.svg is stale'
-rm "$figure"
-expect 1 'docs/figures/ten.svg is stale'
-"$check" --write "$dir" >/dev/null
-expect 0 '2 pages'
-sed -i 's/"tflops": 8}/"tflops": 8.3}/' "$record"
-expect 1 'the block is stale'
-sed -i 's/"tflops": 8.3}/"tflops": 0}/' "$record"
-expect 1 'ten.jsonl has a row without burst of the kernel or cublaslt-best'
-sed -i 's/"tflops": 0}/"tflops": 8}/; 3d' "$record"
-"$check" --write "$dir" >/dev/null
-expect 0 '2 pages'
-grep -qF "of the seed's 120 shapes without 46×24×16120 the first 3 |" "$dir/README.md" ||
-    { echo 'not without one'; failed=1; }
-sed -i '2{h;d};3G' "$record"
-expect 1 "ten.jsonl has a row that is none of the seed's next shapes"
-sed -i 's/ lowest=1//' "$dir/README.md"
-expect 1 'drawn shapes need results=, figure= and lowest='
-book
-marker='<!-- ratios: results=layers kernels=11,11:small against=slow,fast timing=burst -->'
-printf '%s\n<!-- end -->\n' "$marker" >>"$dir/README.md"
-"$check" --write "$dir" >/dev/null
-grep -qF 'there is no `docs/results/layers.jsonl`' "$dir/README.md" || { echo 'ratios'; failed=1; }
-{
-    echo '{"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run layers"}'
-    for m in 64 128; do
-        row="\"chapter\": \"11_x\", \"m\": $m, \"n\": 8, \"k\": 8, \"dtype\": \"e4m3\""
-        rivals='{"name": "slow", "burst": {"tflops": 50}}, {"name": "fast", "burst": {"tflops": 100}}'
-        echo "{$row, \"variant\": null, \"burst\": {\"tflops\": $((12800 / m))}, \"baselines\": []}"
-        echo "{$row, \"variant\": \"small\", \"burst\": {\"tflops\": 25}, \"baselines\": [$rivals]}"
-    done
-} >"$dir/docs/results/layers.jsonl"
-expect 1 'the table is stale'
-"$check" --write "$dir" >/dev/null
-expect 0 '2 pages'
-grep -qF '| 64×8×8 | 200 | 25 | 50 | 100 | 2.00 |' "$dir/README.md" || { echo 'no ratio'; failed=1; }
-grep -qF 'mean of 2; the lowest is 1.00* | | | | | 1.414 |' "$dir/README.md" ||
-    { echo 'no mean of the ratios'; failed=1; }
-sed -i 's/{"tflops": 100}}\]/null}]/; s/{"tflops": 50}/null/' "$dir/docs/results/layers.jsonl"
-expect 1 'a shape has no burst of a kernel or a rival'
 book
 sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
 {
@@ -143,19 +18,19 @@ sed -i 's/columns=burst,cublas/columns=traced/' "$dir/README.md"
     echo "{\"stage\": \"01_one\", \"variant\": null, $row, \"burst\": {\"ms\": 2.00}}"
     echo "{\"stage\": \"01_one\", \"variant\": \"+trace\", $row, \"burst\": {\"ms\": 2.05}}"
 } >>"$dir/docs/results/gpu.jsonl"
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 grep -qF '| 01_one | +2.5 % |' "$dir/README.md" || { echo 'no row of the recorder'; failed=1; }
 book
 grep -qF '| cublas | 200 | 100 % |' "$dir/README.md" || { echo 'no baseline'; failed=1; }
 
 sed -i 's/"tflops": 100/"tflops": 101/' "$dir/docs/results/gpu.jsonl"
 expect 1 'README.md:4: the table is stale'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 expect 0 '2 pages'
 
 sed -i 's/int b;/int b2;/' "$dir/01_one/kernel.cu"
 expect 1 'this excerpt is not in 01_one/kernel.cu: build'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 expect 0 '2 pages'
 sed -i 's/int a;/int a2;/' "$dir/01_one/kernel.cu"
 expect 1 'nor are its first and last line'
@@ -173,7 +48,7 @@ printf 'word\n![a figure](../README.md)\n    a diagram of many words\n<!-- words
     >>"$dir/01_one/README.md"
 touch "$dir/01_one/other.cu"
 expect 0 '2 pages'
-got=$("$check" --lengths "$dir")
+got=$(check --lengths "$dir")
 [ "$got" = '01_one: 18 words, README.md 19 lines, kernel.cu 4 lines, other.cu 0 lines, 1.0 minutes' ] ||
     { echo "not the lengths: $got" && failed=1; }
 # Both timelines of a chapter, or the one that is asked for.
@@ -183,7 +58,7 @@ touch "$dir/docs/figures/01_one-measured.svg" "$dir/docs/figures/01_one-simulate
 printf '<!-- figure: 01_one -->\n<!-- end -->\n' >>"$dir/README.md"
 printf '<!-- figure: 01_one measured -->\n<!-- end -->\n' >>"$dir/01_one/README.md"
 expect 1 'the figure is stale'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 [ "$(grep -c 'figures/01_one' "$dir/README.md")" -eq 2 ] || { echo 'not both figures'; failed=1; }
 [ "$(sed -n 's/.*figures.01_one-\(.*\).svg.*/\1/p' "$dir/01_one/README.md")" = measured ] ||
     { echo 'not the measured figure alone'; failed=1; }
@@ -193,7 +68,7 @@ expect 1 "a figure is measured or simulated, not 'mesured'"
 sed -i 's/01_one mesured -->/01_one measured -->/' "$dir/01_one/README.md"
 rm "$dir/docs/figures/01_one-measured.svg"
 expect 1 'the figure is stale'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 grep -qx '\*Not yet recorded.\*' "$dir/01_one/README.md" || { echo 'no figure'; failed=1; }
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
@@ -220,7 +95,7 @@ END
 expect 0 '2 pages'
 sed -i 's/kernels=01,cublas/kernels=01,02,cublas/' "$dir/README.md"
 expect 1 'README.md:4: the table is stale'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 grep -qF '| cublas | 400 | 100 % |' "$dir/README.md" || { echo 'of equal runs not the last'; failed=1; }
 grep -qF 'run again' "$dir/README.md" || { echo 'a run is not named'; failed=1; }
 # A chapter of part two has the same sections; its tables and figures find their way to docs.
@@ -233,13 +108,39 @@ sed 's/01_one/10_ten/; s/"stage"/"chapter"/' "$dir/docs/results/gpu.jsonl" >"$di
 printf '<!-- table: results=gpu kernels=10 shapes=64 columns=burst link=yes -->\n<!-- end -->\n' \
     >>"$dir/beyond/10_ten/README.md"
 expect 1 'beyond/10_ten/README.md'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 expect 0 '3 pages'
 grep -qF '| shares | 100 |' "$dir/beyond/10_ten/README.md" || { echo 'no technique of part two'; failed=1; }
 grep -qF '](../../docs/results/gpu2.jsonl)' "$dir/beyond/10_ten/README.md" ||
     { echo 'no way to the record from part two'; failed=1; }
 sed -i '/^## Prediction/d' "$dir/beyond/10_ten/README.md"
 expect 1 'beyond/10_ten/README.md'
+sed -i 's/^## The code/## Prediction\n&/' "$dir/beyond/10_ten/README.md"
+expect 0 '3 pages'
+# A page of part two finds a record in its own house first, one of part one never there.
+sed 's/01_one/10_ten/; s/100/300/' "$dir/docs/results/gpu.jsonl" >"$dir/own.jsonl"
+mkdir -p "$dir/beyond/docs/results"
+mv "$dir/own.jsonl" "$dir/beyond/docs/results/own.jsonl"
+printf '<!-- numbers: results=own\n 300 = tflops(10, 64) -->\nIt has 300.\n' >"$dir/beyond/docs/page.md"
+printf '<!-- numbers: results=gpu\n 100 = tflops(01, 64) -->\nIt has 100.\n' >"$dir/beyond/docs/more.md"
+expect 0 '5 pages, 2 numbers'
+cp "$dir/beyond/docs/results/own.jsonl" "$dir/beyond/docs/results/gpu.jsonl"
+expect 1 'beyond/docs/more.md:2: the number'
+rm "$dir/beyond/docs/results/gpu.jsonl"
+cp "$dir/beyond/docs/page.md" "$dir/docs/page.md"
+expect 1 'docs/page.md:2: the number'
+# Part one does without part two: its links into it are checked where it is.
+rm "$dir/docs/page.md"
+echo '[x](beyond/docs/page.md#x)' >>"$dir/README.md"
+expect 1 'there is no such heading: beyond/docs/page.md#x'
+echo '# x' >>"$dir/beyond/docs/page.md"
+expect 0 '5 pages'
+printf '<!-- excerpt: beyond/10_ten/kernel.cu -->\n```c\n.technique = "shares"\n```\n' \
+    >>"$dir/README.md"
+expect 1 'it cannot show a file of beyond/'
+sed -i '/^<!-- excerpt/,$d' "$dir/README.md"
+rm -r "$dir/beyond"
+expect 0 '2 pages'
 # Numbers in prose: `claims` puts these claims before a paragraph with this text.
 claims() {
     book
@@ -270,7 +171,7 @@ accept '0.3 = round(cell(file.txt, of it: 77 and, 1), 1)' 'Rounded, 0.3.'
 claims $'50 % =\n>      cublas(01, 64, gpu@d=0)' 'In the run of this command 50 %.'
 expect 1 'no run has cublas of 01 at 64'
 sed -i 's/"command": "run/"command": "d=0 run/' "$dir"/docs/results/gpu*.jsonl
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 expect 0 '2 pages, 1 numbers in their prose'
 reject '101 % = gain(cublas, 01, 64)' 'It is 101 % faster.' "the text has '101 %', the record 100"
 reject '201 = 2 * tflops(01, 64)' 'Not to its zeros: 201.' "the text has '201', the record 200"
@@ -303,7 +204,7 @@ grid() {
 grid '| {1} | {{tflops({2}, 64) | {3}}} | {{cell(file.txt, 06_six  | small |, 3) | 1,}} x |' \
     '- one; 01; 0' '- a library; cublas; +1' '+ | **own** | {{1 - 3 | 1}} | |' 'bold: max 2-3'
 expect 1 'the table is stale'
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 expect 0 '2 pages'
 for row in '| one | 100 | **7,654.0 x** |' '| a library | +200.0 | **7,654.0 x** |' \
     '| **own** | **−2.0** | |'; do
@@ -316,9 +217,25 @@ expect 1 'no run has tflops of 02 at 64'
 grid '| {1} | {{tflops(01, 64)}} | |' '- one'
 expect 1 '| decimals'
 grid '| {1} | {{tflops(01, 64) | 0 | |' '- one'
-expect 1 '1 cells in a row, not 3'
+expect 1 'a cell without }}'
 grid '| {1} | 1 | 2 |' 'one'
 expect 1 'no row of a grid: one'
+# Names, goals, what is not recorded, templates that follow each other, and rows in several lines.
+grid '| {1} | `{{selected({1}, 64)}}` {{tflops({1}, 64) | 0 >=100}} x' \
+    '  | {{tflops({1}, 64) / tflops(cublas, 64) | 2 <=0.4}} |' '- 01' \
+    '| {1} | {{tflops({1}, 64) | 0?}} % | {{100 | -1,}} |' '- 02'
+sed -i 's/"burst": {"tflops": 100}/"selected": "fast", &/' "$dir/docs/results/gpu.jsonl"
+check --write "$dir" >/dev/null
+expect 0 '2 pages'
+for row in '| 01 | `fast` **100 x** | 0.50 |' '| 02 | – | 100 |'; do
+    grep -qxF "$row" "$dir/README.md" || { echo "the grid lacks $row"; failed=1; }
+done
+sed -i '/^<!-- grid/,/^<!-- end/{s/^/> /; s/ $//}' "$dir/README.md"
+expect 0 '2 pages'
+sed -i 's/^> | 02 | – |/> | 02 | 2 |/' "$dir/README.md"
+expect 1 'the table is stale'
+grid '| {1} | {{tflops(01, 64) | 0.0}} | |' '- one'
+expect 1 "| decimals, not '0.0'"
 claims '50 % = cublas(01, 64)' '| 50 % |'
 sed -i 's/^> //' "$dir/README.md"
 expect 1 'numbers over a table are stated twice'
@@ -340,6 +257,6 @@ sed -i 's/^It has 50/<!-- numbers: none: it was long ago -->\n&/' "$dir/README.m
 expect 0 '2 pages, 0 numbers'
 book
 rm -f "$dir"/docs/results/gpu*.jsonl
-"$check" --write "$dir" >/dev/null
+check --write "$dir" >/dev/null
 grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record'; failed=1; }
 exit "$failed"

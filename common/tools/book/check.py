@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Holds the book to its sources. check.py [--write | --lengths] ROOT
+
+Tables are those of the recorded runs (tables.py, grids.py), and so are the numbers in prose that a
+marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py), figures exist
+(figures.py), links to files and headings lead somewhere (links.py), and every chapter has the same
+sections (chapters.py). With --write, tables and excerpts are made anew. With --lengths, nothing is
+checked: the length of each chapter is printed.
+
+What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
+of functions such as tables.check().
+
+Exit code: 0 all is well, 1 complaints on stderr or something could not be read, 2 usage.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # what follows lies in the source tree
+import chapters
+import excerpts
+import figures
+import grids
+import links
+import pages
+import prose
+import tables
+
+
+def more_checks():
+    here = os.path.dirname(os.path.abspath(__file__))
+    beyond = os.path.join(here, "..", "..", "..", "beyond", "tools", "book")
+    if not os.path.isdir(beyond):
+        return []
+    sys.path.append(beyond)
+    from more_checks import CHECKS  # pylint: disable=import-outside-toplevel
+    return CHECKS
+
+
+def main(arguments):
+    option = arguments[0] if len(arguments) == 2 else ""
+    if len(arguments) not in (1, 2) or option not in ("", "--write", "--lengths"):
+        print("usage: check.py [--write | --lengths] ROOT", file=sys.stderr)
+        return 2
+    book = pages.Book(arguments[-1], option == "--write")
+    if option == "--lengths":
+        chapters.print_lengths(book)
+        return 0
+    claims = 0
+    checks = [excerpts.check, tables.check, grids.check, *more_checks(), figures.check]
+    for page in book.pages:
+        if pages.is_chapter(page.path):
+            chapters.check(book, page)
+        for check in checks:
+            check(book, page)
+        claims += prose.check(book, page)
+    links.check(book)
+    if book.rewrite:
+        book.write_changed()
+    if book.complaints:
+        return 1
+    print(f"{len(book.pages)} pages, {claims} numbers in their prose")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

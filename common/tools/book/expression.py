@@ -1,0 +1,189 @@
+"""What an expression over the recorded runs is worth.
+
+An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), and
+
+    column(kernel, shape)           from the record <results>.jsonl that the marker names; COLUMNS
+    column(kernel, shape, record)   lists the columns. Calls of one claim, or of one cell, that name
+                                    the same record and shape are answered from one run: the last
+                                    that has all of them. (So 0 * ms(05, 8192) selects a run with
+                                    05.) A record may name its type, h200-fp8-rows:e4m3, or a text
+                                    that its run's command has, h200-two-gpus-curve@DEVICES=0
+    gain(kernel, other, shape)      by how many percent more TFLOPS the kernel has than the other;
+    loss(kernel, other, shape)      by how many percent fewer; a record may follow, too
+    cell(file, text, n)             the n-th number after `text`, in the last line of the record
+                                    <file> that has the text, which may have commas
+    round(x, digits)                x with so many decimals, for a sum of rounded numbers
+    selected(kernel, shape)         in a grid: the name of what the kernel selected in its run
+"""
+import ast
+import math
+import re
+
+import records
+
+# A column's number in a result, its scale, and whether it is taken per that of the run's cuBLAS.
+COLUMNS = {
+    "tflops": (("burst", "tflops"), 1, False),
+    "ms": (("burst", "ms"), 1, False),
+    "clock": (("burst", "clock_mhz"), 1, False),
+    "spread": (("burst", "spread"), 100, False),
+    "sustained": (("sustained", "tflops"), 1, False),
+    "sustained_clock": (("sustained", "clock_mhz"), 1, False),
+    "power": (("sustained", "power_w"), 1, False),
+    "cycles": (("cycles",), 1, False),
+    "utilization": (("tensor_core_utilization",), 100, False),
+    "registers": (("registers",), 1, False),
+    "quantization_error": (("quantization_error",), 100, False),
+    "accumulation_error": (("accumulation_error",), 100, False),
+    "rounding_error": (("rounding_error",), 100, False),
+    "cublas": (("burst", "tflops"), 100, True),
+    "sustained_cublas": (("sustained", "tflops"), 100, True),
+}
+
+
+class Mistake(Exception):
+    """Why an expression has no value."""
+
+
+class NotRecorded(Mistake):
+    """No run has what the expression asks for."""
+
+
+class Source:
+    """What an expression's calls are looked up in."""
+
+    def __init__(self, book, page, results, dtype):
+        self.book, self.page = book, page
+        self.results = results  # the record of a column that names none
+        self.dtype = dtype
+
+    def evaluate(self, *expressions):
+        """The values of the expressions of one claim or cell."""
+        calls = []
+        trees = [self.parse(expression, calls) for expression in expressions]
+        for call in calls:
+            if call.value is None:
+                self.answer(call, calls)
+        return [value_of(tree, calls) for tree in trees]
+
+    # ---- calls ----
+
+    def parse(self, expression, calls):
+        """The expression as Python's, with _N for the N-th call."""
+        def add(found):
+            name, inside = found.groups()
+            if name == "cell":
+                calls.append(self.cell(inside))
+            elif name in ("gain", "loss"):
+                words = arguments(inside)
+                if len(words) not in (3, 4):
+                    raise Mistake("gain and loss need two kernels and a shape")
+                for kernel in words[:2]:
+                    calls.append(self.call("tflops", [kernel] + words[2:]))
+                first, sign = len(calls) - 2, 1 if name == "gain" else -1
+                return f"({sign} * 100 * (_{first} / _{first + 1} - 1))"
+            else:
+                calls.append(self.call(name, arguments(inside)))
+            return f"_{len(calls) - 1}"
+
+        names = "|".join([*COLUMNS, "gain", "loss", "cell", "selected"])
+        text = re.sub(rf"\b({names})\(([^)]*)\)", add, expression)
+        for name in re.findall(r"\b([a-z]\w*)\s*\(", text):
+            if name not in FUNCTIONS:
+                raise Mistake(f"there is no column or function {name}")
+        try:
+            return ast.parse(text.strip(), mode="eval").body
+        except SyntaxError:
+            raise Mistake(f"expected a number, a call or a ( ) in '{expression.strip()}'") from None
+
+    def call(self, column, words):
+        if len(words) not in (2, 3):
+            raise Mistake(f"{column} needs a kernel and a shape")
+        return Call(column, words[0], words[1], words[2] if len(words) == 3 else self.results)
+
+    def cell(self, inside):
+        """The n-th number after a text in the last line of a file that has it."""
+        words = re.fullmatch(r"([^,]*), *(.*),([^,]*)", inside)
+        if not words:
+            raise Mistake(f"expected cell(file, text, n) in {inside}")
+        file, text, n = words.groups()
+        content = self.book.text(self.book.place(self.page, f"results/{file}")) or ""
+        at = content.rfind(text)
+        line = content[at + len(text):].split("\n", 1)[0] if at >= 0 else ""
+        numbers = re.findall(r"\d[\d]*(?:\.\d*)?(?:[eE][-+]?\d+)?", line)
+        if not 0 < int(n) <= len(numbers):
+            raise NotRecorded(f"there is no such cell of {file}")
+        return Call("cell", value=float(numbers[int(n) - 1]))
+
+    def answer(self, first, calls):
+        """Answers the calls that name the same record and shape, from one run."""
+        like = [c for c in calls if c.value is None and
+                (c.record, c.shape) == (first.record, first.shape)]
+        name, mark, rest = re.fullmatch(r"([^:@]*)([:@]?)(.*)", first.record).groups()
+        dtype = rest if mark == ":" else self.dtype
+        command = rest if mark == "@" else ""
+        shape = records.shape_of(first.shape)
+        for run in reversed(records.load(self.book, self.page, name)):
+            if command not in records.text(run.header, "command"):
+                continue
+            values = [call.look_up(run.find(call.kernel, shape, dtype)) for call in like]
+            if all(values):
+                for call, value in zip(like, values):
+                    call.value = value
+                return
+        raise NotRecorded(f"no run has {first.column} of {first.kernel} at {first.shape}, with "
+                          "what it is compared with")
+
+
+class Call:
+    def __init__(self, column, kernel="", shape="", record="", value=None):
+        self.column, self.kernel, self.shape, self.record = column, kernel, shape, record
+        self.value = value
+
+    def look_up(self, found):
+        """The column of what a run has; None if it has none."""
+        if not found:
+            return None
+        if self.column == "selected":
+            return records.text(found.value, "selected")
+        keys, scale, per_cublas = COLUMNS[self.column]
+        value = scale * records.number(found.value, *keys)
+        if per_cublas:
+            cublas = records.number(found.cublas, *keys)
+            value = value / cublas if cublas else 0
+        return value if value > 0 else None
+
+
+def arguments(inside):
+    return [word.lstrip(" ") for word in inside.split(",")]
+
+
+# ---- values ----
+
+def rounded(value, digits):
+    """Halves go away from zero."""
+    unit = 10 ** -digits
+    return math.copysign(math.floor(abs(value / unit) + 0.5) * unit, value)
+
+
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded}
+OPERATORS = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b,
+             ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b}
+
+
+def value_of(tree, calls):
+    """Evaluates what the language has, and nothing else of Python."""
+    if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATORS:
+        try:
+            return OPERATORS[type(tree.op)](value_of(tree.left, calls), value_of(tree.right, calls))
+        except ZeroDivisionError:
+            raise Mistake("a division by zero") from None
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return -value_of(tree.operand, calls)
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)):
+        return tree.value
+    if isinstance(tree, ast.Name) and re.fullmatch(r"_\d+", tree.id):
+        return calls[int(tree.id[1:])].value
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
+        return FUNCTIONS[tree.func.id](*(value_of(argument, calls) for argument in tree.args))
+    raise Mistake("expected a number, a call or a ( )")

@@ -1,0 +1,42 @@
+"""Links to files and headings lead somewhere. Those that lead into beyond/ are skipped where it is
+not there."""
+import os
+import re
+
+import pages
+
+TARGET = re.compile(r"\]\(([^) ]*)")
+
+
+def anchor_of(heading):
+    """A heading's anchor as GitHub makes it: lower case, blanks to hyphens, other marks dropped."""
+    kept = re.sub(r"[^0-9A-Za-z_\u0080-\U0010ffff -]", "", heading.lstrip("# "))
+    # Letters beyond ASCII keep their case.
+    return re.sub("[A-Z]", lambda letter: letter.group().lower(), kept).replace(" ", "-")
+
+
+def outside_code(line):
+    """The line without what stands in `code`."""
+    return "".join(line.split("`")[::2])
+
+
+def check_link(book, page, line, target, anchors):
+    if "://" in target or target.startswith("mailto:"):
+        return
+    file, mark, anchor = target.partition("#")
+    path = os.path.normpath(os.path.join(os.path.dirname(page.path), file)) if file else page.path
+    if path.startswith("beyond") and not book.exists("beyond"):
+        return
+    if not book.exists(path):
+        book.complain(page, line, f"the link leads nowhere: {target}")
+    elif mark and anchor not in anchors.get(path, ()):
+        book.complain(page, line, f"there is no such heading: {target}")
+
+
+def check(book):
+    anchors = {page.path: {anchor_of(page.lines[line]) for line in page.all("#")}
+               for page in book.pages}
+    for page in book.pages:
+        for line in page.all(""):
+            for target in TARGET.findall(outside_code(page.lines[line])):
+                check_link(book, page, line, target, anchors)
