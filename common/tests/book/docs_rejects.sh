@@ -234,6 +234,15 @@ sed -i '/^<!-- grid/,/^<!-- end/{s/^/> /; s/ $//}' "$dir/README.md"
 expect 0 '2 pages'
 sed -i 's/^> | 02 | – |/> | 02 | 2 |/' "$dir/README.md"
 expect 1 'the table is stale'
+# A cell for each of some words; a row's first field as records have it; a row without a field.
+grid 'columns: 01; cublas' '| {1} | {{tflops({c}, {1x}) | 0}} |' '- 64 × 64 × 64' '- 64³'
+check --write "$dir" >/dev/null
+expect 0 '2 pages'
+for row in '| 64 × 64 × 64 | 100 | 200 |' '| 64³ | 100 | 200 |'; do
+    grep -qxF "$row" "$dir/README.md" || { echo "the grid lacks $row"; failed=1; }
+done
+grid '| {1} | {2} | {{tflops(01, {3}) | 0}} |' '- one; two'
+expect 1 'a row has no {3}: one; two'
 grid '| {1} | {{tflops(01, 64) | 0.0}} | |' '- one'
 expect 1 "| decimals, not '0.0'"
 claims '50 % = cublas(01, 64)' '| 50 % |'

@@ -11,7 +11,8 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
     gain(kernel, other, shape)      by how many percent more TFLOPS the kernel has than the other;
     loss(kernel, other, shape)      by how many percent fewer; a record may follow, too
     cell(file, text, n)             the n-th number after `text`, in the last line of the record
-                                    <file> that has the text, which may have commas
+                                    <file> that has the text, which may have commas. Several blanks
+                                    are as one
     round(x, digits)                x with so many decimals, for a sum of rounded numbers
     selected(kernel, shape)         in a grid: the name of what the kernel selected in its run
 """
@@ -108,6 +109,7 @@ class Source:
             raise Mistake(f"expected cell(file, text, n) in {inside}")
         file, text, n = words.groups()
         content = self.book.text(self.book.place(self.page, f"results/{file}")) or ""
+        content, text = (re.sub(" +", " ", lines) for lines in (content, text))
         at = content.rfind(text)
         line = content[at + len(text):].split("\n", 1)[0] if at >= 0 else ""
         numbers = re.findall(r"\d[\d]*(?:\.\d*)?(?:[eE][-+]?\d+)?", line)

@@ -3,7 +3,7 @@
     <!-- grid: results=h200-w4a8 dtype=w4a8
     | m | 10, bf16 | 12 | of its rate |
     |---:|---:|---:|---:|
-    | {1} | {{1000*ms(10,{1}x14336x4096,h200-w4a8:bf16) | 2}} | ... | {{100*a/b | 0}} % |
+    | {1} | {{1000*ms(10,{1x}x14336x4096,h200-w4a8:bf16) | 2}} | ... | {{100*a/b | 0}} % |
     - 1
     - 16; a label
     + | 2,048 | **{{1000*ms(12,2048x14336x4096) | 1}}** | ... | – |
@@ -13,8 +13,11 @@
     <!-- end -->
 
 The first two lines are the table's heading, the third is what a row is made of: a line "- a; b"
-makes one in which {1} is a, {2} is b, and so on. A later line of that form makes the rows below it.
-A line "+ | ..." is a row of its own. A line that begins with blanks continues the one above.
+makes one in which {1} is a, {2} is b, and so on; {1x} is a as records have it: 16x14336x4096 for
+16 × 14336 × 4096, 4096 for 4096³, 2048 for 2,048, and no comma elsewhere. A later line of that form
+makes the rows below it. A line "+ | ..." is a row of its own. A line that begins with blanks
+continues the one above. With a line "columns: a; b; c", a cell that has {c} stands once for each of
+these.
 
 In braces twice stands an expression (expression.py) and how it is printed: with so many decimals,
 +N with a sign, -N rounded to tens, hundreds, ..., a comma behind it for 1,000; behind that, >=75 or
@@ -91,6 +94,17 @@ def make_cell(source, template):
     return cell
 
 
+def fill(template, fields):
+    """The template with a row's fields."""
+    for i, field in enumerate(fields, 1):
+        template = template.replace(f"{{{i}}}", field)
+        template = template.replace(f"{{{i}x}}", re.sub(" *× *", "x", re.sub("[,³]", "", field)))
+    left = re.search(r"\{\dx?\}", template)
+    if left:
+        raise Mistake(f"a row has no {left.group()}: {'; '.join(fields)}")
+    return template
+
+
 def split_cells(row):
     """The cells of "| a | b |"; an expression may have a bar."""
     if row.count("{{") != len(HOLE.findall(row)):
@@ -111,12 +125,13 @@ def embolden(rules, cells):
             cell.text = f"{cell.text[:cell.number]}**{cell.shown()}**"
 
 
-def make_row(source, template, fields, columns, rules):
-    for i, field in enumerate(fields):
-        template = template.replace(f"{{{i + 1}}}", field)
-    cells = split_cells(template)
+def make_row(source, row, repeated, columns, rules):
+    cells = []
+    for cell in split_cells(row):
+        words = repeated if "{c}" in cell else [""]
+        cells += [cell.replace("{c}", word) for word in words]
     if len(cells) != columns:
-        raise Mistake(f"{len(cells)} cells in a row, not {columns}: {template}")
+        raise Mistake(f"{len(cells)} cells in a row, not {columns}: {row}")
     made = [make_cell(source, cell) for cell in cells]
     embolden(rules, made)
     return "|" + "".join(f" {cell.text} |" if cell.text else " |" for cell in made)
@@ -142,6 +157,9 @@ def make(book, page, line):
     source = Source(book, page, pages.marker_value(marker, "results", ""),
                     pages.marker_value(marker, "dtype", "bf16"))
     lines, typed = marker_lines(page, line)
+    repeated = [word.strip() for text in lines if text.startswith("columns:")
+                for word in text[len("columns:"):].split(";")]
+    lines = [text for text in lines if not text.startswith("columns:")]
     if len(lines) < 3 or not all(text.startswith("|") for text in lines[:2]):
         book.complain(page, line, "a grid has a heading, a line |---| and rows, a line each")
         return None
@@ -154,9 +172,9 @@ def make(book, page, line):
                 template = text
             elif text.startswith("- ") and template:
                 fields = [field.strip() for field in text[2:].split(";")]
-                out.append(make_row(source, template, fields, columns, rules))
+                out.append(make_row(source, fill(template, fields), repeated, columns, rules))
             elif text.startswith("+ |"):
-                out.append(make_row(source, text[2:], [], columns, rules))
+                out.append(make_row(source, text[2:], repeated, columns, rules))
             elif not BOLD.fullmatch(text):
                 raise Mistake(f"no row of a grid: {text}")
         except Mistake as mistake:
