@@ -1,9 +1,11 @@
 #!/bin/bash
-# waves_test.sh WAVES DIRECTORY WAVES_RECORD: the shares of idle time in traces that are worked out
-# by hand, and traces that WAVES must reject; what the script WAVES_RECORD accepts.
+# waves_test.sh DIRECTORY WAVES...: the shares of idle time in traces that are worked out by hand,
+# traces that WAVES must reject, and which figures of records it accepts.
 set -u
-waves=$1 keep=$3
-mkdir -p "$2" && cd "$2" || exit 2
+mkdir -p "$1" && cd "$1" || exit 2
+shift
+command=("$@")
+waves() { "${command[@]}" "$@"; }
 failures=0
 
 # expect WHAT EXPECTED GOT
@@ -36,7 +38,7 @@ span() {
 two="$(cta 1 0)$(span 1 1 0 200)$(span 1 2 20 40)$(span 1 2 100 80)$(cta 2 5)$(span 2 2 20 80)"
 two="$two$(cta 3 5)$(span 3 2 20 80)"
 trace 200 1 "$two" >two.json
-"$waves" waves.svg two.json >table
+waves waves.svg two.json >table
 expect 'exit code' 0 $?
 expect 'shares' 'kernel 200 30.0 % 50.0 %' "$(sed -n 2p table | tr -s ' ')"
 expect 'lanes' 'SM 0 SM 5' "$(grep -o '>SM [0-9]*' waves.svg | tr -d '>\n' | sed 's/SM/ SM/2')"
@@ -44,13 +46,13 @@ expect 'multiplications drawn' 3 "$(grep -c '^<rect class="mma" .*height="13.0"'
 
 # A pause of less than a quarter of a k-tile is not drawn, and counts all the same.
 trace 100 1 "$(cta 1 0)$(span 1 2 0 40)$(span 1 2 45 45)" >pause.json
-"$waves" waves.svg pause.json >table
+waves waves.svg pause.json >table
 expect 'shares with a pause' 'kernel 100 10.0 % 15.0 %' "$(sed -n 2p table | tr -s ' ')"
 expect 'multiplications with a pause' 1 "$(grep -c '^<rect class="mma" .*height="13.0"' waves.svg)"
 
 # Without the cycles of the run, the last span ends it. Both kernels have one axis.
 trace null 1 "$(cta 1 0)$(span 1 2 0 40)$(span 1 1 0 50)" >short.json
-"$waves" waves.svg short.json two.json >table
+waves waves.svg short.json two.json >table
 expect 'shares without cycles' 'kernel 50 20.0 % 20.0 %' "$(sed -n 2p table | tr -s ' ')"
 expect 'the short lane' 175.0 \
     "$(sed -n 's/^<rect class="idle" .*width="\([0-9.]*\)" height="13.0".*/\1/p;' waves.svg | head -n 1)"
@@ -58,18 +60,18 @@ expect 'its multiplication' 139.50 \
     "$(sed -n 's/^<rect class="mma" .*width="\([0-9.]*\)" height="13.0".*/\1/p;' waves.svg | head -n 1)"
 
 # A record has what the figure and the shares need: the same are made of it.
-"$waves" --record two.json short.json >record.txt
+waves --record two.json short.json >record.txt
 expect 'exit code of --record' 0 $?
 expect 'a record' 'kernel kernel, simulated: 1 x 1 x 1, 200 cycles; idle 30.0 % after the last multiplication, 50.0 % in all
 SM 0: 120 cycles of multiplication: 20-60 100-180
 SM 5: 80 cycles of multiplication: 20-100' "$(sed -n 1,3p record.txt)"
-"$waves" waves.svg two.json short.json >table
+waves waves.svg two.json short.json >table
 { echo '# {"gpu": "GPU"}' && cat record.txt; } >with_header.txt
-"$waves" record.svg with_header.txt >record_table
+waves record.svg with_header.txt >record_table
 expect 'shares of a record' "$(cat table)" "$(cat record_table)"
 expect 'figure of a record' "$(cat waves.svg)" "$(cat record.svg)"
 sed 's/simulated/measured/' record.txt >gpu.txt
-"$waves" gpu.svg gpu.txt >record_table
+waves gpu.svg gpu.txt >record_table
 expect 'a measured figure' yes "$(grep -q 'on one time axis, measured' gpu.svg &&
     grep -q 'SM clock cycles' gpu.svg && echo yes)"
 
@@ -81,8 +83,8 @@ for sm in $(seq 0 19); do
     many="$many$(span $((sm + 1)) 2 90 $((5 + 5 * sm)))"
 done
 trace 280 1 "$many" >many.json
-"$waves" many.svg many.json >table
-"$waves" --record many.json >many.txt
+waves many.svg many.json >table
+waves --record many.json >many.txt
 expect 'lines' 20 "$(grep -c '^<rect class="idle" .*height="2.0"' many.svg)"
 expect 'multiplications of many' 40 "$(grep -c '^<rect class="mma" .*height="2.0"' many.svg)"
 expect 'label of many' 1 "$(grep -c '>20 SMs<' many.svg)"
@@ -92,10 +94,10 @@ last=$(grep -n '^<rect class="mma" .*height="2.0"' many.svg | sed -n '40s/.* wid
 expect 'the longest first' yes "$(awk -v a="$first" -v b="$last" 'BEGIN { if (a > 10 * b) print "yes" }')"
 expect 'inferred lines' 0 "$(grep -c 'multiplications are inferred' many.svg)"
 sed 's/simulated/measured/' many.txt >gpu.txt
-"$waves" gpu.svg gpu.txt >record_table
+waves gpu.svg gpu.txt >record_table
 expect 'inferred lines of a GPU' '1 0' \
     "$(grep -c 'multiplications are inferred' gpu.svg) $(grep -c '>hatched' gpu.svg)"
-"$waves" record.svg many.txt >record_table
+waves record.svg many.txt >record_table
 expect 'figure of a record of many' "$(cat many.svg)" "$(cat record.svg)"
 
 # What it must reject: another problem, steps instead of cycles, no trace, no file.
@@ -111,7 +113,7 @@ sed '1s/200 cycles/no cycles/' record.txt >cycles.json
 sed 1q record.txt >no_sm.json
 for i in 1 2 3 4; do cat record.txt; done >nine.json
 for file in other steps nothing no missing order late words cycles no_sm nine; do
-    "$waves" rejected.svg two.json $file.json >log 2>&1
+    waves rejected.svg two.json $file.json >log 2>&1
     expect "exit code of $file.json" 2 $?
     expect "its message" 1 "$(grep -c "waves: $file.json " log)"
     expect "a figure of $file.json" no "$([ -e rejected.svg ] && echo yes || echo no)"
@@ -119,25 +121,25 @@ done
 
 # A figure of a record: neither, both, one of them, one that is stale; then as --rewrite makes it.
 rm -f kept.txt kept.svg
-"$keep" "$waves" kept.txt kept.svg >log
+waves --keep kept.txt kept.svg >log
 expect 'neither record nor figure' 0 $?
 touch kept.svg
-"$keep" "$waves" kept.txt kept.svg >log
-expect 'a figure without a record' '1 kept.svg is there, but not kept.txt; the target figures mends it' \
+waves --keep kept.txt kept.svg >log
+expect 'a figure without a record' '1 kept.svg is there, but not kept.txt; the target figures_beyond mends it' \
     "$? $(cat log)"
-"$keep" "$waves" kept.txt kept.svg --rewrite >log
+waves --keep kept.txt kept.svg --rewrite >log
 expect 'rewritten without a record' '0 no' "$? $([ -e kept.svg ] && echo yes || echo no)"
 cp many.txt kept.txt
-"$keep" "$waves" kept.txt kept.svg >log
+waves --keep kept.txt kept.svg >log
 expect 'a record without a figure' 1 $?
 cp gpu.svg kept.svg
-"$keep" "$waves" kept.txt kept.svg >log
+waves --keep kept.txt kept.svg >log
 expect 'another figure' 1 $?
-"$keep" "$waves" kept.txt kept.svg --rewrite >log
+waves --keep kept.txt kept.svg --rewrite >log
 expect 'rewritten' 0 $?
-"$keep" "$waves" kept.txt kept.svg >log
+waves --keep kept.txt kept.svg >log
 expect 'record and figure' 0 $?
 echo nonsense >kept.txt
-"$keep" "$waves" kept.txt kept.svg >log 2>&1
-expect 'a record that is none' 1 $?
+waves --keep kept.txt kept.svg >log 2>&1
+expect 'a record that is none' 2 $?
 exit $((failures > 0))

@@ -30,7 +30,7 @@
 #   library           30 s   10 as a library: streams, graphs, threads, every visible device, a reset;
 #                            what a call costs the host, beside cuBLAS
 #   waves              5 s   the last round of 10's coop256 and stream256, when each SM multiplies;
-#                            wants DIR/sim/waves too
+#                            wants Python
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.
 layers='
@@ -296,10 +296,10 @@ section_waves() {
         $run --trace "$build/waves-$variant.json"
         note $? "$run"
     done
-    echo "+ $build/sim/waves --record ${traces[*]}"
+    echo "+ waves.py --record ${traces[*]}"
     [ -n "$dry" ] && return
     { printf '# ' && header "build/gpu/10_stream_k $sizes --variant VARIANT --trace FILE"; } >>"$file"
-    "$build/sim/waves" --record "${traces[@]}" >>"$file"
+    "${WAVES:-beyond/tools/book/waves.py}" --record "${traces[@]}" >>"$file"
     note $? waves
     rm -f "${traces[@]}"
 }

@@ -56,11 +56,10 @@ if [ -n "$beyond" ]; then
     # The section waves makes a record of two traces; the traces do not stay.
     printf '#!/bin/sh\n[ "$DIFFERS" = 0 ] || exit 1\nwhile [ "$1" != --trace ]; do shift; done\necho trace >"$2"\n' \
         >build/gpu/10_stream_k
-    mkdir -p build/sim
-    printf '#!/bin/sh\n[ "$1" = --record ] && shift && cat "$@"\n' >build/sim/waves
-    chmod +x build/gpu/10_stream_k build/sim/waves
+    printf '#!/bin/sh\n[ "$1" = --record ] && shift && cat "$@"\n' >waves.sh
+    chmod +x build/gpu/10_stream_k waves.sh
     for differs in 1 0; do
-        DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/waves" waves >log 2>&1
+        WAVES=$PWD/waves.sh DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/waves" waves >log 2>&1
         expect "exit code of waves, $differs" $differs $?
     done
     expect 'both kernels' 'trace trace ' "$(sed 1d waves/h200-waves.txt | tr '\n' ' ')"

@@ -32,7 +32,7 @@ def more_checks():
     if not os.path.isdir(beyond):
         return []
     sys.path.append(beyond)
-    from more_checks import CHECKS  # pylint: disable=import-outside-toplevel
+    from more_checks import CHECKS
     return CHECKS
 
 
