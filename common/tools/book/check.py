@@ -10,7 +10,7 @@ checked: the length of each chapter is printed.
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
 of functions such as tables.check().
 
-Exit code: 0 all is well, 1 complaints on stderr or something could not be read, 2 usage.
+Exit code: 0 all is well, 1 complaints on stderr, 2 usage, or something could not be read.
 """
 import os
 import sys

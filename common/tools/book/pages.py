@@ -13,6 +13,12 @@ FENCE = "```"
 BEYOND = "beyond/"
 
 
+def fail(what):
+    """Something cannot be read."""
+    print(f"error: {what}", file=sys.stderr)
+    sys.exit(2)
+
+
 def is_chapter(path):
     """Is this the path of a chapter's README?"""
     return re.fullmatch(r"(beyond/)?\d\d_[^/]*/README\.md", path) is not None
@@ -101,7 +107,7 @@ class Book:
         self.loaded = {}  # records.py keeps there what it has read
         self.pages = [Page(path, self.text(path)) for path in sorted(self.paths())]
         if not self.pages:
-            sys.exit(f"error: no pages under {root}")
+            fail(f"no pages under {root}")
 
     def paths(self):
         folders = [name for name in self.list("") if re.match(r"\d\d_", name)]

@@ -7,7 +7,8 @@ own --json lines (docs/results/README.md). What a record has:
 """
 import json
 import re
-import sys
+
+import pages
 
 
 def text(value, key):
@@ -114,7 +115,7 @@ def read(book, place):
             try:
                 value = json.loads(line)
             except ValueError as error:
-                sys.exit(f"error: {place}: {error}")
+                pages.fail(f"{place}: {error}")
             if not chapter(value):
                 runs.append(Run(value, place))
             else:

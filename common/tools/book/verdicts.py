@@ -20,7 +20,7 @@ said.
 Whatever follows COMPILER is handed on to it: the libraries, and the options of the reader's build.
 
 verdicts.py [--write] [--only PAGE] [--jobs N] ROOT WORK COMPILER ARGUMENT...
-Exit code: 0 all verdicts hold, 1 one does not, 2 usage.
+Exit code: 0 all verdicts hold, 1 one does not, 2 usage, or something could not be read.
 """
 import argparse
 import concurrent.futures
