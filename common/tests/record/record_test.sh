@@ -6,6 +6,11 @@ tools=$(cd "$1" && pwd)
 shift
 mkdir -p "$1" && cd "$1" || exit 2
 failures=0
+# No GPU, also on a machine that has one.
+mkdir -p without
+printf '#!/bin/sh\nexit 1\n' >without/nvidia-smi
+chmod +x without/nvidia-smi
+PATH=$PWD/without:$PATH
 
 # expect WHAT EXPECTED GOT
 expect() {
