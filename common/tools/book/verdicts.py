@@ -185,11 +185,23 @@ def collect(book, only):
                 yield verdict
 
 
+def sample(verdicts, every, root):
+    """Every `every`-th; where it begins is drawn from the commit."""
+    if every <= 1:
+        return verdicts
+    script = os.path.join(root, "common", "tests", "support", "seed.sh")
+    seed = int(subprocess.run([script], stdout=subprocess.PIPE, text=True, check=True).stdout)
+    print(f"one of {every}, seed {seed}; HOPPER_SEED={seed} repeats this", flush=True)
+    return verdicts[seed % every::every]
+
+
 def main():
     parser = argparse.ArgumentParser(description="runs the broken kernels that the book quotes")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="", metavar="PAGE")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=1, metavar="N",
+                        help="every N-th, beginning at one that the commit's seed draws")
     for name in ("root", "work", "compiler"):
         parser.add_argument(name)
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
@@ -197,7 +209,7 @@ def main():
     root, top = os.path.abspath(options.root), os.path.abspath(options.work)
     book = pages.Book(root, options.write)
     shutil.rmtree(top, ignore_errors=True)
-    verdicts = list(collect(book, options.only))
+    verdicts = sample(list(collect(book, options.only)), options.sample, root)
     # Rewriting moves what follows in a page, so the last verdicts are judged first.
     works = [os.path.join(top, str(i)) for i in range(len(verdicts))]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
