@@ -256,6 +256,9 @@ endfunction()
 # each of these takes both.
 function(add_gallery_tests)
   set(sample 24)
+  if(HOPPER_HOUSE) # three times as many
+    set(sample 48)
+  endif()
   foreach(list IN ITEMS MUTANTS REMOVED RIGHT_VARIANTS)
     string(TOLOWER ${list} name)
     get_property(command GLOBAL PROPERTY HOPPER_${list}${HOPPER_HOUSE})
