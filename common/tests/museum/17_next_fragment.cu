@@ -35,9 +35,10 @@ KERNEL(THREADS, 1) a_from_registers(KERNEL_ARGS args) {
     float acc[BOX_ROWS / 2] = {0};
     uint32_t fragment[STEPS][4];
     UNROLL for (int k = 0; k < TILES; ++k) {
-        UNROLL for (int step = 0; step < STEPS; ++step)
-            ldmatrix_x4(fragment[step], /* accused: fragment-in-flight */
-                        &shared->a[k][BOX_CHUNK(row * 8 + step * 2 + half)]);
+        UNROLL for (int step = 0; step < STEPS; ++step) {
+            const void* const chunk = &shared->a[k][BOX_CHUNK(row * 8 + step * 2 + half)];
+            ldmatrix_x4(fragment[step], chunk); /* accused: fragment-in-flight */
+        }
 #if !FIXED
         wgmma_wait_group(0);
 #endif
