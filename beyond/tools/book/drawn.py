@@ -9,7 +9,6 @@ stands between the markers is made from the record, and so is figures/<figure>.s
 cuBLASLt's best, their means, and the shapes with the lowest ratios. The shapes whose n and k are
 multiples of 8 are told apart from the others.
 """
-import math
 import re
 
 import drawn_figure
@@ -77,8 +76,9 @@ def group_lines(name, rows):
     if not rows:
         return []
     lowest = min(rows, key=lambda row: row.ratio)
-    mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
-    percentile = sorted(row.ratio for row in rows)[(len(rows) + 19) // 20 - 1]
+    ratios = [row.ratio for row in rows]
+    mean = records.geometric_mean(ratios)
+    percentile = sorted(ratios)[(len(ratios) + 19) // 20 - 1]
     return [f"| {name} | {len(rows)} | {mean:.3f} | {percentile:.2f} | {lowest.ratio:.2f}, "
             f"{lowest.name()} |"]
 

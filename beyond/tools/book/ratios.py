@@ -8,8 +8,6 @@ What stands between the markers is made from the record: TFLOPS of every kernel 
 in `against`, and the ratio of the fastest of the former to the fastest of the latter; then the
 geometric mean of the ratios, and the lowest.
 """
-import math
-
 import pages
 import records
 from records import number
@@ -57,9 +55,8 @@ def make(book, page, line):
         cells = "".join(f" {speed:.0f} |" if speed > 0 else " – |" for speed in own + others)
         out.append(f"| {records.shape_text(shape)} |{cells} {ratios[-1]:.2f} |")
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         out.append(f"| *geometric mean of {len(ratios)}; the lowest is {min(ratios):.2f}* |"
-                   + " |" * len(columns) + f" {mean:.3f} |")
+                   + " |" * len(columns) + f" {records.geometric_mean(ratios):.3f} |")
     return out + ["", records.source(page, runs[-1], speeds.dtype), ""]
 
 

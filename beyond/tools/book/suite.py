@@ -12,17 +12,11 @@ kernel beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
 has a row for each such run: the means and the shape with the lowest ratio to cuBLAS alone.
 h200-suite:burst:tuned is the same for the variant `tuned`.
 """
-import math
-
 import pages
 import records
-from records import number, text
+from records import geometric_mean, number, text
 
 SLOW = 3  # Where cuBLAS is slower by this factor, the mean says more of cuBLAS than of the kernel.
-
-
-def geometric(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 class Suite:
@@ -68,16 +62,16 @@ def make_suite(book, page, line):
         means.append(("without those where cuBLAS takes three times as long as 10,", suite.usual))
     for which, rows in means:
         out.append(f"| *geometric mean, {which} {len(rows)}* | | | | |"
-                   f" {geometric([r[2] / r[3] for r in rows]):.3f} |"
-                   f" {geometric([r[2] / r[4] for r in rows]):.3f} |")
+                   f" {geometric_mean([r[2] / r[3] for r in rows]):.3f} |"
+                   f" {geometric_mean([r[2] / r[4] for r in rows]):.3f} |")
     return out + ["", records.source(page, suite.runs[-1], suite.dtype), ""]
 
 
 def mean_cells(rows):
     if not rows:
         return " 0 | – | – |"
-    return (f" {len(rows)} | {geometric([row[2] / row[3] for row in rows]):.3f} |"
-            f" {geometric([row[2] / row[4] for row in rows]):.3f} |")
+    return (f" {len(rows)} | {geometric_mean([row[2] / row[3] for row in rows]):.3f} |"
+            f" {geometric_mean([row[2] / row[4] for row in rows]):.3f} |")
 
 
 def make_means(book, page, line):

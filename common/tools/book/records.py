@@ -6,6 +6,7 @@ own --json lines (docs/results/README.md). What a record has:
     jq -r 'select(.chapter or .stage) | [(.chapter // .stage), .variant, .m, .n, .k] | @tsv' FILE
 """
 import json
+import math
 import re
 
 import pages
@@ -57,6 +58,10 @@ def shape_text(shape, times="×"):
     """"4096³", or "16×4096×4096"; `times`: what stands between the lengths."""
     m, n, k = shape
     return f"{m:.0f}³" if m == n == k else f"{m:.0f}{times}{n:.0f}{times}{k:.0f}"
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def size(value):
