@@ -11,25 +11,15 @@
 #include <stdio.h>
 
 #include "10_stream_k/direct.h"
-#include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/options.h"
-#include "harness/registry.h"
-#include "splitmix64.h"
+#include "tests/sweep/own_kernels.h"
 
 #define CONFIGURATIONS(f) f(16x8) f(16x16) f(16x32)
 #define DECLARE(name) extern const struct gemm_kernel kernel_10_stream_k_direct_##name##_bf16;
 CONFIGURATIONS(DECLARE)
 
-/* The program has kernels of its own, and needs no table of them. */
-const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
-const int kernel_registry_count = 0;
-const bool program_is_tour = true;
-
 enum { MOST_SMS = 8, DRAWS = 10000 };
-
-static int draw(uint64_t *random, int count) { return (int)(splitmix64(random) % (uint64_t)count); }
 
 /* A problem that the kernel computes with so many warps, each of which has at least `rounds` steps.
  * False if none is drawn. `sms`: of the device. */
@@ -47,30 +37,6 @@ static bool draw_problem(const struct gemm_kernel *kernel, int warps, bool trans
         if (cut.warps == warps && cut.transposed == transposed) return true;
     }
     return false;
-}
-
-static enum exit_code run(const struct gemm_kernel *kernel, const struct gemm_problem *p, int sms,
-                          int number) {
-    struct backend_info device = {0};
-    struct experiment experiment;
-    struct kernel_result result;
-    const struct problem_size size = {p->m, p->n, p->k};
-    const struct backend_options options = {.type = GEMM_BF16, .gpus = 1};
-    struct backend_setting *const schedule = find_setting("--schedule");
-    schedule->value = schedule->low + (uint64_t)number % (schedule->high + 1 - schedule->low);
-    find_setting("--schedule-seed")->value = 1 + (uint64_t)number;
-    find_setting("--sms")->value = (uint64_t)sms;
-    enum exit_code code = backend_open(&options, &device);
-    if (code != EXIT_VERIFIED) return code;
-    code =
-        experiment_open(&experiment, &device, size, GEMM_BF16, INPUT_INTEGER, 1, &kernel, 1, false);
-    if (code == EXIT_VERIFIED) {
-        experiment_verify(&experiment, kernel, &result);
-        code = result.code;
-    }
-    experiment_close(&experiment);
-    backend_close();
-    return code;
 }
 
 int main(int argc, char **argv) {
@@ -95,7 +61,9 @@ int main(int argc, char **argv) {
                 /* One warp has one step: two steps are for two warps. */
                 const bool drawn = draw_problem(kernels[i], warps, transposed,
                                                 warps > 1 ? rounds[j / 2] : 1, &random, &p, &sms);
-                if (drawn && run(kernels[i], &p, sms, runs++) == EXIT_VERIFIED) continue;
+                if (drawn && run(kernels[i], (struct problem_size){p.m, p.n, p.k}, sms, runs++) ==
+                                 EXIT_VERIFIED)
+                    continue;
                 ++failures;
                 printf("%s, %d warps%s: ", kernels[i]->variant, warps,
                        transposed ? ", transposed" : "");

@@ -15,20 +15,14 @@
 #include <string.h>
 
 #include "10_stream_k/fit.h"
-#include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/options.h"
-#include "harness/registry.h"
-#include "splitmix64.h"
+#include "tests/sweep/own_kernels.h"
 
 extern const struct gemm_kernel forced_fit_1, forced_fit_2, forced_fit_3, forced_fit_4;
 struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 
-/* The program has kernels of its own, and needs no table of them. */
-const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
-const int kernel_registry_count = 0;
-const bool program_is_tour = true;
+enum { CLUSTER_SMS = 8 }; /* the largest cluster's */
 
 static struct fit forced;
 
@@ -36,8 +30,6 @@ struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *ke
     (void)p, (void)kernel, (void)splits;
     return forced;
 }
-
-static int draw(uint64_t *random, int count) { return (int)(splitmix64(random) % (uint64_t)count); }
 
 /* A problem that such a cut fits: of two tiles or less on each side, with an edge. */
 static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t *random) {
@@ -52,28 +44,6 @@ static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t 
     struct problem_size size = {side, fitted, k_tiles * BK - draw(random, BK)};
     if (forced.transposed) size = (struct problem_size){fitted, side, size.k};
     return size;
-}
-
-static enum exit_code run(const struct gemm_kernel *kernel, struct problem_size size, int number) {
-    struct backend_info device = {0};
-    struct experiment experiment;
-    struct kernel_result result;
-    const struct backend_options options = {.type = GEMM_BF16, .gpus = 1};
-    struct backend_setting *const schedule = find_setting("--schedule");
-    schedule->value = schedule->low + (uint64_t)number % (schedule->high + 1 - schedule->low);
-    find_setting("--schedule-seed")->value = 1 + (uint64_t)number;
-    find_setting("--sms")->value = 8; /* the largest cluster's */
-    enum exit_code code = backend_open(&options, &device);
-    if (code != EXIT_VERIFIED) return code;
-    code =
-        experiment_open(&experiment, &device, size, GEMM_BF16, INPUT_INTEGER, 1, &kernel, 1, false);
-    if (code == EXIT_VERIFIED) {
-        experiment_verify(&experiment, kernel, &result);
-        code = result.code;
-    }
-    experiment_close(&experiment);
-    backend_close();
-    return code;
 }
 
 int main(int argc, char **argv) {
@@ -102,7 +72,7 @@ int main(int argc, char **argv) {
             /* Each width in every eighth form of cluster, and the next widths in the others. */
             if ((i / 2 + width / 16) % 8) continue;
             const struct problem_size size = draw_size(kernel, &random);
-            const enum exit_code code = run(kernel, size, runs++);
+            const enum exit_code code = run(kernel, size, CLUSTER_SMS, runs++);
             if (code == EXIT_VERIFIED) continue;
             ++failures;
             printf("%s%d rows, width %d, clusters of %d x %d, %d parts, %d of a cluster: "
