@@ -2,18 +2,11 @@
 # waves_test.sh DIRECTORY WAVES...: the shares of idle time in traces that are worked out by hand,
 # traces that WAVES must reject, and which figures of records it accepts.
 set -u
+. "$(dirname "$0")/../../../common/tests/support/expect_same.sh"
 mkdir -p "$1" && cd "$1" || exit 2
 shift
 command=("$@")
 waves() { "${command[@]}" "$@"; }
-failures=0
-
-# expect WHAT EXPECTED GOT
-expect() {
-    [ "$2" = "$3" ] && return
-    echo "$1: expected '$2', got '$3'"
-    failures=$((failures + 1))
-}
 
 # trace CYCLES SIZE EVENTS: a trace of a kernel with k-tiles of 40 cycles.
 trace() {

@@ -4,20 +4,8 @@
 # checks, with several launches, too, and fails this one.
 set -u
 sweep=$1
-failed=0
+. "$(dirname "$0")/../../../common/tests/support/expect_run.sh"
 
-# expect CODE TEXT COMMAND...: ends so, and says so.
-expect() {
-    code=$1 text=$2
-    shift 2
-    said=$("$@" 2>&1)
-    ended=$?
-    if [ $ended -ne "$code" ]; then
-        echo "$*: exit code $ended, not $code: $said"
-        failed=1
-    fi
-    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
-}
 common='--chapter 13_two_gpus --dtype bf16 --sms 2'
 for variant in '' '--variant through_tma' '--variant all_gather'; do
     expect 0 '3 in flight: 3 launches, 0 failures, 0 hazards' "$sweep" $common $variant \

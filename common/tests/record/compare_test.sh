@@ -1,16 +1,9 @@
 #!/bin/sh
 # compare_test.sh COMPARE DIRECTORY: what compare selects, times and prints, with fake kernels.
 set -u
+. "$(dirname "$0")/../support/expect_same.sh"
 compare=$1
 mkdir -p "$2" && cd "$2" || exit 2
-failures=0
-
-# expect WHAT EXPECTED GOT
-expect() {
-    [ "$2" = "$3" ] && return
-    echo "$1: expected '$2', got '$3'"
-    failures=$((failures + 1))
-}
 
 "$compare" --kernels 1,1:truncating --shapes 40x30x20,64 --iters 2 --csv samples.csv >rows 2>log
 expect 'exit code' 0 $?

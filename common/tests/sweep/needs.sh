@@ -3,20 +3,8 @@
 # types that it has, and leave out, with a line, what needs more GPUs than there are.
 set -u
 sweep=$1 soak=$2
-failed=0
+. "$(dirname "$0")/../support/expect_run.sh"
 
-# expect CODE TEXT COMMAND...: ends so, and says so.
-expect() {
-    code=$1 text=$2
-    shift 2
-    said=$("$@" 2>&1)
-    ended=$?
-    if [ $ended -ne "$code" ]; then
-        echo "$*: exit code $ended, not $code: $said"
-        failed=1
-    fi
-    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
-}
 alone='01_naive is left out: it needs 9 GPUs'
 expect 0 "$alone" "$sweep" --triples 4
 expect 0 '02_smem_tiled: 4 triples, 0 failures' "$sweep" --triples 4
