@@ -62,6 +62,7 @@ struct gemm_problem {
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
     /* Part two: */
+    enum gemm_early early;                 /* gemm_early.h; no earlier than the kernel's `earliest` */
     struct gemm_scales scales;             /* gemm_scales.h; all zero: there are none */
     int devices;                           /* 0 or 1: a single one */
     struct gemm_share share[GEMM_DEVICES]; /* gemm_shares.h; of several, what each has */
@@ -123,6 +124,7 @@ struct gemm_kernel {
     /* Part two; zero in all other records. gemm_selection.h: */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
+    enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
     bool tensor_scales;      /* gemm_scales.h */
     enum gemm_layout layout; /* this and the next three: gemm_shares.h */
     size_t (*flags)(const struct gemm_problem *problem);

@@ -1,90 +1,203 @@
 /*
- * 10_stream_k: chapters 08 and 09 in one source, with their parameters as build-time constants.
+ * 10_stream_k: the last, incomplete round is cut by k-tiles instead of by tiles.
  *
- * The idea: no tile is the best for every problem. This source becomes the cooperative schedule
- * (both consumers on one tile) or ping-pong (each on its own), with or without a cluster, for any
- * tile that fits. select.c picks one of several configurations for a problem. What it costs:
- * constants in place of the chapters' numbers. Each technique is explained in its chapter.
+ * The idea: T tiles on G clusters take ceil(T / G) rounds, and in the last round some SMs are idle.
+ * Here the k-tiles of that round, and of the round before it if the last has few, are numbered
+ * consecutively and cut into G equal stretches. If a cut falls inside a tile, two or more clusters
+ * share the tile. The cluster with the tile's end adds the sums that the others store in a
+ * workspace, always in the same order. What it costs: four bytes per element each way, and
+ * neighbouring SMs no longer fetch the same operands at the same time. What it hides: the idle part
+ * of the last round.
  */
-#include "configuration.h" /* first: it chooses constants that the others have defaults for */
-
+#include "gemm.h"
+#define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
-#include "building_blocks/packed_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
+#include "hopper/atomics.h"
 #include "hopper/cluster.h"
-#include "hopper/registers.h"
+#include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
 
+enum {
+    BM = 128, BN = 256, BK = 64, /* the CTA's tile */
+    STAGES = 4,                  /* depth of the ring */
+    CLUSTER = 2,                 /* CTAs, one above the other */
+    CONSUMERS = 2,               /* warpgroups, each with BM / CONSUMERS rows of the tile */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    CHUNKS = BN / 8, /* of 16 bytes, that a thread's accumulators fill */
+};
+
 struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
-    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* staging: [row][column], swizzled */
-    struct pipeline_stage ring[STAGES]; /* released by all warps of the cluster that read it */
-    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by the consumers of both CTAs: 16 warps */
 };
-static_assert(sizeof(struct smem) <= 232448, "the ring and the staging memory do not fit");
 
-/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k for each 64
- * rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
- * the stride. One warpgroup. */
-DEVICE void multiply(float acc[ROWS / 64][BN / 2], const element_t *a, const element_t *b,
-                     bool accumulate) {
-    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
-    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
-    UNROLL for (int step = 0; step < BK / 16; ++step)
-        UNROLL for (int i = 0; i < ROWS / 64; ++i) {
-            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
-            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
-            wgmma_m64nNk16(BN, acc[i], a_step, b_step, accumulate || step > 0);
-        }
+/* ---- who computes what ---- */
+
+/* K-tiles k_begin .. k_end - 1 of a tile, which is one tile for each CTA of the cluster. */
+struct piece {
+    int tile, k_begin, k_end;
+};
+
+/* What is left to do for this cluster: whole tiles, then its stretch, the last piece first. So the
+ * sums that another cluster waits for are stored early. The piece that needs sums of others comes
+ * last, and waits only for clusters of lower index. All clusters of the grid fit on the GPU at
+ * once; if another kernel takes their room, GPUs start those of lower index first, which CUDA does
+ * not guarantee. */
+struct work {
+    int round;          /* of whole tiles */
+    int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */
+};
+
+/* The first k-tile of a cluster's stretch, which ends where the next cluster's would begin. */
+DEVICE int64_t stretch_begin(const struct gemm_args *args, int cluster) {
+    const int clusters = gridDim.x / CLUSTER;
+    const int tiles = (args->tiles_m + CLUSTER - 1) / CLUSTER * args->tiles_n;
+    return (int64_t)(tiles - args->items * clusters) * args->tiles_k * cluster / clusters;
 }
 
-/* This CTA's tile of the cluster's item `number`: the items are columns of CLUSTER tiles. */
-DEVICE struct tile cluster_tile(const struct gemm_args *args, int number) {
-    struct tile tile = tile_at(number, args->items / args->tiles_n, args->tiles_n);
+/* The number of the first k-tile of a piece's tile. */
+DEVICE int64_t first_of_tile(const struct gemm_args *args, struct piece piece) {
+    return (int64_t)(piece.tile - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
+}
+
+DEVICE struct work whole_work(const struct gemm_args *args) {
+    struct work work;
+    work.round = 0;
+    work.begin = stretch_begin(args, blockIdx.x / CLUSTER);
+    work.end = stretch_begin(args, blockIdx.x / CLUSTER + 1);
+    return work;
+}
+
+/* Takes the next piece; false if there is none. */
+DEVICE bool next_piece(const struct gemm_args *args, struct work *work, struct piece *piece) {
+    const int clusters = gridDim.x / CLUSTER;
+    if (work->round < args->items) {
+        piece->tile = work->round++ * clusters + blockIdx.x / CLUSTER;
+        piece->k_begin = 0;
+        piece->k_end = args->tiles_k;
+        return true;
+    }
+    if (work->end == work->begin) return false;
+    piece->tile = args->items * clusters + (int)((work->end - 1) / args->tiles_k);
+    const int64_t first = first_of_tile(args, *piece);
+    piece->k_end = (int)(work->end - first);
+    work->end = first > work->begin ? first : work->begin;
+    piece->k_begin = (int)(work->end - first);
+    return true;
+}
+
+/* This CTA's tile of a piece. */
+DEVICE struct tile tile_of(const struct gemm_args *args, struct piece piece) {
+    const int tiles_m = (args->tiles_m + CLUSTER - 1) / CLUSTER;
+    struct tile tile = tile_at(piece.tile, tiles_m, args->tiles_n);
     tile.m = tile.m * CLUSTER + cluster_rank();
     return tile;
 }
 
-/* Fills the ring with all k-tiles of tile after tile: the CTA's own rows of A, and its share of
- * the columns of B for the whole cluster. One thread. */
+/* ---- sums for another cluster ---- */
+
+/* The place of this thread's accumulators of a CTA's first piece: [cta][half][chunk][thread], so
+ * that a warp moves 512 consecutive bytes. */
+DEVICE struct b128 *sums_of(const struct gemm_args *args, int cta, int half) {
+    return (struct b128 *)args->workspace + ((int64_t)cta * CONSUMERS + half) * CHUNKS * 128 +
+           threadIdx.x % 128;
+}
+
+/* The flag that is set when these sums are stored; zero again at the end of the launch. */
+DEVICE uint32_t *flag_of(const struct gemm_args *args, int cta, int half) {
+    return &args->tile_counter[cta * CONSUMERS + half];
+}
+
+/* Stores the sums for the cluster that has the tile's end. One warpgroup. */
+DEVICE void leave_sums(const struct gemm_args *args, int half, const float acc[BN / 2]) {
+    struct b128 *to = sums_of(args, blockIdx.x, half);
+    UNROLL for (int i = 0; i < CHUNKS; ++i) {
+        struct b128 chunk;
+        memcpy(&chunk, &acc[4 * i], sizeof chunk);
+        st_global_b128(&to[i * 128], chunk);
+    }
+    /* All threads' sums come before the flag, which one thread sets. bar.sync, st.release.gpu */
+    named_barrier_sync(1 + half, 128);
+    if (threadIdx.x % 128 == 0) st_global_release(flag_of(args, blockIdx.x, half), 1, SCOPE_GPU);
+}
+
+/* Waits for the sums that a CTA stores, and adds them. One warpgroup. */
+DEVICE void add_sums(const struct gemm_args *args, int cta, int half, float acc[BN / 2]) {
+    uint32_t *flag = flag_of(args, cta, half);
+    if (threadIdx.x % 128 == 0) {
+        /* The other CTA has stored its sums. ld.acquire.gpu */
+        while (ld_global_acquire(flag, SCOPE_GPU) == 0) {}
+        st_global_relaxed(flag, 0, SCOPE_GPU); /* for the next launch */
+    }
+    /* Every thread's loads come after the flag. bar.sync */
+    named_barrier_sync(1 + half, 128);
+    const struct b128 *from = sums_of(args, cta, half);
+    UNROLL for (int i = 0; i < CHUNKS; ++i) {
+        const struct b128 chunk = ld_global_b128(&from[i * 128]);
+        float sum[4];
+        memcpy(sum, &chunk, sizeof sum);
+        UNROLL for (int j = 0; j < 4; ++j) acc[4 * i + j] += sum[j];
+    }
+}
+
+/* ---- the GEMM ---- */
+
+/* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
+ * 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. A warpgroup. */
+DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step) {
+        const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+        wgmma_m64nNk16(256, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+    }
+}
+
+/* Fills the ring with the k-tiles of piece after piece: the CTA's own rows of A, and half of the
+ * columns of B for both CTAs. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
-    const int rank = cluster_rank();
-    for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        const struct tile tile = cluster_tile(args, number);
-        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+    const int row = cluster_rank() * (BN / CLUSTER); /* of B */
+    struct work work = whole_work(args);
+    struct piece piece;
+    while (next_piece(args, &work, &piece)) {
+        const struct tile tile = tile_of(args, piece);
+        NO_UNROLL for (int k_tile = piece.k_begin; k_tile < piece.k_end; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
-             * including those that its peers load. mbarrier.try_wait, .arrive.expect_tx */
+             * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
+            /* The half of B first: both CTAs wait for it. */
+            tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b, tile.n * BN + row,
+                               k_tile * BK, full, (1 << CLUSTER) - 1);
             tma_load(shared->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-            for (int row = rank * BOX; row < BN; row += CLUSTER * BOX)
-                tma_load_multicast(&shared->b[state.index][row * BK], &args->map_b,
-                                   tile.n * BN + row, k_tile * BK, full, (1 << CLUSTER) - 1);
             pipeline_advance(&state, STAGES);
         }
     }
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int first_row,
-                         float acc[ROWS / 64][BN / 2], int k_tile) {
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+                         float acc[BN / 2], bool accumulate) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][first_row * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], accumulate);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
 }
 
-/* Releases the stage, which this warp has read, to the producers of all CTAs: lane r arrives at
+/* Releases the stage, which this warp has read, to the producers of both CTAs: lane r arrives at
  * CTA r's barrier. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     const int lane = threadIdx.x % 32;
@@ -92,107 +205,108 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies and stores tile after tile, or its half of them. If PACKED, a tile is stored under the
- * next one's main loop, a piece after each k-tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int consumer) {
-    const int step = gridDim.x / CLUSTER * (PINGPONG ? CONSUMERS : 1);
-    const int first_row = PINGPONG ? 0 : consumer * ROWS; /* in the tile */
+/* Multiplies its 64 rows of piece after piece; stores the tiles whose end it has, and the sums of
+ * the others for other clusters. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
-    float acc[ROWS / 64][BN / 2] = {{0}};
-    struct pipeline_state state = {0, 0};
-    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
-    struct packed_tile packed; /* the tile before this one, if PACKED */
-    packed.waits = false;
-    int number = blockIdx.x / CLUSTER;
-    if (PINGPONG && consumer == 1) {
-        number += gridDim.x / CLUSTER;
-        pipeline_skip(&state, args->tiles_k, STAGES);
-    }
-    for (; number < args->items; number += step) {
-        const struct tile tile = cluster_tile(args, number);
-        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
-        if (PINGPONG) mbarrier_wait(&shared->order[consumer], order_phase);
-        order_phase ^= 1;
-        struct pipeline_state release = state; /* the next k-tile to release */
+    float acc[BN / 2];
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
+    struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
+    struct work work = whole_work(args);
+    struct piece piece;
+    while (next_piece(args, &work, &piece)) {
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, first_row, acc, 0);
-        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, first_row, acc, k_tile);
-            if (PACKED)
-                packed_store(shared->d[consumer], args, &packed, k_tile - 1, k_tile, 1 + consumer);
+        issue_k_tile(shared, &state, half, acc, false);
+        NO_UNROLL for (int k_tile = piece.k_begin + 1; k_tile < piece.k_end; ++k_tile) {
+            issue_k_tile(shared, &state, half, acc, true);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
-             * wgmma.wait_group, mbarrier.arrive */
+             * wgmma.wait_group */
             wgmma_wait_group(1);
             release_stage(shared, &release);
         }
-        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
-        if (PINGPONG && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
-        /* All accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        if (PACKED) {
-            /* What a main loop of few k-tiles has left of the tile before. */
-            packed_store(shared->d[consumer], args, &packed, args->tiles_k - 1, PIECES,
-                         1 + consumer);
-            packed_tile_fill(&packed, acc[0], tile.m * BM + first_row, tile.n * BN);
-        } else {
-            epilogue_store(shared->d[consumer], args, tile.m * BM + first_row, tile.n * BN, ROWS,
-                           BN, acc[0], 1 + consumer);
+        if (piece.k_end < args->tiles_k) {
+            leave_sums(args, half, acc);
+            continue;
         }
-        if (PINGPONG) pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+        /* The earlier k-tiles of this tile belong to the stretches of the clusters before this. */
+        const int64_t first = first_of_tile(args, piece);
+        if (piece.k_begin > 0)
+            for (int c = blockIdx.x / CLUSTER; stretch_begin(args, c--) > first;)
+                add_sums(args, c * CLUSTER + cluster_rank(), half, acc);
+        const struct tile tile = tile_of(args, piece);
+        epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
+                       1 + half);
     }
-    if (PACKED) packed_store(shared->d[consumer], args, &packed, 0, PIECES, 1 + consumer);
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
 }
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int warpgroup = warp_index() / 4;
+    const int warp = warp_index(), warpgroup = warp / 4;
+
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, STAGES, RELEASES);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
-        /* The initialized barriers are visible to the cluster. fence.mbarrier_init */
+        pipeline_init(shared->ring, STAGES, CLUSTER * CONSUMERS * 4);
+        /* The TMA signals these barriers, and so does the other CTA. fence.mbarrier_init */
         fence_mbarrier_init();
     }
-    /* Every CTA's barriers are initialized before any peer uses one; nothing else is to be ordered.
-     * Without a cluster the producer does not wait. barrier.cluster; bar.arrive, bar.sync */
-    if (CLUSTER > 1) cluster_sync_relaxed();
-    else if (warpgroup == 0) named_barrier_arrive(RING_BARRIER, THREADS);
-    else named_barrier_sync(RING_BARRIER, THREADS);
+    /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
+     * ordered. barrier.cluster */
+    cluster_sync_relaxed();
 
     if (warpgroup == 0) {
-        setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (threadIdx.x == 0) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer(shared, &args);
     } else {
-        setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
     }
-    /* No CTA exits while a peer may still write to its memory or arrive at its barriers.
+    /* No CTA exits while the other may write to its memory or arrive at its barriers.
      * barrier.cluster */
-    if (CLUSTER > 1) cluster_sync();
+    cluster_sync();
+}
+
+/* ---- the launch ---- */
+
+/* As many as are resident, but none without a k-tile. */
+static int clusters_of(const struct gemm_problem *p) {
+    const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, NULL);
+    const int64_t k_tiles =
+        (int64_t)ceil_div(ceil_div(p->m, BM), CLUSTER) * ceil_div(p->n, BN) * ceil_div(p->k, BK);
+    int clusters = gemm_resident_clusters(&launch);
+    if (clusters > GEMM_COUNTERS / (CLUSTER * CONSUMERS))
+        clusters = GEMM_COUNTERS / (CLUSTER * CONSUMERS);
+    return k_tiles < clusters ? (int)k_tiles : clusters;
+}
+
+static size_t workspace_bytes(const struct gemm_problem *p) {
+    return (size_t)clusters_of(p) * CLUSTER * BM * BN * sizeof(float);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, BN, BK);
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BOX, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN / CLUSTER, BK,
+                        SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
-                        EPILOGUE_SWIZZLE))
+                        SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, CLUSTER, stream);
-    const int resident = gemm_resident_clusters(&launch);
-    args.items = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
-    launch.grid = (args.items < resident ? args.items : resident) * CLUSTER;
-    return gemm_launch_kernel(&launch, &args);
+    const int clusters = clusters_of(p), tiles = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
+    const int rest = tiles % clusters;
+    /* Rounds of whole tiles. With less than half a tile left for each cluster, tiles would be cut
+     * into many pieces: then the last complete round is cut, too. */
+    args.items = tiles / clusters;
+    if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;
+    return gemm_launch_grid(&GEMM_KERNEL, clusters * CLUSTER, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "10_stream_k", .variant = GEMM_VARIANT,
-    .technique = PINGPONG ? "08's ping-pong schedule, as a configuration"
-                          : "the cooperative schedule, as a configuration",
+    .technique = "the last round cut by k-tiles",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
+    .counters = true,
 };

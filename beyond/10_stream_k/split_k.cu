@@ -4,18 +4,34 @@
  * The idea: a small D has fewer tiles than the GPU has SMs, and most of the memory's bandwidth
  * would lie idle. Each CTA of a cluster multiplies every SPLITS-th k-tile and writes its sums to
  * its shared memory. For its share of the tile, it adds up the sums of all CTAs, in a fixed order.
- * What it costs: the exchange, and two cluster barriers. With DEEP several clusters share a tile,
- * each has a stretch of k, and their sums are added in a workspace. BALANCED is for few rows,
- * without splits. (In split_reduce.cu the TMA adds the sums, in no fixed order.)
+ * What it costs: the exchange, and two cluster barriers. (In split_reduce.cu the TMA adds the sums,
+ * in no fixed order.)
  */
+#include "gemm.h"
 #include "building_blocks/cluster_sum.h"
-#include "building_blocks/partial_sums.h"
+#include "building_blocks/converted_sums.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
+#include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "split_configuration.h"
+
+#ifndef SPLITS
+#define SPLITS 4 /* CTAs of the cluster, parts of the k loop; 1: nothing is split */
+#endif
+
+enum {
+    BM = 64, BN = 128, BK = 64,     /* the cluster's tile */
+    STAGES = 4,                     /* depth of the ring */
+    CONSUMERS = BM / 64,            /* warpgroups */
+    THREADS = 128 * CONSUMERS + 32, /* and a warp for the producer: registers are not scarce here */
+    PATCHES = BM / PATCH_ROWS * (BN / PATCH_COLUMNS), /* what a warp adds up at a time */
+};
+
+/* Rows of A per load: the TMA takes as long for a row of zeros as for a row of the matrix, and with
+ * few rows most rows of a full box would be zeros. Any thread, and the host. */
+#define rows_loaded(args) ((args)->m < BM ? (args)->m : BM)
 
 struct tiles {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; at multiples of 1024 bytes */
@@ -30,14 +46,15 @@ struct smem {
     struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
-/* Clears the rows of all stages that no load writes, once. All consumer threads. */
-DEVICE void clear_rows(element_t *tiles, int first, int rows) {
+/* Clears the rows of A from `first` on in all stages, which no load writes, once. All consumer
+ * threads. */
+DEVICE void clear_rows(struct tiles *tiles, int first) {
     enum { CHUNKS_OF_ROW = BK * sizeof(element_t) / 16 };
     const struct b128 zeros = {{0}};
     for (int stage = 0; stage < STAGES; ++stage)
-        for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < rows * CHUNKS_OF_ROW;
+        for (int i = first * CHUNKS_OF_ROW + threadIdx.x; i < BM * CHUNKS_OF_ROW;
              i += 128 * CONSUMERS)
-            st_shared_b128((struct b128 *)tiles + stage * rows * CHUNKS_OF_ROW + i, zeros);
+            st_shared_b128((struct b128 *)tiles->a[stage] + i, zeros);
     /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
     fence_proxy_async();
 }
@@ -55,19 +72,17 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
 
 /* Loads this CTA's k-tiles into the ring. The cluster's CTAs take turns, because DRAM reads
  * neighbouring addresses faster together. The TMA fills zeros in beyond k. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                     int part) {
+DEVICE void producer(struct smem *shared, const struct gemm_args *args, struct tile tile) {
     struct tiles *tiles = &shared->memory.tiles;
-    const int columns = columns_loaded(args);
-    const uint32_t bytes = (rows_loaded(args) + columns) * BK * sizeof(element_t);
+    const uint32_t bytes = (rows_loaded(args) + BN) * BK * sizeof(element_t);
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     NO_UNROLL for (int item = 0; item < args->items; ++item) {
-        const int k_tile = (part * args->items + item) * SPLITS + cluster_rank();
+        const int k_tile = item * SPLITS + cluster_rank();
         mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait */
         producer_acquire(shared->ring, state, bytes);
         tma_load(tiles->a[state.index], &args->map_a, tile.m * BM, k_tile * BK, full);
-        tma_load(tiles->b[state.index], &args->map_b, tile.n * columns, k_tile * BK, full);
+        tma_load(tiles->b[state.index], &args->map_b, tile.n * BN, k_tile * BK, full);
         pipeline_advance(&state, STAGES);
     }
 }
@@ -107,94 +122,62 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
     cluster_sum_put(shared->memory.partial, 128 * CONSUMERS, BN, acc);
 }
 
-/* Adds up a patch of the tile over the cluster; stores it in D, or the workspace. A whole warp. */
+/* Adds up a patch of the tile over the cluster, and stores it in D. A whole warp. */
 DEVICE void store_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                        int part, int patch) {
+                        int patch) {
     const int slab = patch % (BM / PATCH_ROWS), group = patch / (BM / PATCH_ROWS);
-    const int lane = threadIdx.x % 32, in_tile = group * PATCH_COLUMNS + lane % 4 * CHUNK;
-    const int columns = columns_loaded(args), column = tile.n * columns + in_tile;
+    const int lane = threadIdx.x % 32;
+    const int column = tile.n * BN + group * PATCH_COLUMNS + lane % 4 * CHUNK;
     float sum[2][CHUNK];
     cluster_sum_get(shared->memory.partial, 128 * CONSUMERS, SPLITS, slab, group, sum);
-    if (in_tile >= columns) return;
-    UNROLL for (int half = 0; half < 2; ++half) {
-        const int row = tile.m * BM + slab * PATCH_ROWS + half * 8 + lane / 4;
-        if (DEEP) store_partial_sums(args, part, row, column, sum[half]);
-        else store_chunk(args, row, column, sum[half]);
-    }
+    UNROLL for (int i = 0; i < 2; ++i)
+        store_chunk(args, tile.m * BM + slab * PATCH_ROWS + i * 8 + lane / 4, column, sum[i]);
 }
 
 KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
-    const int cluster = blockIdx.x / SPLITS, tiles = args.tiles_m * args.tiles_n;
-    const int part = DEEP ? cluster / tiles : 0, warp = warp_index();
-    const struct tile tile = tile_at(cluster - part * tiles, args.tiles_m, args.tiles_n);
+    const int warp = warp_index();
+    const struct tile tile = tile_at(blockIdx.x / SPLITS, args.tiles_m, args.tiles_n);
     if (threadIdx.x == 128 * CONSUMERS) {
         pipeline_init(shared->ring, STAGES, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     if (warp < 4 * CONSUMERS) {
-        const int rows = rows_loaded(&args), columns = columns_loaded(&args);
-        if (rows < BM) clear_rows(shared->memory.tiles.a[0], rows, BM);
-        if (columns < BN) clear_rows(shared->memory.tiles.b[0], columns, BN);
+        if (rows_loaded(&args) < BM) clear_rows(&shared->memory.tiles, rows_loaded(&args));
         /* The barriers are initialized and the rows cleared before consumers use them. The producer
          * does not wait: its first loads are under way at once. bar.sync, bar.arrive */
         named_barrier_sync(RING_BARRIER, THREADS);
         consumer(shared, &args, warp / 4 * 64);
     } else {
         named_barrier_arrive(RING_BARRIER, THREADS);
-        if (threadIdx.x == 128 * CONSUMERS) producer(shared, &args, tile, part);
+        if (threadIdx.x == 128 * CONSUMERS) producer(shared, &args, tile);
     }
     /* The partial sums of all CTAs of the cluster are complete. barrier.cluster, bar.sync */
     if (SPLITS > 1) cluster_sync();
     if (SPLITS == 1) __syncthreads();
     NO_UNROLL for (int i = warp; cluster_rank() + SPLITS * i < PATCHES; i += THREADS / 32)
-        store_patch(shared, &args, tile, part, cluster_rank() + SPLITS * i);
+        store_patch(shared, &args, tile, cluster_rank() + SPLITS * i);
     /* No CTA exits while a peer may still read its memory. barrier.cluster */
     if (SPLITS > 1) cluster_sync();
 }
 
-/* Clusters that share a tile: all that are resident at once, if DEEP. */
-static int parts(const struct gemm_problem *p) {
-    const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
-    const int64_t tiles = (int64_t)ceil_div(p->m, BM) * ceil_div(p->n, BN);
-    const int64_t fit = DEEP ? gemm_resident_clusters(&launch) / tiles : 1;
-    const int most = ceil_div(p->k, BK * SPLITS * LEAST_K_TILES);
-    return fit < 1 ? 1 : fit < most ? (int)fit : most;
-}
-
-/* Columns of a tile: with BALANCED, so many that every resident CTA has the same work. */
-static int tile_columns(const struct gemm_problem *p) {
-    const struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, SPLITS, NULL);
-    const int resident = BALANCED ? gemm_resident_clusters(&launch) : 0;
-    if (resident < 1) return BN;
-    return ceil_div(p->n, 8 * resident * ceil_div(p->n, BN * resident)) * 8;
-}
-
-static size_t workspace_bytes(const struct gemm_problem *p) {
-    return DEEP ? partial_sums_bytes(p->m, p->n, parts(p)) : 0;
-}
-
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args args = gemm_args_of(p, BM, tile_columns(p), BK);
-    args.splits = parts(p);
-    args.items = ceil_div(args.tiles_k, SPLITS * args.splits); /* k-tiles of each CTA */
+    struct gemm_args args = gemm_args_of(p, BM, BN, BK);
+    args.items = ceil_div(args.tiles_k, SPLITS); /* k-tiles of each CTA */
     const enum gemm_type type = ELEMENT_TYPE;
-    const int rows = rows_loaded(&args), columns = columns_loaded(&args);
-    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, rows, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, columns, BK, SWIZZLE_128B))
+    if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, rows_loaded(&args), BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int ctas = args.tiles_m * args.tiles_n * args.splits * SPLITS;
-    const enum gemm_status status = gemm_launch_grid(&GEMM_KERNEL, ctas, &args, stream);
-    return DEEP && status == GEMM_OK ? launch_add_partial_sums(&args, args.splits, stream) : status;
+    return gemm_launch_grid(&GEMM_KERNEL, args.tiles_m * args.tiles_n * SPLITS, &args, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "10_stream_k", .variant = GEMM_VARIANT,
-    .technique = DEEP          ? "the grid splits k; a second kernel adds the parts"
-                 : SPLITS == 1 ? "a small tile; nothing is split"
-                               : "a cluster splits k and adds up in distributed shared memory",
+    .technique = SPLITS > 1 ? "a cluster splits k and adds up in distributed shared memory"
+                            : "a small tile; nothing is split",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES, .threads = THREADS,
     .cluster = SPLITS, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
 };

@@ -10,7 +10,7 @@
  * of two cluster barriers.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
-#include "building_blocks/partial_sums.h"
+#include "building_blocks/converted_sums.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/element.h"
@@ -164,7 +164,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 }
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
-    return partial_sums_bytes(problem->m, problem->n, 1);
+    return sums_bytes(problem);
 }
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
@@ -179,12 +179,12 @@ static enum gemm_status launch(const struct gemm_problem *problem, void *stream)
         gemm_tensor_map(&args.map_b, ELEMENT_TYPE, args.b, args.n, args.k, args.ldb, BN, BK,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, GEMM_FP32, args.workspace, args.m, args.n,
-                        CHUNKS(args.n) * CHUNK, ROWS, COLUMNS, SWIZZLE_128B))
+                        CHUNKS_OF(args.n) * CHUNK, ROWS, COLUMNS, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     enum gemm_status status = gemm_zero(args.workspace, workspace_bytes(problem), stream);
     if (status == GEMM_OK)
         status = gemm_launch_grid(&GEMM_KERNEL, tiles * args.splits, &args, stream);
-    return status == GEMM_OK ? launch_add_partial_sums(&args, 1, stream) : status;
+    return status == GEMM_OK ? launch_convert_sums(&args, stream) : status;
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

@@ -1,11 +1,12 @@
 # Chapters: what one line chapter(...) means, and the programs made of it.
 #
 #   chapter(06_wgmma STEPS kernel two_warpgroups VARIANTS two_warpgroups:two_warpgroups.cu rs:rs.cu)
-#   chapter(beyond/10_stream_k SELECTION select.c LIBRARY library.c VARIANTS coop256:kernel.cu ...)
+#   chapter(beyond/library/hopper_gemm SELECTION select.c LIBRARY library.c VARIANTS ...)
 #   chapter(beyond/13_two_gpus TYPES bf16 GPUS 2)
 #
 # declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
-# that this C file picks for a problem; a LIBRARY is the C file of what other projects call. STEPS
+# that this C file picks for a problem; a LIBRARY is the C file of what other projects call, and its
+# kernels are in no tour. STEPS
 # are the kernels that a tour runs, in the order in which they are read: names of variants, and
 # `kernel` for the chapter's own (default: that one). The first of them builds on the step before
 # it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
@@ -33,7 +34,7 @@ function(chapter directory)
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
+  if(NOT ARG_SELECTION AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
     message(FATAL_ERROR "chapter(${directory}): there is no ${directory}/kernel.cu")
   endif()
   if(ARG_LIBRARY AND NOT ARG_SELECTION)
@@ -58,7 +59,7 @@ function(chapter directory)
   cmake_path(GET directory FILENAME program)
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE} ${directory})
   set_property(GLOBAL APPEND PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE} ${program})
-  if(NOT ARG_STEPS)
+  if(NOT ARG_STEPS AND NOT ARG_LIBRARY)
     set(ARG_STEPS kernel)
   endif()
   set(entry_kernel "${directory}||kernel.cu|")
@@ -341,10 +342,7 @@ function(add_chapters backend language libraries services)
     list(APPEND objects ${own_traced})
     list(APPEND all_rows ${rows})
     list(APPEND all_objects ${objects})
-    if(selection) # any of its kernels may be the one that it selects
-      list(APPEND tour_rows ${rows})
-      list(APPEND tour_objects ${objects})
-    else()
+    if(NOT library)
       list(APPEND tour_rows ${step_rows})
       list(APPEND tour_objects ${step_objects})
     endif()

@@ -52,6 +52,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     enum exit_code code = backend_open(&of_run, &device);
     if (code != EXIT_VERIFIED) return code;
     const struct problem_size size = {run->m, run->n, run->k};
+    experiment_early = run->early;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
     code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
                            &kernel, 1, false);
@@ -254,6 +255,10 @@ static void make_command(const struct check *check, const struct check_run *run,
         }
     }
     if (run->gpus) add_number(command, "--gpus", (uint64_t)run->gpus);
+    if (run->early) {
+        add_word(command, "--launch");
+        add_word(command, early_names[run->early]);
+    }
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);
@@ -307,6 +312,8 @@ enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct optio
     check.listed = check.count = backend_check_runs(kernel, check.run);
     for (int i = 0; i < DRAWN_RUNS; ++i)
         backend_check_draw(kernel, &random, &check.run[check.count++]);
+    for (int i = 0; i < check.count; ++i) /* every way to launch the kernel takes its turn */
+        check.run[i].early = (enum gemm_early)(i % (1 + kernel->earliest));
     if (!run_all(&check)) return EXIT_NO_DEVICE;
     const int failed = atomic_load(&check.board->failed);
     enum exit_code code = EXIT_VERIFIED;

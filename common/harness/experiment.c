@@ -31,6 +31,8 @@ const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
     return kernel->select ? kernel->select(&problem) : kernel;
 }
 
+enum gemm_early experiment_early = GEMM_IN_ORDER;
+
 static enum gemm_status enqueue_kernel(const struct contender *self,
                                        const struct gemm_problem *problem, void *stream) {
     return self->kernel->launch(problem, stream);
@@ -172,6 +174,7 @@ struct gemm_problem experiment_problem(const struct experiment *e, const struct 
                                        int output, int set) {
     struct gemm_problem problem = e->buffers.problems[set];
     problem.d = buffers_output(&e->buffers, output, set);
+    problem.early = experiment_early < kernel->earliest ? experiment_early : kernel->earliest;
     if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
     return problem;
 }

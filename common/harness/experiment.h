@@ -80,6 +80,10 @@ enum exit_code experiment_baselines_code(const struct experiment *experiment);
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
 
+/* When launches may begin (gemm_early.h), of the kernels that are for it; the others launch in
+ * order. */
+extern enum gemm_early experiment_early;
+
 /* The problem of a set as a kernel gets it, with an output; kernel NULL: a library. */
 struct gemm_problem experiment_problem(const struct experiment *experiment,
                                        const struct gemm_kernel *kernel, int output, int set);

@@ -93,6 +93,16 @@ static void print_settings(void) {
     }
 }
 
+/* For programs with a kernel that may be launched early. */
+static void print_launch(void) {
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        if (kernel_of_any_type(&kernel_registry[i])->earliest == GEMM_IN_ORDER) continue;
+        printf("  --launch WHEN         order (default), early: while the kernel ahead still runs;\n"
+               "                        early-b: the same, and B is complete\n");
+        return;
+    }
+}
+
 static void print_run_options(void) {
     if (!backend_can_time())
         printf("%s:\n", backend_settings_heading);
@@ -104,6 +114,7 @@ static void print_run_options(void) {
             "  --iters N             rounds of each mode (default: chosen for a short run)\n"
             "  --csv FILE            raw samples\n");
     print_settings();
+    print_launch();
     if (!backend_can_time())
         printf("  --timing none         the only choice: there are cycles, not times\n");
     putchar('\n');

@@ -333,6 +333,7 @@ int main(int argc, char **argv) {
     case OPTIONS_RUN:
         break;
     }
+    experiment_early = options.early;
     struct selection selection = select_kernels(&options);
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);

@@ -14,6 +14,7 @@
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
+const char *const early_names[] = {"order", "early", "early-b"}; /* enum gemm_early */
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
 /* Leaves room for rounding up to a tile in int arithmetic. */
@@ -253,6 +254,9 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--input")) {
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
+    } else if (!strcmp(name, "--launch")) {
+        if (!read_name(name, value, early_names, GEMM_EARLY_B + 1, &index)) return false;
+        options->early = (enum gemm_early)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -300,6 +304,7 @@ static bool check_type(const struct options *options) {
 
 static bool has_tensor_scales(const struct gemm_kernel *kernel) { return kernel->tensor_scales; }
 static bool rounds_parts(const struct gemm_kernel *kernel) { return kernel->rounds_parts; }
+static bool begins_early(const struct gemm_kernel *kernel) { return kernel->earliest != 0; }
 
 /* Has one of the kernels that the options select this property? */
 static bool selects(const struct options *o, bool (*property)(const struct gemm_kernel *kernel)) {
@@ -328,6 +333,13 @@ static bool check_gpus(struct options *o) {
     if (!o->backend.gpus) o->backend.gpus = needed;
     if (o->backend.gpus == 1 || needed > 1) return true;
     complain("--gpus: no kernel here is for several GPUs; leave it out");
+    return false;
+}
+
+/* The chapter's own kernel may be a selection, of which some begin early. */
+static bool check_early(const struct options *o) {
+    if (o->early == GEMM_IN_ORDER || selects(o, begins_early)) return true;
+    complain("--launch: this kernel launches in order; leave it out");
     return false;
 }
 
@@ -399,7 +411,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     static const char *const with_value[] = {
         "--m",        "--n",      "--k",       "--size",    "--input",    "--seed",
         "--timing",   "--iters",  "--dtype",   "--variant", "--trace",    "--csv",
-        "--chapters", "--report", "--explain", "--gpus",    "--trace-sms"};
+        "--chapters", "--report", "--explain", "--gpus",    "--trace-sms", "--launch"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
@@ -437,6 +449,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_gpus(options) &&
+                   check_early(options) &&
                    check_size(options) && check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;

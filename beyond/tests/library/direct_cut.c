@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "10_stream_k/direct.h"
+#include "library/hopper_gemm/direct.h"
 #include "splitmix64.h"
 #include "tests/support/expect.h"
 

@@ -4,15 +4,14 @@
  */
 #include <stdlib.h>
 
-#include "10_stream_k/fit.h"
+#include "library/hopper_gemm/fit.h"
 #include "splitmix64.h"
 #include "tests/support/expect.h"
 
 enum { SHAPES = 400, SMS = 132, TOLERATED = 6 /* percent */ };
 
 /* The device of the questions. */
-static int resident_of[FIT_CLUSTERS] = {SMS,     SMS / 2, SMS / 3 - 1, SMS / 4 - 1,
-                                        SMS / 5, SMS / 6, SMS / 7 - 1, SMS / 8 - 2};
+static int resident_of[FIT_CLUSTERS] = {SMS, SMS / 2, SMS / 3 - 1, SMS / 4 - 1};
 static struct gemm_rates rates = {1, 1};
 static int per_sm = 1; /* CTAs of the kernel */
 int gemm_sm_count(void) { return SMS; }
@@ -42,26 +41,22 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 static double exhaustive(const struct gemm_problem *p, int slabs) {
     struct fit_search search = fit_search_of(p, slabs, SMS, gemm_device_rates());
     struct fit fit = {0};
-    enum { SHARING = 4, FORMS = SHARING + FIT_CLUSTERS - 1 };
-    for (int i = 0; i < 4 * FORMS; ++i) {
-        const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
-        const int kind = i / 2 % FORMS, in_cluster = kind < SHARING ? 1 : kind - SHARING + 2;
-        const int *form = forms[kind < SHARING ? kind : 0], size = form[0] * form[1];
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
+    for (int i = 0; i < 16; ++i) {
+        const int *form = forms[i / 2 % 4], size = form[0] * form[1];
         fit.transposed = i % 2;
         fit.sharing_side = form[0];
         fit.sharing_fitted = form[1];
-        fit.splits_in_cluster = in_cluster;
-        search.resident = resident_of[size * in_cluster - 1] * per_sm;
+        search.resident = resident_of[size - 1] * per_sm;
         for (fit.width = 8; fit.width <= FIT_WIDEST(slabs); fit.width += 8) {
             const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
             if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])
                 continue;
             const int64_t tiles = fit_tiles(p, slabs, &fit);
-            const bool whole = i < 2 * FORMS; /* one layer of sums */
-            const int most = whole ? 1 : search.k_tiles / FIT_LEAST_K_TILES / in_cluster;
-            for (int layers = whole ? 1 : 2; layers <= most; ++layers) {
-                fit.splits = layers * in_cluster;
-                if (fit.splits > 1 && tiles / size * layers > search.resident) break;
+            const bool whole = i < 8;
+            const int most = whole ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
+            for (fit.splits = whole ? 1 : 2; fit.splits <= most; ++fit.splits) {
+                if (fit.splits > 1 && tiles / size * fit.splits > search.resident) break;
                 if (fit.splits > 1 && fit.splits * FIT_LEAST_K_TILES > search.k_tiles + 1) break;
                 fit_try(&search, fit, (int)(tiles / size));
             }
@@ -70,23 +65,21 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
     return search.best.cycles;
 }
 
-/* The answers for the four kernels: legal, possible, and the best of them as good as any cut. */
+/* The answers for the three kernels: legal, possible, and the best of them as good as any cut. */
 static void expect_answers(const struct gemm_problem *p, double *worst) {
     double best = INFINITY, least = INFINITY;
-    for (int slabs = 1; slabs <= 4; ++slabs) {
+    for (int slabs = 1; slabs <= 3; ++slabs) {
         const struct gemm_kernel kernel = {.tile_m = 64 * slabs};
         per_sm = slabs == 1 ? 2 : 1;
         const struct fit fit = fit_of(p, &kernel, true);
         const int64_t tiles = fit_tiles(p, slabs, &fit);
         EXPECT(fit.width % 8 == 0 && fit.width >= 8 && fit.width <= FIT_WIDEST(slabs),
                "%d x %d x %d: width %d", p->m, p->n, p->k, fit.width);
-        EXPECT(fit.splits >= 1 && fit.splits <= ceil_div(p->k, BK) && fit.splits_in_cluster >= 1 &&
-                   fit.splits % fit.splits_in_cluster == 0 &&
-                   fit.splits_in_cluster * fit.sharing_side * fit.sharing_fitted <= FIT_CLUSTERS &&
-                   (fit.splits == fit.splits_in_cluster ||
-                    tiles * fit.splits_in_cluster <= GEMM_COUNTERS),
-               "%d x %d x %d: %d parts, %d of a cluster, of %lld tiles", p->m, p->n, p->k,
-               fit.splits, fit.splits_in_cluster, (long long)tiles);
+        EXPECT(fit.splits >= 1 && fit.splits <= ceil_div(p->k, BK) &&
+                   fit.sharing_side * fit.sharing_fitted <= FIT_CLUSTERS &&
+                   (fit.splits == 1 || tiles <= GEMM_COUNTERS),
+               "%d x %d x %d: %d parts of %lld tiles", p->m, p->n, p->k, fit.splits,
+               (long long)tiles);
         /* Tiles of so many side rows cover the operand, in whole swizzle patterns of 8 rows; tiles
          * of 8 rows less would not. */
         const int side = fit.transposed ? p->n : p->m, rows = fit_rows(p, slabs, &fit);
@@ -96,10 +89,9 @@ static void expect_answers(const struct gemm_problem *p, double *worst) {
                "%d x %d x %d: %lld tiles of %d rows for %d", p->m, p->n, p->k, (long long)across,
                rows, side);
         const struct fit whole = fit_of(p, &kernel, false);
-        EXPECT(whole.splits == whole.splits_in_cluster,
-               "%d x %d x %d: %d parts, %d of a cluster, without a workspace", p->m, p->n, p->k,
-               whole.splits, whole.splits_in_cluster);
-        EXPECT(fit.splits > fit.splits_in_cluster || memcmp(&fit, &whole, sizeof fit) == 0,
+        EXPECT(whole.splits == 1, "%d x %d x %d: %d parts without a workspace", p->m, p->n, p->k,
+               whole.splits);
+        EXPECT(fit.splits > 1 || memcmp(&fit, &whole, sizeof fit) == 0,
                "%d x %d x %d: needs no workspace, and is another one without", p->m, p->n, p->k);
         EXPECT(fit.cycles >= 2.0 * p->m * p->n * p->k / COST_TENSOR_CORE / SMS,
                "%d x %d x %d: %.0f cycles", p->m, p->n, p->k, fit.cycles);

@@ -14,7 +14,7 @@
 #include "tests/library/whole_numbers.h"
 #include "tests/support/expect.h"
 
-extern const struct gemm_kernel kernel_10_stream_k_fp16, kernel_10_stream_k_bf16;
+extern const struct gemm_kernel kernel_hopper_gemm_fp16, kernel_hopper_gemm_bf16;
 
 /* ---- computing ---- */
 
@@ -323,7 +323,7 @@ static const struct gemm_kernel *pick(int m, int n, int k, int sms) {
     struct backend_info info;
     if (backend_open(&options, &info)) exit(3);
     const struct gemm_problem problem = {.m = m, .n = n, .k = k};
-    const struct gemm_kernel *kernel = kernel_10_stream_k_bf16.select(&problem);
+    const struct gemm_kernel *kernel = kernel_hopper_gemm_bf16.select(&problem);
     EXPECT(kernel != NULL, "%d x %d x %d on %d SMs: nothing was picked", m, n, k, sms);
     if (kernel == NULL) exit(expect_result());
     EXPECT(kernel->variant && kernel->launch, "%d x %d x %d on %d SMs: no variant", m, n, k, sms);

@@ -13,9 +13,9 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed '/^<!-- excerpt/,/^```$/d' "$repository/beyond/10_stream_k/README.md" | # not the library's own
+sed '/^<!-- excerpt/,/^```$/d' "$repository/beyond/library/README.md" | # not the library's own
     sed -n '/^##* As a library/,/^## /{/^```c$/,/^```$/{/^```/!p}}' >"$work/example.c"
-nvcc -I"$repository/beyond/10_stream_k" -c "$work/example.c" -o "$work/example.o" ||
+nvcc -I"$repository/beyond/library/hopper_gemm" -c "$work/example.c" -o "$work/example.o" ||
     fail "the example does not compile"
 for name in project layer_open layer_run; do
     nm "$work/example.o" | grep -q " T $name\$" || fail "the chapter's examples have no $name"

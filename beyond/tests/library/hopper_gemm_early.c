@@ -4,11 +4,11 @@
  * plans take turns. The results are right under every schedule, and nothing is reported. B may be
  * read ahead if it is constant, and is reported if a run before has written it.
  *
- * library.c is compiled here once more with a selection of the test's, of kernels that have early
- * forms.
+ * library.c is compiled here once more with a selection of the test's, of kernels that may be
+ * launched early.
  */
 #define ranked_kernels chosen_kernels
-#include "10_stream_k/library.c"
+#include "library/hopper_gemm/library.c"
 #undef ranked_kernels
 
 #include "backend.h"
@@ -18,7 +18,7 @@
 #include "tests/support/capture.h"
 #include "tests/support/expect.h"
 
-extern const struct gemm_kernel kernel_10_stream_k_fitted1_bf16, kernel_10_stream_k_fitted2_bf16;
+extern const struct gemm_kernel kernel_hopper_gemm_fitted1_bf16, kernel_hopper_gemm_fitted2_bf16;
 static const struct gemm_kernel *chosen;
 
 int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
@@ -122,7 +122,7 @@ static void expect_chain(const struct shape *shape, int early, bool written,
     EXPECT(c.m > 1 || bytes > 0, "%s: one row, and k is not cut", chosen->variant);
     EXPECT(hopper_gemm_plan_workspace(c.plan[1]) <= bytes, "%s: the short k is cut",
            chosen->variant);
-    EXPECT(early == HOPPER_GEMM_IN_ORDER || c.plan[0]->kernel != chosen, "%s has no early form",
+    EXPECT((int)c.plan[0]->plan.launches[0].launch.early == early, "%s is not launched early",
            chosen->variant);
     c.workspace = bytes ? backend_alloc(bytes, "workspace", true) : NULL;
     const struct contender contender = {.name = "chain", .enqueue = enqueue, .state = &c};
@@ -155,7 +155,7 @@ static void expect_settings(void) {
     EXPECT(hopper_gemm_plan_set_early(plan, -1) == HOPPER_GEMM_BAD_ARGUMENT, "%s", "-1");
     free(capture_end(capture));
     EXPECT(hopper_gemm_plan_set_early(plan, HOPPER_GEMM_IN_ORDER) == HOPPER_GEMM_OK &&
-               plan->kernel == chosen,
+               plan->plan.launches[0].launch.early == GEMM_IN_ORDER,
            "%s", "in order again");
     hopper_gemm_plan_destroy(plan);
     backend_close();
@@ -175,8 +175,8 @@ static void check_chains(const struct gemm_kernel *kernel) {
 
 int main(void) {
     srand(1);
-    check_chains(&kernel_10_stream_k_fitted1_bf16);
-    check_chains(&kernel_10_stream_k_fitted2_bf16);
+    check_chains(&kernel_hopper_gemm_fitted1_bf16);
+    check_chains(&kernel_hopper_gemm_fitted2_bf16);
     expect_settings();
     return expect_result();
 }

@@ -15,7 +15,7 @@ rm -rf "$work"
 cmake -S "$(dirname "$0")/outside" -B "$work" "$@" || fail "it does not configure"
 cmake --build "$work" --parallel 2 || fail "it does not build"
 
-[ -f "$work/hopper/beyond/programs/sim/libsim_10_stream_k_library.a" ] || fail "there is no library"
+[ -f "$work/hopper/beyond/programs/sim/libsim_hopper_gemm_library.a" ] || fail "there is no library"
 others=$(cd "$work/hopper" && find . -path '*kernel_0[1-9]_*' -o -name '*.o' -path './*/tests/*' \
     -o -name 'registry_*' -o -type f -perm -u+x ! -path '*/CMakeFiles/*')
 [ -z "$others" ] || fail "more than the library was built:

@@ -1,5 +1,5 @@
 /*
- * hopper_gemm_plans.c: plans of every configuration of chapter 10, whether the selection uses it or
+ * hopper_gemm_plans.c: plans of every configuration, whether the selection uses it or
  * not. A run launches, byte for byte, what the configuration's launch function launches for the
  * same pointers. What it computes is right, run after run, on other matrices and in between the
  * runs of another plan, and the counters are zero again.
@@ -7,7 +7,7 @@
  * library.c is compiled here once more with a selection of the test's.
  */
 #define ranked_kernels chosen_kernels
-#include "10_stream_k/library.c"
+#include "library/hopper_gemm/library.c"
 #undef ranked_kernels
 
 #include "backend.h"
@@ -207,7 +207,7 @@ int main(void) {
     for (int i = 0; i < kernel_registry_count; ++i)
         for (enum gemm_type type = GEMM_FP16; type <= GEMM_BF16; ++type) {
             chosen = kernel_of_type(&kernel_registry[i], type);
-            if (!chosen || strcmp(chosen->name, "10_stream_k") || !chosen->variant) continue;
+            if (!chosen || strcmp(chosen->name, "hopper_gemm") || !chosen->variant) continue;
             ++configurations;
             /* Both types in full would take half a minute. */
             for (int shape = 0; shape < (type == GEMM_BF16 ? SHAPES : 1); ++shape)

@@ -4,7 +4,7 @@
  *
  * select.c is compiled here once more, because its table is its own.
  */
-#include "10_stream_k/select.c"
+#include "library/hopper_gemm/select.c"
 
 #include "splitmix64.h"
 #include "tests/support/expect.h"

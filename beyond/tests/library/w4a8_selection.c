@@ -1,6 +1,5 @@
 /*
- * w4a8_selection.c: what chapter 12's selection takes on an H200 and on an H100, both with 132 SMs,
- * is what its page says; and no configuration is promised a k-tile in fewer cycles than the Tensor
+ * w4a8_selection.c: what the selection takes on an H200 and on an H100, both with 132 SMs; and no configuration is promised a k-tile in fewer cycles than the Tensor
  * Core needs for it.
  *
  * select.c is compiled here once more, because its table is its own, with the rates of either GPU.
@@ -13,7 +12,7 @@ static bool questions_fail;
 static bool given_failures(void) { return questions_fail; }
 #define gemm_device_rates given_rates
 #define gemm_questions_failed given_failures
-#include "12_w4a8/select.c"
+#include "library/w4a8_gemm/select.c"
 #undef gemm_questions_failed
 #undef gemm_device_rates
 
@@ -28,33 +27,33 @@ enum { SMS = 132, FLOP_PER_CYCLE = 8192 /* of an SM, dense and of 8 bits */ };
 /* Of an H100, beside an H200's 1. */
 static const struct gemm_rates h100_rates = {0.6818, 0.8437};
 
-/* beyond/12_w4a8/README.md, "The selection" and "On an H100". NULL: not expected there. */
+/* NULL: not expected there. */
 static const struct choice {
     int m, n, k;
     const char *takes, *takes_on_h100;
 } chosen[] = {
-    {1, 14336, 4096, "teams16", "teams16_short"},
+    {1, 14336, 4096, "teams16", "teams16"},
     {8, 14336, 4096, "teams16", NULL},
-    {16, 14336, 4096, "teams16", "teams16_short"},
-    {32, 14336, 4096, "teams32", "teams32_short"},
-    {48, 14336, 4096, "pairs48", "pairs48_short"},
-    {64, 14336, 4096, "pairs64", "pairs64_short"},
-    {128, 14336, 4096, "slabs64", "slabs64_short"},
+    {16, 14336, 4096, "teams16", "teams16"},
+    {32, 14336, 4096, "teams32", "teams32"},
+    {48, 14336, 4096, "pairs48", "pairs48"},
+    {64, 14336, 4096, "pairs64", "pairs64"},
+    {128, 14336, 4096, "slabs64", "slabs64"},
     {256, 14336, 4096, "wide", NULL},
     {512, 14336, 4096, "three", NULL},
     {1024, 14336, 4096, "three", "three"},
     {2048, 14336, 4096, "three", NULL},
     {4096, 14336, 4096, "three", NULL},
     {8192, 14336, 4096, "three", NULL},
-    {16, 7168, 2048, "quads16", "quads16_short"},
+    {16, 7168, 2048, "quads16", "quads16"},
     {1, 8192, 8192, "quads16", NULL},
     {8, 8192, 8192, "quads16", NULL},
-    {16, 8192, 8192, "quads16", "quads16_short"},
+    {16, 8192, 8192, "quads16", "quads16"},
     {32, 8192, 8192, "quads32", "quads32"},
     {48, 8192, 8192, NULL, "halves48"},
     {64, 8192, 8192, "halves64", "halves64"},
-    {16, 28672, 8192, "pairs16_two", "pairs16_two_short"},
-    {64, 28672, 8192, "slabs64", "slabs64_short"},
+    {16, 28672, 8192, "teams16", "teams16"},
+    {64, 28672, 8192, "slabs64", "slabs64"},
 };
 
 /* 128 tiles of 64 channels need no clusters to occupy 132 SMs. */

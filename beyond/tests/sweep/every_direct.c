@@ -10,13 +10,13 @@
  */
 #include <stdio.h>
 
-#include "10_stream_k/direct.h"
+#include "library/hopper_gemm/direct.h"
 #include "harness/message.h"
 #include "harness/options.h"
 #include "tests/sweep/own_kernels.h"
 
 #define CONFIGURATIONS(f) f(16x8) f(16x16) f(16x32)
-#define DECLARE(name) extern const struct gemm_kernel kernel_10_stream_k_direct_##name##_bf16;
+#define DECLARE(name) extern const struct gemm_kernel kernel_hopper_gemm_direct_##name##_bf16;
 CONFIGURATIONS(DECLARE)
 
 enum { MOST_SMS = 8, DRAWS = 10000 };
@@ -40,7 +40,7 @@ static bool draw_problem(const struct gemm_kernel *kernel, int warps, bool trans
 }
 
 int main(int argc, char **argv) {
-#define ENTRY(name) &kernel_10_stream_k_direct_##name##_bf16,
+#define ENTRY(name) &kernel_hopper_gemm_direct_##name##_bf16,
     static const struct gemm_kernel *const kernels[] = {CONFIGURATIONS(ENTRY)};
     static const int rounds[] = {1, 4, 9};
     uint64_t random = 1;

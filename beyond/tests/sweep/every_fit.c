@@ -1,11 +1,10 @@
 /*
- * every_fit.c: every tile that chapter 10's fitted.cu can be launched with, in the simulator.
+ * every_fit.c: every tile that the library's fitted.cu can be launched with, in the simulator.
  *
  *     every_fit SLABS
  *
  * For the kernel with that many consumers: each width, in both orientations, with clusters that
- * share rows, and with clusters of 2 to 8 that add up their parts of k; with 1, 2 and 5 layers of
- * sums. Clusters and layers take turns from width to width. The launch takes the cut from here
+ * share rows; with 1, 2 and 5 parts of k. Clusters and parts take turns from width to width. The launch takes the cut from here
  * instead of from its formula. Each cut has one run, and the schedules take turns: tiles are cut
  * off at both edges of D, a CTA of the last cluster may lie beyond D, a part may have no k-tile,
  * the ring goes around or is never full. Inputs are integers, so results are exact. Prints the cut
@@ -14,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "10_stream_k/fit.h"
+#include "library/hopper_gemm/fit.h"
 #include "harness/message.h"
 #include "harness/options.h"
 #include "tests/sweep/own_kernels.h"
 
-extern const struct gemm_kernel forced_fit_1, forced_fit_2, forced_fit_3, forced_fit_4;
+extern const struct gemm_kernel forced_fit_1, forced_fit_2, forced_fit_3;
 struct fit forced_fit(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 
 enum { CLUSTER_SMS = 8 }; /* the largest cluster's */
@@ -47,17 +46,15 @@ static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t 
 }
 
 int main(int argc, char **argv) {
-    static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3,
-                                                        &forced_fit_4};
-    static const int layers[] = {1, 2, 5};
-    static const int forms[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {1, 2, 1}, {1, 4, 1}, {2, 2, 1},
-                                   {4, 2, 1}, {2, 4, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 5},
-                                   {1, 1, 6}, {1, 1, 7}, {1, 1, 8}, {2, 1, 3}, {2, 2, 2}};
+    static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3};
+    static const int parts[] = {1, 2, 5};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2},
+                                   {1, 4}, {2, 2}, {4, 2}, {2, 4}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
-    if (argc != 2 || !parse_whole(argv[1], 1, 4, &slabs)) {
-        complain("usage: %s SLABS, from 1 to 4", message_program());
+    if (argc != 2 || !parse_whole(argv[1], 1, 3, &slabs)) {
+        complain("usage: %s SLABS, from 1 to 3", message_program());
         return EXIT_USAGE;
     }
     const struct gemm_kernel *const kernel = kernels[slabs - 1];
@@ -66,20 +63,18 @@ int main(int argc, char **argv) {
             forced = (struct fit){.width = width,
                                   .sharing_side = forms[i / 2][0],
                                   .sharing_fitted = forms[i / 2][1],
-                                  .splits = forms[i / 2][2] * layers[(i / 2 + width / 8) % 3],
-                                  .splits_in_cluster = forms[i / 2][2],
+                                  .splits = parts[(i / 2 + width / 8) % 3],
                                   .transposed = i % 2};
-            /* Each width in every eighth form of cluster, and the next widths in the others. */
-            if ((i / 2 + width / 16) % 8) continue;
+            /* Each width in every fourth form of cluster, and the next widths in the others. */
+            if ((i / 2 + width / 16) % 4) continue;
             const struct problem_size size = draw_size(kernel, &random);
             const enum exit_code code = run(kernel, size, CLUSTER_SMS, runs++);
             if (code == EXIT_VERIFIED) continue;
             ++failures;
-            printf("%s%d rows, width %d, clusters of %d x %d, %d parts, %d of a cluster: "
-                   "%d x %d x %d, ",
+            printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, ",
                    forced.transposed ? "transposed, " : "", kernel->tile_m, width,
                    forced.sharing_side, forced.sharing_fitted, forced.splits,
-                   forced.splits_in_cluster, size.m, size.n, size.k);
+                   size.m, size.n, size.k);
             printf("schedule %s\n",
                    find_setting("--schedule")->names[find_setting("--schedule")->value]);
         }

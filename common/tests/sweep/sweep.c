@@ -56,6 +56,10 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
     return backend_open(&options, info);
 }
 
+void sweep_launch_as(const struct trial *t) {
+    experiment_early = (enum gemm_early)((t->size.m + t->size.n + t->size.k) % (GEMM_EARLY_B + 1));
+}
+
 bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry) {
     const struct gemm_kernel *kernel = kernel_of_any_type(entry);
     if (sweep->chapter && strcmp(sweep->chapter, kernel->name) != 0) return false;
@@ -108,6 +112,8 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
            input_names[t->input], (unsigned long long)t->seed, type_names[t->type]);
     if (kernel->layout != LAYOUT_ONE_DEVICE)
         printf(" --gpus %d --launches %d", t->gpus ? t->gpus : 2, t->launches ? t->launches : 1);
+    sweep_launch_as(t);
+    if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
     if (on_gpu)
         printf(" --timing none\n");
     else

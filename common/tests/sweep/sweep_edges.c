@@ -45,6 +45,7 @@ static enum exit_code run_trial(const struct kernel_entry *entry, const struct t
     if (code != EXIT_VERIFIED) return code;
     kernel = kernel_for_size(kernel_of_type(entry, t->type), t->size);
     if (!kernel) return EXIT_WRONG;
+    sweep_launch_as(t);
     code = experiment_open(&experiment, &device, t->size, t->type, t->input, t->seed, &kernel, 1,
                            false);
     if (code == EXIT_VERIFIED) {

@@ -65,6 +65,7 @@ static enum exit_code run_shape(const struct backend_info *device, struct trial 
         chosen[s] = kernel_for_size(kernels[s], t->size);
         if (!chosen[s]) return EXIT_WRONG;
     }
+    sweep_launch_as(t);
     enum exit_code code =
         experiment_open(&e, device, t->size, t->type, t->input, t->seed, chosen, count, false);
     if (code == EXIT_VERIFIED && backend_can_time()) {

@@ -14,6 +14,7 @@ static enum exit_code repeat_kernel(const struct sweep *sweep, const struct gemm
     kernel_label(kernel, label, sizeof label);
     kernel = kernel_for_size(kernel, t->size);
     if (!kernel) return EXIT_WRONG;
+    sweep_launch_as(t);
     const enum exit_code code =
         experiment_open(&e, device, t->size, t->type, t->input, t->seed, &kernel, 1, false);
     if (code != EXIT_VERIFIED) {

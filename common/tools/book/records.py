@@ -33,7 +33,9 @@ def chapter(value):
 def is_named(value, word):
     """Is this a result of "06", or of "06:wait0"?"""
     name, _, variant = word.partition(":")
-    return chapter(value)[:2] == name[:2] and text(value, "variant") == variant
+    full = chapter(value)
+    return (full[:2] == name[:2] if name[:2].isdigit() else full == name) and \
+        text(value, "variant") == variant
 
 
 def baseline(value, name):
@@ -44,8 +46,9 @@ def baseline(value, name):
     return None
 
 
-def is_chapter_number(word):
-    return re.match(r"\d\d", word) is not None
+def is_kernel(word):
+    """A chapter's, as in "06:wait0", or a library's, as in "hopper_gemm:tuned"?"""
+    return re.match(r"\d\d|hopper_gemm|w4a8_gemm", word) is not None
 
 
 def shape_of(word):
@@ -96,7 +99,7 @@ class Run:
         for value in self.at.get((shape, dtype), []):
             if is_named(value, word + ("+trace" if ":" in word else ":+trace")):
                 traced = value
-            if not is_chapter_number(word):
+            if not is_kernel(word):
                 wanted = baseline(value, word)
             else:
                 wanted = value if is_named(value, word) else None

@@ -83,7 +83,7 @@ class Row:
         word, mark, section = word.partition("#")
         self.word, _, before = word.partition("<")
         self.section = mark + section
-        self.is_kernel = records.is_chapter_number(self.word)
+        self.is_kernel = records.is_kernel(self.word)
         self.before = (before or above) if self.is_kernel else ""
 
     def folder(self, book, runs):

@@ -173,21 +173,23 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
 /* One item of --kernels. */
 static bool add_kernels(struct comparison *c, const char *item) {
     static const char trace[] = "+trace";
-    char plain[96], number[16];
+    char plain[96], number[32];
     const size_t length = strlen(item), end = length > strlen(trace) ? length - strlen(trace) : 0;
     const bool traced = end && !strcmp(item + end, trace);
     if (length >= sizeof plain) return false;
     snprintf(plain, sizeof plain, "%.*s", (int)(traced ? end : length), item);
     item = plain;
     const char *variant = strchr(item, ':');
-    const bool every = !strcmp(item, "all");
+    const bool every = !strcmp(item, "all"), named = *item >= 'a' && *item <= 'z' && !every;
     uint64_t chapter = 0;
-    snprintf(number, sizeof number, "%.*s", variant ? (int)(variant - item) : 15, item);
-    if (!every && !parse_whole(number, 1, 31, &chapter)) return false;
+    snprintf(number, sizeof number, "%.*s", variant ? (int)(variant - item) : 31, item);
+    if (!every && !named && !parse_whole(number, 1, 31, &chapter)) return false;
     const int before = c->kernels;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (!every && chapter_of_kernel(kernel) != (int)chapter) continue;
+        if (named ? strcmp(kernel->name, number) != 0
+                  : !every && chapter_of_kernel(kernel) != (int)chapter)
+            continue;
         const bool tuned = variant && !strcmp(variant + 1, "tuned");
         const bool wanted = tuned ? kernel->ranked && !traced && c->tuned < 0
                             : !variant
@@ -261,7 +263,9 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     } else if (!strcmp(name, "--order")) {
         index = find_name(value, orders, 2);
         c->timing.fixed_order = index == 1;
-    } else if (!strcmp(name, "--dtype"))
+    } else if (!strcmp(name, "--launch"))
+        experiment_early = (enum gemm_early)(index = find_name(value, early_names, 3));
+    else if (!strcmp(name, "--dtype"))
         c->type = (enum gemm_type)(index = find_name(value, type_names, ELEMENT_TYPES));
     else if (!strcmp(name, "--input"))
         c->input = (enum input_kind)(index = find_name(value, input_names, INPUT_KINDS));
@@ -310,12 +314,12 @@ int main(int argc, char **argv) {
     if (!streams_begin()) return EXIT_USAGE;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && read_option(&c, argv[i], argv[i + 1], &csv_path, &baselines)) continue;
-        complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,9:coop256 "
+        complain("%s: not an option, or not with this value\nusage: %s --kernels 8:all,hopper_gemm "
                  "--shapes 8192x8192x512,4096 [--drawn SEED] [--timing none|burst|sustained|both] "
                  "[--iters N]\n"
                  "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
                  "fp16|bf16|e4m3|w4a8] "
-                 "[--input KIND] [--seed S] [--csv FILE] [--gpus N]",
+                 "[--input KIND] [--launch order|early|early-b] [--seed S] [--csv FILE] [--gpus N]",
                  argv[i], message_program());
         return EXIT_USAGE;
     }

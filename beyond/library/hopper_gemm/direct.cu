@@ -1,5 +1,5 @@
 /*
- * 10_stream_k, direct.cu: next to no work, and few rows: from global memory to registers.
+ * hopper_gemm, direct.cu: next to no work, and few rows: from global memory to registers.
  *
  * The idea: where a kernel takes two or three microseconds, its ring is what takes time: barriers
  * are initialized, loads go through the TMA, and one k-tile comes after the other. Here each warp
@@ -256,7 +256,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "10_stream_k", .variant = GEMM_VARIANT,
+    .name = "hopper_gemm", .variant = GEMM_VARIANT,
     .technique = "fragments straight from global memory; the warps split k",
     .tile_m = BM, .tile_n = BN, .tile_k = STEP, .stages = 0, .threads = MOST_WARPS * 32,
     .cluster = 1, .smem_bytes = sizeof(struct smem_16),

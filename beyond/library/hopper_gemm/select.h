@@ -1,5 +1,5 @@
 /*
- * select.h: which configuration of the chapter's kernels computes a problem.
+ * select.h: which configuration of the library's kernels computes a problem.
  */
 #ifndef SELECT_H
 #define SELECT_H
@@ -21,10 +21,6 @@ selected_kernel(enum gemm_type type, const struct gemm_problem *problem, size_t 
     const struct gemm_kernel *kernel = NULL;
     return ranked_kernels(type, problem, limit, &kernel, 1) ? kernel : NULL;
 }
-
-/* The form of a kernel for launches that begin early: the same cut, the same workspace. The kernel
- * itself if it has none, or if `early` is GEMM_IN_ORDER. Host thread. */
-const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early);
 
 /* Bytes that a kernel needs besides A, B and D: sums, then counters, both at multiples of 256. Host
  * thread. */

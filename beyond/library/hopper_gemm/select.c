@@ -1,11 +1,10 @@
 /*
- * select.c: which configuration of the chapter's kernels computes a problem.
+ * select.c: which configuration of the library's kernels computes a problem.
  *
- * Each configuration is an object file of its own, made of kernel.cu, direct.cu or fitted.cu; the
- * top CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each, and
- * the smallest prediction is taken. A finite table of tiles rounds every problem up to whole waves.
- * fitted.cu is for problems that no tile of the table divides well. split_k.cu and stream_k.cu are
- * not selected: they would gain next to nothing, or the formula cannot tell where they gain.
+ * Each configuration is an object file of its own, made of persistent.cu, direct.cu or fitted.cu;
+ * beyond/CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each,
+ * and the smallest prediction is taken. A finite table of tiles rounds every problem up to whole
+ * waves. fitted.cu is for problems that no tile of the table divides well.
  */
 #include "select.h"
 
@@ -20,18 +19,17 @@
  * time is hidden; all other cycles follow from the tile and cost.h. The kernel of fitted.cu has a
  * formula of its own, in fit.h.
  *
- *   COOPERATIVE  kernel.cu, persistent: both consumers multiply one tile
- *   PINGPONG     kernel.cu, persistent: each consumer multiplies its own tile
+ *   COOPERATIVE  persistent.cu: both consumers multiply one tile
+ *   PINGPONG     persistent.cu: each consumer multiplies its own tile
  *   DIRECT       direct.cu; direct.h has its formula
  */
 enum schedule { COOPERATIVE, PINGPONG, DIRECT };
 #define CONFIGURATIONS(f)                                                                          \
-    f(coop256, COOPERATIVE) f(coop256_alone, COOPERATIVE) f(coop224, COOPERATIVE)                  \
-        f(pp192, PINGPONG) f(pp128, PINGPONG) f(direct_16x8, DIRECT) f(direct_16x16, DIRECT)       \
-            f(direct_16x32, DIRECT)
+    f(coop256, COOPERATIVE) f(pp192, PINGPONG) f(pp128, PINGPONG) f(direct_16x8, DIRECT)           \
+        f(direct_16x16, DIRECT) f(direct_16x32, DIRECT)
 
-/* kernel.cu: cycles of an H200; fitted with the lower half of cost.h, except for the handover, an
- * mbarrier and a drain (docs/results/probe.txt). */
+/* persistent.cu: cycles of an H200; fitted with the lower half of cost.h, except for the handover,
+ * an mbarrier and a drain (docs/results/probe.txt). */
 enum {
     START_PERSISTENT = 5390, /* to the first k-tile, and from the last one to the end, beyond what
                               * every launch takes */
@@ -48,27 +46,27 @@ struct configuration {
 };
 
 #define DECLARE(name, ...)                                                                         \
-    extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16,                              \
-        kernel_10_stream_k_##name##_bf16;
+    extern const struct gemm_kernel kernel_hopper_gemm_##name##_fp16,                              \
+        kernel_hopper_gemm_##name##_bf16;
 #define DECLARE_WHOLE(name)                                                                        \
-    extern const struct gemm_kernel kernel_10_stream_k_##name##_fp16_whole,                        \
-        kernel_10_stream_k_##name##_bf16_whole;
+    extern const struct gemm_kernel kernel_hopper_gemm_##name##_fp16_whole,                        \
+        kernel_hopper_gemm_##name##_bf16_whole;
 #define ENTRY(name, schedule)                                                                      \
-    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16}, schedule},
+    {{&kernel_hopper_gemm_##name##_fp16, &kernel_hopper_gemm_##name##_bf16}, schedule},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
-/* The kernel of fitted.cu, for tiles of 64 to 256 rows on the side; each in a form that may cut k
+/* The kernel of fitted.cu, for tiles of 64 to 192 rows on the side; each in a form that may cut k
  * into parts, and one that does not (whole). fit.h predicts their cycles. */
-#define FITTED(f) f(fitted1) f(fitted2) f(fitted3) f(fitted4)
+#define FITTED(f) f(fitted1) f(fitted2) f(fitted3)
 #define DECLARE_FITTED(name) DECLARE(name) DECLARE_WHOLE(name)
 FITTED(DECLARE_FITTED)
 struct fitted {
     const struct gemm_kernel *parts[2], *whole[2]; /* [enum gemm_type] */
 };
 #define FITTED_ENTRY(name)                                                                         \
-    {{&kernel_10_stream_k_##name##_fp16, &kernel_10_stream_k_##name##_bf16},                       \
-     {&kernel_10_stream_k_##name##_fp16_whole, &kernel_10_stream_k_##name##_bf16_whole}},
+    {{&kernel_hopper_gemm_##name##_fp16, &kernel_hopper_gemm_##name##_bf16},                       \
+     {&kernel_hopper_gemm_##name##_fp16_whole, &kernel_hopper_gemm_##name##_bf16_whole}},
 static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
 
 enum {
@@ -84,7 +82,7 @@ static double overlapped(double work, double memory, int exposed) {
     return longer + shorter * exposed / 100;
 }
 
-/* kernel.cu, of which there is room for `resident` clusters at once. */
+/* persistent.cu, of which there is room for `resident` clusters at once. */
 static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
                                 bool cooperative, int resident, struct gemm_rates rates) {
     if (p->m <= 64) return INFINITY; /* half of a tile's rows, or more, would be beyond D */
@@ -154,10 +152,10 @@ static void rank_fitted(struct ranking *ranking, const struct fitted *f, enum ge
                         const struct gemm_problem *problem, size_t limit) {
     const struct gemm_kernel *parts = f->parts[type], *whole = f->whole[type];
     const struct fit fit = fit_of(problem, parts, limit > 0);
-    const bool in_layers = fit.splits > fit.splits_in_cluster;
-    const bool fits = !in_layers || library_fits(parts, problem, limit);
-    if (fits) rank(ranking, in_layers ? parts : whole, fit.cycles);
-    if (!fits || (in_layers && ranking->most > 1))
+    const bool in_parts = fit.splits > 1;
+    const bool fits = !in_parts || library_fits(parts, problem, limit);
+    if (fits) rank(ranking, in_parts ? parts : whole, fit.cycles);
+    if (!fits || (in_parts && ranking->most > 1))
         rank(ranking, whole, fit_of(problem, parts, false).cycles);
 }
 
@@ -175,31 +173,9 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
         rank_fitted(&ranking, &fitted[i], type, problem, limit);
     if (gemm_questions_failed()) return 0; /* already reported */
     if (!ranking.count)
-        fprintf(stderr, "10_stream_k: no configuration fits %d x %d x %d on this device\n",
+        fprintf(stderr, "hopper_gemm: no configuration fits %d x %d x %d on this device\n",
                 problem->m, problem->n, problem->k);
     return ranking.count;
-}
-
-/* ---- early launches ---- */
-
-/* The fitted kernels for few rows have forms that may begin before the kernel ahead ends. */
-#define EARLY_FORMS(f)                                                                             \
-    f(fitted1, fp16) f(fitted1, bf16) f(fitted1, fp16_whole) f(fitted1, bf16_whole)                \
-        f(fitted2, fp16) f(fitted2, bf16) f(fitted2, fp16_whole) f(fitted2, bf16_whole)
-#define DECLARE_FORMS(name, suffix)                                                                \
-    extern const struct gemm_kernel kernel_10_stream_k_##name##_early_##suffix,                    \
-        kernel_10_stream_k_##name##_ahead_##suffix;
-EARLY_FORMS(DECLARE_FORMS)
-
-const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early) {
-#define FORMS(name, suffix)                                                                        \
-    {[GEMM_IN_ORDER] = &kernel_10_stream_k_##name##_##suffix,                                      \
-     [GEMM_EARLY] = &kernel_10_stream_k_##name##_early_##suffix,                                   \
-     [GEMM_EARLY_B] = &kernel_10_stream_k_##name##_ahead_##suffix},
-    static const struct gemm_kernel *const forms[][GEMM_EARLY_B + 1] = {EARLY_FORMS(FORMS)};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
-        if (forms[i][GEMM_IN_ORDER] == kernel) return forms[i][early];
-    return kernel;
 }
 
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
@@ -214,7 +190,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     return kernel && kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
 }
 
-/* The chapter's own kernel for one type. Its tile is a placeholder: tile and kernel are those of
+/* The library as a kernel of one type. Its tile is a placeholder: tile and kernel are those of
  * the configuration that selected_kernel() returns. */
 #define CHAPTER_KERNEL(suffix, type)                                                               \
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
@@ -230,9 +206,9 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
     static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
         return workspace_selected(type, problem);                                                  \
     }                                                                                              \
-    extern const struct gemm_kernel kernel_10_stream_k_##suffix;                                   \
-    const struct gemm_kernel kernel_10_stream_k_##suffix = {                                       \
-        .name = "10_stream_k",                                                                     \
+    extern const struct gemm_kernel kernel_hopper_gemm_##suffix;                                   \
+    const struct gemm_kernel kernel_hopper_gemm_##suffix = {                                       \
+        .name = "hopper_gemm",                                                                     \
         .technique = "the configuration that is predicted to be the fastest",                      \
         .tile_m = 128,                                                                             \
         .tile_n = 256,                                                                             \

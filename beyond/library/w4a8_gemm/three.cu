@@ -1,5 +1,5 @@
 /*
- * 12_w4a8, three.cu: many rows of A, and three consumers that take turns at the Tensor Core.
+ * w4a8_gemm, three.cu: many rows of A, and three consumers that take turns at the Tensor Core.
  *
  * The idea: in wide.cu a consumer waits, promotes and converts under the multiplications of one
  * other consumer, 256 cycles, and that is not enough. Here there are three consumers of 64 channels
@@ -94,7 +94,7 @@ DEVICE void store_slab(struct smem *shared, const struct gemm_scaled_args *args,
     const struct tile tile = cluster_tile(&args->gemm, number);
     UNROLL for (int i = 0; i < BM / 64; ++i)
         transposed_store(shared->d[consumer][i % BUFFERS], args, tile.m * BM + i * 64,
-                         tile.n * BN + consumer * 64, &sum[i * 32], UNIT, 1 + consumer);
+                         tile.n * BN + consumer * 64, &sum[i * 32], W4_UNIT, 1 + consumer);
 }
 
 /* Multiplies, promotes and stores its channels of tile after tile. One warpgroup. */
@@ -174,7 +174,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .name = "w4a8_gemm", .variant = GEMM_VARIANT,
     .technique = "many rows: persistent clusters of three consumers that take turns",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),

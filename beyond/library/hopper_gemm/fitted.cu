@@ -1,5 +1,5 @@
 /*
- * 10_stream_k, fitted.cu: a tile whose width is chosen at launch, so that the tiles fill the SMs.
+ * hopper_gemm, fitted.cu: a tile whose width is chosen at launch, so that the tiles fill the SMs.
  *
  * The idea: a wgmma multiplies 64 rows by any multiple of 8 columns. One kernel has a main loop for
  * each width, and the launch picks the width, which operand is the rows, how many CTAs share rows
@@ -8,11 +8,11 @@
  * tile, and its first loads and its epilogue are exposed. What it hides: the idle SMs of an
  * incomplete wave, and rows of a tile that lie beyond D.
  *
- * The sums of a tile's parts are added up by the cluster that has them, by the CTA that comes last,
- * or, if they are many bytes, by a second kernel on all SMs.
+ * The sums of a tile's parts are added up by the CTA that comes last or, if they are many bytes, by
+ * a second kernel on all SMs.
  *
- * With EARLY the launch begins while the kernel ahead of it on the stream still runs: barriers, and
- * with EARLY=2 the loads of B into the ring, come before the wait for that kernel.
+ * A launch may begin while the kernel ahead of it on the stream still runs: barriers, and if B is
+ * complete the loads of B into the ring, come before the wait for that kernel.
  *
  * The *side* operand gives the rows of a tile, up to 64 for each consumer; the *fitted* operand
  * gives the columns. If the side operand is A, the product is D. If it is B, the product is D
@@ -38,9 +38,6 @@
 #ifndef SLABS
 #define SLABS 2 /* of 64 rows, one for each consumer warpgroup */
 #endif
-#ifndef EARLY
-#define EARLY 0 /* the launch may begin before the kernels ahead of it end; 2: B is complete then */
-#endif
 #ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
 struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
 #else
@@ -56,50 +53,41 @@ enum {
     ROWS = 64 * SLABS,
     WIDEST = FIT_WIDEST(SLABS),
     CONSUMER_THREADS = 128 * SLABS,
-    SUMS = WIDEST / 8 * CONSUMER_THREADS, /* chunks of 16 bytes: a part's sums */
     /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
-    STAGED_SHARE = (WIDEST / 2 + 16) * 9, /* the same of a share: half of the tile at the most */
     FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
     INITIALIZERS = 4, /* consumer warps that initialize the ring's barriers */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
 
 /* Registers per thread after the exchange. At launch there are as many for each warpgroup as the
- * launch bounds allow: 168, 128 or 96. One consumer needs no more than it has from the start. */
-#define PRODUCER_REGISTERS (SLABS == 2 ? 40 : SLABS == 3 ? 32 : 24)
-#define CONSUMER_REGISTERS (SLABS == 2 ? 232 : SLABS == 3 ? 160 : 112)
+ * launch bounds allow: 168 or 128. One consumer needs no more than it has from the start. */
+#define PRODUCER_REGISTERS (SLABS == 2 ? 40 : 32)
+#define CONSUMER_REGISTERS (SLABS == 2 ? 232 : 160)
 
 /* Every width: the accumulators' registers are constants, so each has a kernel of its own. */
-#define WIDTHS_TO_136(f)                                                                           \
+#define WIDTHS_TO_176(f)                                                                           \
     f(8) f(16) f(24) f(32) f(40) f(48) f(56) f(64) f(72) f(80) f(88) f(96) f(104) f(112) f(120)    \
-        f(128) f(136)
-#define WIDTHS_TO_176(f) WIDTHS_TO_136(f) f(144) f(152) f(160) f(168) f(176)
+        f(128) f(136) f(144) f(152) f(160) f(168) f(176)
 #define WIDTHS_TO_200(f) WIDTHS_TO_176(f) f(184) f(192) f(200)
 #if SLABS == 1
 #define WIDTHS(f) WIDTHS_TO_176(f)
 #elif SLABS == 2
-#define WIDTHS(f)                                                                                  \
-    WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
-#elif SLABS == 3
-#define WIDTHS(f) WIDTHS_TO_200(f)
+#define WIDTHS(f) WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
 #else
-#define WIDTHS(f) WIDTHS_TO_136(f)
+#define WIDTHS(f) WIDTHS_TO_200(f)
 #endif
 
 struct smem {
     /* In the main loop the ring: of each stage the side operand, [ROWS][BK], of which fit.rows rows
      * are loaded, then the fitted one, [width][BK], in the 128 B swizzle, both at multiples of 1024
-     * bytes. After it, the staged rows of D; if a cluster adds up the tile, the sums of this CTA's
-     * part, then those rows. */
+     * bytes. After it, the staged rows of D. */
     element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
     uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
 };
 static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
-static_assert((SUMS + STAGED_SHARE * SLABS) * 16 <= FIT_RING_BYTES(SLABS),
-              "a part's sums and the rows of a share take the ring's place");
 
 /* A fit as the kernel reads it, with its divisors. Before its first load a CTA reads what comes
  * first, often no more than one line of 64 bytes of the constant cache. */
@@ -112,12 +100,11 @@ struct kernel_fit {
     bool transposed;                  /* the product is D transposed */
     bool turned;                      /* the order has columns for rows, and rows for columns */
     struct divisor cluster;           /* CTAs of a cluster */
-    struct tile_order order;          /* of a layer's clusters */
+    struct tile_order order;          /* of a part's clusters */
+    int ahead;                        /* k-tiles whose B is loaded before the wait for the kernels
+                                       * ahead on the stream */
     int longer_parts;                 /* so many of the first parts have a k-tile more */
-    int splits_in_cluster;            /* parts of k of a tile that one cluster computes and adds */
-    int layers;                       /* sums of a tile in the workspace, one for each cluster */
-    struct divisor sharing;           /* CTAs of a cluster that compute the same part of k */
-    struct divisor layer;             /* clusters of a layer */
+    struct divisor layer;             /* clusters of a part: of the tiles of D */
 };
 
 /* The kernel's parameter. */
@@ -128,7 +115,7 @@ struct fitted_args {
 
 /* ---- who computes what ---- */
 
-/* The CTAs of a cluster that compute the same part of k. */
+/* CTAs of a cluster: all compute the same part of k. */
 DEVICE int cluster_size(const struct fitted_args *args) {
     return args->fit.sharing_side * args->fit.sharing_fitted;
 }
@@ -138,7 +125,7 @@ DEVICE int cluster_size(const struct fitted_args *args) {
 struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
-    /* A cluster's CTAs of the same part form sharing_fitted lines of sharing_side. Those of a line
+    /* A cluster's CTAs form sharing_fitted lines of sharing_side. Those of a line
      * share side rows, and those at one place of each line share fitted rows. This CTA's line and
      * place; as bits, the CTAs that it shares with, itself included. */
     int line, place;
@@ -153,7 +140,7 @@ DEVICE struct tile cluster_tile(const struct fitted_args *args, int number) {
     return args->fit.turned ? turned : tile;
 }
 
-/* Finds the tile of the CTA at the work's line and place of a layer's cluster `number`. */
+/* Finds the tile of the CTA at the work's line and place of a part's cluster `number`. */
 DEVICE void find_tile(const struct fitted_args *args, struct work *work, int number, int width) {
     const struct tile tile = cluster_tile(args, number);
     work->side = (tile.m * args->fit.sharing_fitted + work->line) * args->fit.rows;
@@ -163,12 +150,12 @@ DEVICE void find_tile(const struct fitted_args *args, struct work *work, int num
 /* The line and the place of the CTA with this rank in its cluster, and with whom it shares. Numbers
  * of CTAs that share are powers of two. */
 DEVICE void find_place(const struct fitted_args *args, struct work *work, int rank) {
-    const int in_line = args->fit.sharing_side, first_of_part = rank & ~(cluster_size(args) - 1);
+    const int in_line = args->fit.sharing_side;
     work->place = rank & (in_line - 1);
     work->with_side = ((1 << in_line) - 1) << (rank - work->place);
     work->with_fitted = 0;
     NO_UNROLL for (int line = 0; line < args->fit.sharing_fitted; ++line) {
-        const int first = first_of_part + line * in_line;
+        const int first = line * in_line;
         if (first == rank - work->place) work->line = line;
         work->with_fitted |= 1 << (first + work->place);
     }
@@ -181,14 +168,11 @@ DEVICE struct work work_of(const struct fitted_args *args, int width) {
     int cluster = blockIdx.x;
     if (args->fit.cluster.number > 1) {
         cluster = divided_by(blockIdx.x, args->fit.cluster);
-        const int rank = blockIdx.x - cluster * (int)args->fit.cluster.number;
-        find_place(args, &work, rank);
-        work.part = divided_by(rank, args->fit.sharing);
+        find_place(args, &work, blockIdx.x - cluster * (int)args->fit.cluster.number);
     }
     if (args->fit.splits > 1) {
-        const int layer = divided_by(cluster, args->fit.layer);
-        cluster -= layer * (int)args->fit.layer.number;
-        work.part += layer * args->fit.splits_in_cluster;
+        work.part = divided_by(cluster, args->fit.layer);
+        cluster -= work.part * (int)args->fit.layer.number;
         work.k_tiles += work.part < args->fit.longer_parts;
     }
     find_tile(args, &work, cluster, width);
@@ -244,20 +228,20 @@ DEVICE void producer(struct smem *shared, const struct fitted_args *args, struct
     }
 }
 
-/* The producer of a launch that began early. One thread. */
-DEVICE void producer_after_wait(struct smem *shared, const struct fitted_args *args,
-                                struct work work, int width, struct pipeline_state *state,
-                                bool alone) {
-    const int ahead = EARLY == 2 ? args->fit.stages : 0; /* k-tiles: none, unless B may be loaded */
+/* Loads B for the k-tiles that may be loaded ahead, waits for the kernels ahead on the stream, and
+ * loads A for the same k-tiles, all of which have a stage. Returns their number. One thread. */
+DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct work work, int width,
+                 struct pipeline_state *state, bool alone) {
+    const int ahead = args->fit.ahead;
     struct pipeline_state first = *state;
-    producer(shared, args, work, width, &first, 0, ahead, alone, LOADS_B);
+    if (ahead > 0) producer(shared, args, work, width, &first, 0, ahead, alone, LOADS_B);
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
      * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
-     * wait for the full barrier. griddepcontrol.wait */
+     * wait for the full barrier. Passes at once if the launch was in order. griddepcontrol.wait */
     griddepcontrol_wait();
-    producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
-    producer(shared, args, work, width, state, ahead, work.k_tiles, alone, LOADS_BOTH);
+    if (ahead > 0) producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
+    return ahead;
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. `side`
@@ -295,46 +279,43 @@ DEVICE void release_stage(struct smem *shared, const struct fitted_args *args, s
 /* ---- the sums of the other parts ---- */
 
 /* Does the second kernel add up the tiles? Any thread, and the host. */
-#define added_apart(args, width)                                                                   \
-    fit_added_apart(SLABS, width, (args)->fit.layers, (args)->fit.splits_in_cluster)
+#define added_apart(args, width) fit_added_apart(SLABS, width, (args)->fit.splits)
 
-/* The number of the tile of a CTA with this layer, or of its share of a tile, for the sums and the
- * counter. A layer is a part, or what a cluster adds up of its parts. */
-DEVICE int number_of(const struct fitted_args *args, int layer) {
-    const int ctas = cluster_size(args) * args->fit.splits_in_cluster; /* of a cluster */
-    return blockIdx.x - layer * args->gemm.tiles_m * args->gemm.tiles_n * ctas;
+/* The number of the CTA's tile, for the sums and the counter. */
+DEVICE int number_of(const struct fitted_args *args, int part) {
+    return blockIdx.x - part * args->gemm.tiles_m * args->gemm.tiles_n * cluster_size(args);
 }
 
-/* This thread's sums of a layer, of `chunks` chunks: [tile or share][layer][chunk][thread], so that
- * a warp moves 512 consecutive bytes. */
-DEVICE struct b128 *sums_of(const struct fitted_args *args, int number, int layer, int chunks) {
+/* This thread's sums of a part: [tile][part][chunk][thread], so that a warp moves 512 consecutive
+ * bytes. */
+DEVICE struct b128 *sums_of(const struct fitted_args *args, int number, int part, int width) {
     return (struct b128 *)args->gemm.workspace + threadIdx.x +
-           ((int64_t)number * args->fit.layers + layer) * chunks * CONSUMER_THREADS;
+           ((int64_t)number * args->fit.splits + part) * (width / 8) * CONSUMER_THREADS;
 }
 
-/* Counts this CTA's layer of its tile, or of its share of one, which it has stored. Is it the last
- * one? Then the sums of all layers may be read. All consumer threads. */
-DEVICE bool count_layer(struct smem *shared, const struct fitted_args *args, int number) {
+/* Counts this CTA's part of its tile, which it has stored. Is it the last one? Then the sums of all
+ * parts may be read. All consumer threads. */
+DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, int number) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
         uint32_t *counter = &args->gemm.tile_counter[number];
-        /* Releases these sums, and acquires those of the layers counted before.
+        /* Releases these sums, and acquires those of the parts counted before.
          * atom.acq_rel.gpu */
         const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
         st_shared_b32(&shared->arrived, arrived);
-        if (arrived == (uint32_t)args->fit.layers - 1)
+        if (arrived == (uint32_t)args->fit.splits - 1)
             st_global_relaxed(counter, 0, SCOPE_GPU); /* for the next launch */
     }
     /* Every thread's loads come after the count. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
-    return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.layers - 1;
+    return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.splits - 1;
 }
 
 /* Stores this part's sums. All consumer threads. */
 DEVICE void leave_sums(const struct fitted_args *args, struct work work, int width,
                        const float *acc) {
-    struct b128 *to = sums_of(args, number_of(args, work.part), work.part, width / 8);
+    struct b128 *to = sums_of(args, number_of(args, work.part), work.part, width);
     UNROLL for (int i = 0; i < width / 8; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
@@ -349,16 +330,16 @@ DEVICE void add_parts(const struct fitted_args *args, struct work work, int widt
     const int chunks = width / 8, group = chunks < FLIGHT ? chunks : FLIGHT;
     const int parts = FLIGHT / group; /* at once */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0;
-    NO_UNROLL for (int part = 0; part < args->fit.layers; part += parts) {
-        const struct b128 *from = sums_of(args, number_of(args, work.part), part, chunks);
+    NO_UNROLL for (int part = 0; part < args->fit.splits; part += parts) {
+        const struct b128 *from = sums_of(args, number_of(args, work.part), part, width);
         UNROLL for (int first = 0; first < chunks; first += group) {
             struct b128 sums[FLIGHT];
             UNROLL for (int i = 0; i < parts * group; ++i)
-                if (part + i / group < args->fit.layers && first + i % group < chunks)
+                if (part + i / group < args->fit.splits && first + i % group < chunks)
                     sums[i] = ld_global_b128(
                         &from[(i / group * chunks + first + i % group) * CONSUMER_THREADS]);
             UNROLL for (int i = 0; i < parts * group; ++i) {
-                if (part + i / group >= args->fit.layers || first + i % group >= chunks) continue;
+                if (part + i / group >= args->fit.splits || first + i % group >= chunks) continue;
                 float addend[4];
                 memcpy(addend, &sums[i], sizeof addend);
                 UNROLL for (int j = 0; j < 4; ++j) acc[4 * (first + i % group) + j] += addend[j];
@@ -404,15 +385,14 @@ DEVICE void stage_rows(element_t *staging, bool transposed, int width, const flo
         stage_columns(&to[j * step], transposed, &acc[4 * j], j + 1 < width / 8);
 }
 
-/* Copies the staged rows that lie in D to D, 16 bytes per thread at a time: `width` columns of the
- * tile, or in D transposed rows, from `from` on. One warpgroup. */
+/* Copies the staged rows that lie in D to D, 16 bytes per thread at a time. One warpgroup. */
 DEVICE void copy_rows(const element_t *staging, const struct fitted_args *args, struct work work,
-                      int slab, int from, int width, bool transposed) {
+                      int slab, int width, bool transposed) {
     const int side = work.side + slab * 64, pitch = fit_staging_pitch(width, transposed);
     const int rows = transposed ? width : 64;
     const int chunks = (transposed ? 64 : width) / 8;
-    const int first_row = transposed ? work.fitted + from : side;
-    const int first_column = transposed ? side : work.fitted + from;
+    const int first_row = transposed ? work.fitted : side;
+    const int first_column = transposed ? side : work.fitted;
     const int side_end = work.side + args->fit.rows; /* the next tile's first row */
     const int first = threadIdx.x % 128;
     /* A division for each step would take longer than the copy, if `width` is no constant. */
@@ -431,150 +411,6 @@ DEVICE void copy_rows(const element_t *staging, const struct fitted_args *args, 
                 st_global_element(&d[j], j % 2 ? second_of_pair(chunk.word[j / 2])
                                                : first_of_pair(chunk.word[j / 2]));
     }
-}
-
-/* ---- the sums of a cluster ---- */
-
-/* What a CTA adds of its tile: its share of the columns, from `pair` up to `end`, in pairs of
- * chunks, which are 16 columns. The last pair may be one chunk. The CTAs of a tile have different
- * parts; the share has the number of the CTA's part among them. */
-struct share {
-    int number, pair, end;
-    int pairs;      /* of each share but the last ones, which may have fewer */
-    int layer;      /* the cluster's */
-    int first_rank; /* of the CTA with the tile's first part; the others follow at a distance */
-};
-
-/* Computed after the main loop, which has no registers for it. */
-DEVICE struct share share_of(const struct fitted_args *args, struct work work, int width) {
-    const int pairs = (width / 8 + 1) / 2, parts = args->fit.splits_in_cluster;
-    struct share share;
-    share.pairs = fit_share(width, parts);
-    share.layer = work.part / parts;
-    share.number = work.part - share.layer * parts;
-    share.pair = share.number * share.pairs;
-    share.end = share.pair + share.pairs < pairs ? share.pair + share.pairs : pairs;
-    share.first_rank = cluster_rank() - share.number * cluster_size(args);
-    return share;
-}
-
-/* Columns of a share; 0 if the tile has too few for this CTA. */
-DEVICE int share_width(struct share share, int width) {
-    const int columns = (share.end * 16 < width ? share.end * 16 : width) - share.pair * 16;
-    return columns > 0 ? columns : 0;
-}
-
-/* Adds the first `count` of FLIGHT / 2 sums of a pair, each of two chunks. */
-DEVICE void add_sums(float *total, const struct b128 *sums, int count, bool both) {
-    UNROLL for (int i = 0; i < FLIGHT; ++i) {
-        if (i / 2 >= count || (i % 2 && !both)) continue;
-        float addend[4];
-        memcpy(addend, &sums[i], sizeof addend);
-        UNROLL for (int j = 0; j < 4; ++j) total[i % 2 * 4 + j] += addend[j];
-    }
-}
-
-/* Adds up a pair of chunks over the parts of the cluster. The order begins with this CTA's own part
- * and goes round, so that the CTAs do not all read the same memory at once. A share always belongs
- * to the same part, so the result has the same bits in every run. `sums`: this thread's of the
- * pair's first chunk. */
-DEVICE void add_cluster(const struct fitted_args *args, struct share share, const struct b128 *sums,
-                        bool both, float *total) {
-    const int parts = args->fit.splits_in_cluster, size = cluster_size(args);
-    UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
-    NO_UNROLL for (int first = 0; first < parts; first += FLIGHT / 2) {
-        struct b128 flight[FLIGHT];
-        UNROLL for (int i = 0; i < FLIGHT; ++i) {
-            if (first + i / 2 >= parts || (i % 2 && !both)) continue;
-            int part = share.number + first + i / 2;
-            if (part >= parts) part -= parts;
-            flight[i] = ld_shared_cluster_b128(&sums[i % 2 * CONSUMER_THREADS],
-                                               share.first_rank + part * size);
-        }
-        add_sums(total, flight, parts - first, both);
-    }
-}
-
-/* Adds up pair number `pair` of a share over the layers, in their order. */
-DEVICE void add_layers(const struct fitted_args *args, struct share share, int pair, bool both,
-                       float *total) {
-    const int chunks = 2 * share.pairs, number = number_of(args, share.layer);
-    UNROLL for (int i = 0; i < 8; ++i) total[i] = 0;
-    NO_UNROLL for (int first = 0; first < args->fit.layers; first += FLIGHT / 2) {
-        const struct b128 *from =
-            sums_of(args, number, first, chunks) + 2 * pair * CONSUMER_THREADS;
-        struct b128 flight[FLIGHT];
-        UNROLL for (int i = 0; i < FLIGHT; ++i)
-            if (first + i / 2 < args->fit.layers && (i % 2 == 0 || both))
-                flight[i] = ld_global_b128(&from[(i / 2 * chunks + i % 2) * CONSUMER_THREADS]);
-        add_sums(total, flight, args->fit.layers - first, both);
-    }
-}
-
-/* Adds up this CTA's share of the tile over the parts of the cluster. If the tile has one layer,
- * the share is complete and staged; otherwise the sums become this cluster's layer. All consumer
- * threads. */
-DEVICE void add_share(const struct fitted_args *args, struct share share, int width,
-                      const struct b128 *sums, element_t *to, int step) {
-    struct b128 *layer =
-        sums_of(args, number_of(args, share.layer), share.layer, 2 * share.pairs);
-    NO_UNROLL for (int pair = 0; share.pair + pair < share.end; ++pair) {
-        const int chunk = 2 * (share.pair + pair);
-        const bool both = chunk + 1 < width / 8;
-        float total[8];
-        add_cluster(args, share, &sums[chunk * CONSUMER_THREADS], both, total);
-        if (args->fit.layers == 1) {
-            stage_columns(&to[pair * step], args->fit.transposed, total, true);
-            continue;
-        }
-        UNROLL for (int i = 0; i < 2; ++i) {
-            struct b128 chunk_sums;
-            memcpy(&chunk_sums, &total[4 * i], sizeof chunk_sums);
-            if (i == 0 || both)
-                st_global_b128(&layer[(2 * pair + i) * CONSUMER_THREADS], chunk_sums);
-        }
-    }
-}
-
-/* Stores this CTA's share of the tile in D, if its layer is the last to be complete. All consumer
- * threads. */
-DEVICE void store_share(struct smem *shared, const struct fitted_args *args, struct work work,
-                        int slab, int width, const float *acc) {
-    struct b128 *sums = (struct b128 *)(void *)shared->memory + threadIdx.x; /* [chunk][thread] */
-    UNROLL for (int i = 0; i < width / 8; ++i) {
-        struct b128 chunk;
-        memcpy(&chunk, &acc[4 * i], sizeof chunk);
-        st_shared_b128(&sums[i * CONSUMER_THREADS], chunk);
-    }
-    /* The sums of all parts of the cluster are complete. Threads that have ended, such as the
-     * producers', count as arrived. barrier.cluster */
-    cluster_sync();
-    const bool transposed = args->fit.transposed;
-    const struct share share = share_of(args, work, width);
-    const int columns = share_width(share, width), first = share.pair * 16;
-    element_t *staging = shared->memory + (SUMS + slab * STAGED_SHARE) * 8;
-    element_t *to = staged_at(staging, transposed, columns);
-    const int step = 2 * staged_step(transposed, columns);
-    add_share(args, share, width, sums, to, step);
-    /* This thread has read what it needs from the other CTAs. barrier.cluster.arrive */
-    cluster_arrive();
-    bool stores = columns > 0;
-    if (stores && args->fit.layers > 1) {
-        stores = count_layer(shared, args, number_of(args, share.layer));
-        NO_UNROLL for (int pair = 0; stores && share.pair + pair < share.end; ++pair) {
-            float total[8];
-            add_layers(args, share, pair, 2 * (share.pair + pair) + 1 < width / 8, total);
-            stage_columns(&to[pair * step], transposed, total, true);
-        }
-    }
-    if (stores) {
-        /* The warpgroup's rows are staged before other threads read them. bar.sync */
-        named_barrier_sync(2 + slab, 128);
-        if (transposed) copy_rows(staging, args, work, slab, first, columns, true);
-        else copy_rows(staging, args, work, slab, first, columns, false);
-    }
-    /* No CTA ends while another one may still read its sums. barrier.cluster.wait */
-    cluster_wait();
 }
 
 /* ---- the GEMM ---- */
@@ -599,8 +435,7 @@ DEVICE void clear_rows(struct smem *shared, const struct fitted_args *args, int 
 }
 
 /* Multiplies this CTA's k-tiles into 64 rows of the tile. Stores the tile, if this is its last part
- * to be complete; of a tile that its cluster adds up, the CTA's share. `width` is a constant. One
- * warpgroup. */
+ * to be complete. `width` is a constant. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct work work,
                      int slab, int width) {
     float acc[WIDEST / 2]; /* of which the width takes half */
@@ -639,14 +474,10 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     /* No wgmma of this CTA still reads the ring, and no load to it is under way: all have been
      * waited for. So the ring may be overwritten. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
-    if (args->fit.splits_in_cluster > 1) {
-        store_share(shared, args, work, slab, width, acc);
-        return;
-    }
     if (args->fit.splits > 1) {
         leave_sums(args, work, width, acc);
         if (added_apart(args, width)) return;
-        if (!count_layer(shared, args, number_of(args, work.part))) return;
+        if (!count_part(shared, args, number_of(args, work.part))) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;
@@ -654,8 +485,8 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     stage_rows(staging, transposed, width, acc);
     /* The warpgroup's rows are staged before other threads read them. bar.sync */
     named_barrier_sync(2 + slab, 128);
-    if (transposed) copy_rows(staging, args, work, slab, 0, width, true);
-    else copy_rows(staging, args, work, slab, 0, width, false);
+    if (transposed) copy_rows(staging, args, work, slab, width, true);
+    else copy_rows(staging, args, work, slab, width, false);
 }
 
 /* The barriers are initialized before any thread of the cluster uses one; nothing else is to be
@@ -682,7 +513,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         ring_is_ready(alone);
         /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is
          * room. griddepcontrol.launch_dependents */
-        if (EARLY || added_apart(args, width)) griddepcontrol_launch_dependents();
+        griddepcontrol_launch_dependents();
         const struct work work = work_of(args, width);
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
@@ -693,16 +524,18 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         if (loads) tma_prefetch_map(&args->gemm.map_b);
         const struct work work = work_of(args, width);
         ring_is_ready(alone);
-        const int first = SLABS > 1 && !EARLY && alone ? FIRST_LOADS : 0;
-        if (loads && first > 0)
-            producer(shared, args, work, width, &state, 0, first, true, LOADS_BOTH);
+        /* The first loads come before the exchange of registers. Of a cluster they wait for more. */
+        int item = 0;
+        if (loads) item = begin(shared, args, work, width, &state, alone);
+        if (loads && alone && SLABS > 1 && item < FIRST_LOADS) {
+            producer(shared, args, work, width, &state, item, FIRST_LOADS, true, LOADS_BOTH);
+            item = FIRST_LOADS;
+        }
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads && EARLY && alone) producer_after_wait(shared, args, work, width, &state, true);
-        else if (loads && EARLY) producer_after_wait(shared, args, work, width, &state, false);
-        else if (loads && alone)
-            producer(shared, args, work, width, &state, first, work.k_tiles, true, LOADS_BOTH);
+        if (loads && alone)
+            producer(shared, args, work, width, &state, item, work.k_tiles, true, LOADS_BOTH);
         else if (loads)
-            producer(shared, args, work, width, &state, 0, work.k_tiles, false, LOADS_BOTH);
+            producer(shared, args, work, width, &state, item, work.k_tiles, false, LOADS_BOTH);
     }
 }
 
@@ -735,29 +568,30 @@ DEVICE void store_sums(const struct fitted_args *args, struct work work, int chu
     }
 }
 
-/* Adds up the layers of every tile, in their order, and stores D, where a tile has more than
+/* Adds up the parts of every tile, in their order, and stores D, where a tile has more than
  * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. It begins while the
  * GEMM's last CTAs are still at work. */
 KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
-    const int chunks = args.fit.width / 8, size = cluster_size(&args), layers = args.fit.layers;
+    const int chunks = args.fit.width / 8, size = cluster_size(&args), parts = args.fit.splits;
     const int number = blockIdx.x / chunks, chunk = blockIdx.x - number * chunks;
     const int rank = number % size;
     struct work work = {0};
     work.line = rank / args.fit.sharing_side;
     work.place = rank % args.fit.sharing_side;
     find_tile(&args, &work, number / size, args.fit.width);
-    if (EARLY) griddepcontrol_launch_dependents();
+    griddepcontrol_launch_dependents();
     /* The GEMM is complete, and with it all sums. griddepcontrol.wait */
     griddepcontrol_wait();
     float total[4] = {0};
-    NO_UNROLL for (int first = 0; first < layers; first += FLIGHT) {
-        const struct b128 *from = sums_of(&args, number, first, chunks) + chunk * CONSUMER_THREADS;
-        const int layer = chunks * CONSUMER_THREADS;
+    NO_UNROLL for (int first = 0; first < parts; first += FLIGHT) {
+        const struct b128 *from =
+            sums_of(&args, number, first, args.fit.width) + chunk * CONSUMER_THREADS;
+        const int part = chunks * CONSUMER_THREADS; /* to the next one */
         struct b128 flight[FLIGHT];
         UNROLL for (int i = 0; i < FLIGHT; ++i)
-            if (first + i < layers) flight[i] = ld_global_b128(&from[i * layer]);
+            if (first + i < parts) flight[i] = ld_global_b128(&from[i * part]);
         UNROLL for (int i = 0; i < FLIGHT; ++i) {
-            if (first + i >= layers) continue;
+            if (first + i >= parts) continue;
             float addend[4];
             memcpy(addend, &flight[i], sizeof addend);
             UNROLL for (int j = 0; j < 4; ++j) total[j] += addend[j];
@@ -794,15 +628,13 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(gemm->tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
-    args.fit.splits_in_cluster = fit.splits_in_cluster;
-    args.fit.layers = fit.splits / fit.splits_in_cluster;
+    args.fit.ahead = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
     args.fit.transposed = fit.transposed;
     const int size = fit.sharing_side * fit.sharing_fitted;
     args.fit.turned = gemm->tiles_m > gemm->tiles_n;
     args.fit.order = args.fit.turned ? tile_order_of(gemm->tiles_n, gemm->tiles_m)
                                      : tile_order_of(gemm->tiles_m, gemm->tiles_n);
-    args.fit.cluster = divisor_of((uint32_t)(size * fit.splits_in_cluster));
-    args.fit.sharing = divisor_of((uint32_t)size);
+    args.fit.cluster = divisor_of((uint32_t)size);
     args.fit.layer = divisor_of((uint32_t)(gemm->tiles_m * gemm->tiles_n));
     args.fit.k_tiles = gemm->tiles_k / fit.splits;
     args.fit.longer_parts = gemm->tiles_k % fit.splits;
@@ -814,8 +646,8 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     const int tiles = (int)fit_tiles(p, SLABS, &fit);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles * fit.splits, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
-    launch.cluster = fit.sharing_side * fit.sharing_fitted * fit.splits_in_cluster;
-    launch.early = EARLY == 2 ? GEMM_EARLY_B : EARLY ? GEMM_EARLY : GEMM_IN_ORDER;
+    launch.cluster = fit.sharing_side * fit.sharing_fitted;
+    launch.early = p->early;
     const enum gemm_status status = gemm_launch_kernel(&launch, &args);
     return status || !added_apart(&args, fit.width) ? status
                                                      : launch_add_tiles(&args, tiles, stream);
@@ -831,30 +663,20 @@ static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream)
 
 static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
-    const int layers = fit.splits / fit.splits_in_cluster;
-    if (layers == 1) return 0;
-    const int parts = fit.splits_in_cluster; /* and as many shares of a tile */
-    const int columns = parts > 1 ? fit_share(fit.width, parts) * 16 * parts : fit.width;
-    return (size_t)fit_tiles(p, SLABS, &fit) * layers * ROWS * columns * sizeof(float);
+    if (fit.splits == 1) return 0;
+    return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
 }
-
-#define TECHNIQUE                                                                                  \
-    (EARLY == 2            ? "fitted tiles; B is loaded before the kernel ahead has ended"         \
-     : EARLY               ? "fitted tiles; the launch begins before the kernel ahead has ended"   \
-     : FIT_LAST_ADDS == 0  ? "fitted tiles; parts of k are always added up by a second kernel"     \
-     : FIT_IN_CLUSTER == 1 ? "fitted tiles; no cluster adds up parts of k"                         \
-                           : "a tile as wide as the launch chooses, so that the tiles fill the SMs")
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
  * added, does not, and needs neither a workspace nor counters. The launch sets the function and the
  * cluster. */
 #define RECORD(uses_workspace, uses_counters, launch_function)                                     \
-    .name = "10_stream_k", .variant = GEMM_VARIANT,                                                \
-    .technique = TECHNIQUE,                                                                        \
+    .name = "hopper_gemm", .variant = GEMM_VARIANT,                                                \
+    .technique = "a tile as wide as the launch chooses, so that the tiles fill the SMs",           \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
-    .workspace_bytes = uses_workspace, .counters = uses_counters,
+    .workspace_bytes = uses_workspace, .counters = uses_counters, .earliest = GEMM_EARLY_B,
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)
 #ifdef __cplusplus

@@ -11,14 +11,9 @@
 
 enum {
     BK = COST_BK, /* of a k-tile: rows of 128 bytes */
-    FIT_CLUSTERS = 8, /* sizes of clusters: 1 to 8 */
+    FIT_CLUSTERS = 4, /* CTAs of the largest cluster */
     FIT_MOST_STAGES = 16,
 };
-
-/* The most parts of k that a cluster adds up; 1: all sums go through the workspace. */
-#ifndef FIT_IN_CLUSTER
-#define FIT_IN_CLUSTER FIT_CLUSTERS
-#endif
 
 /* The ring of a CTA. With one consumer, two CTAs share an SM. The barriers take the rest of 227 KB,
  * or of 113. */
@@ -26,7 +21,7 @@ enum {
 
 /* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
  * a thread has at launch. */
-#define FIT_WIDEST(slabs) ((slabs) == 1 ? 176 : (slabs) == 2 ? 256 : (slabs) == 3 ? 200 : 136)
+#define FIT_WIDEST(slabs) ((slabs) == 1 ? 176 : (slabs) == 2 ? 256 : 200)
 
 /* How a problem is cut. */
 struct fit {
@@ -34,7 +29,6 @@ struct fit {
     int sharing_side;   /* CTAs of a cluster that share side rows, along the fitted operand */
     int sharing_fitted; /* CTAs of a cluster that share fitted rows, along the side operand */
     int splits;         /* parts of k */
-    int splits_in_cluster; /* of these, that one cluster adds up */
     bool transposed;    /* the side operand is B, and the product D transposed */
     double cycles; /* predicted, without the launch; infinite: the device cannot run the kernel */
 };
@@ -49,19 +43,12 @@ static inline int fit_stages(int slabs, int width) {
  * has. Host, or any thread. */
 #define fit_staging_pitch(width, transposed) ((transposed) ? 9 : ((width) / 8 + 1) | 1)
 
-/* Of a tile that the `ctas` CTAs of a cluster add up: pairs of chunks, 16 columns, of the share of
- * each. Of the last shares some may have fewer or none. Host, or any thread. */
-#define fit_share(width, ctas) ((((width) / 8 + 1) / 2 + (ctas)-1) / (ctas))
-
 /* The most bytes of sums that the last CTA of a tile adds up. */
-#ifndef FIT_LAST_ADDS
 #define FIT_LAST_ADDS (160 * 1024)
-#endif
 
-/* Does a second kernel add up the layers of the tiles, on all SMs? Host, or any thread. */
-#define fit_added_apart(slabs, width, layers, in_cluster)                                          \
-    ((in_cluster) == 1 && (layers) > 1 &&                                                          \
-     (layers) * ((width) * (slabs) * 64 * (int)sizeof(float)) > FIT_LAST_ADDS)
+/* Does a second kernel add up the parts of the tiles, on all SMs? Host, or any thread. */
+#define fit_added_apart(slabs, width, splits)                                                      \
+    ((splits) > 1 && (splits) * ((width) * (slabs) * 64 * (int)sizeof(float)) > FIT_LAST_ADDS)
 
 /* Clusters along the side operand. */
 static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
@@ -112,7 +99,7 @@ struct fit_search {
 static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
                                 double share) {
     const int slabs = search->slabs, width = fit->width;
-    const bool merged = fit->sharing_side * fit->sharing_fitted * fit->splits_in_cluster == 1;
+    const bool merged = fit->sharing_side * fit->sharing_fitted == 1;
     const double fetch = ((double)width / fit->sharing_fitted + 64.0 * slabs / fit->sharing_side) *
                          (2 * BK * (merged ? search->byte : search->apart));
     /* A stage is loaded again one trip after it is released. */
@@ -121,50 +108,41 @@ static inline double fit_k_tile(const struct fit_search *search, const struct fi
     return cost_most(cost_most(share * work, COST_ISSUE), cost_most(share * fetch, trip));
 }
 
-/* Cycles to store the sums of one layer, and to read them: of a CTA's share of the tile. */
+/* Cycles to store the sums of one part of a tile, and to read them. */
 static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / COST_SUMS_BYTES) / fit->splits_in_cluster;
+    return 64 * search->slabs * fit->width * (4.0 / COST_SUMS_BYTES);
 }
 
-/* Cycles in which the CTAs of a cluster add up their parts. Each of them has a share of the tile in
- * its own shared memory, and reads as much from every other CTA. */
-static inline double fit_cluster_sum(const struct fit_search *search, const struct fit *fit) {
-    const double share = 64 * search->slabs * fit->width * 4.0 / fit->splits_in_cluster;
-    return COST_CLUSTER_SUM + (fit->splits_in_cluster - 1) * share / COST_REMOTE_BYTES;
-}
-
-/* Cycles to add up so many layers of `tiles` tiles: those of a tile's last CTA, or of the second
- * kernel, in which each SM reads as many sums as it has stored. */
-static inline double fit_layer_sums(const struct fit_search *search, const struct fit *fit,
-                                    int layers, double tiles) {
+/* Cycles to add up the parts of `tiles` tiles: those of a tile's last CTA, or of the second kernel,
+ * in which each SM reads as many sums as it has stored. */
+static inline double fit_parts_sum(const struct fit_search *search, const struct fit *fit,
+                                   double tiles) {
     const double sums = fit_sums(search, fit);
-    if (!fit_added_apart(search->slabs, fit->width, layers, fit->splits_in_cluster))
-        return COST_COUNT + layers * sums;
-    const double bytes = tiles * layers * 64 * search->slabs * fit->width * sizeof(float);
+    if (!fit_added_apart(search->slabs, fit->width, fit->splits))
+        return COST_COUNT + fit->splits * sums;
+    const double bytes = tiles * fit->splits * 64 * search->slabs * fit->width * sizeof(float);
     const double beyond_l2 = bytes > COST_SUMS_HELD ? bytes - COST_SUMS_HELD : 0;
     return COST_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
 }
 
 /* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
 static inline void fit_try(struct fit_search *search, struct fit fit, int clusters) {
-    const int in_cluster = fit.splits_in_cluster, layers = fit.splits / in_cluster;
-    const int64_t work = (int64_t)clusters * layers;
+    const int64_t work = (int64_t)clusters * fit.splits;
     const int waves = work <= search->resident
                           ? 1
                           : (int)((work + search->resident - 1) / search->resident);
     const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
     const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
-                         fit.sharing_fitted * in_cluster; /* at once */
+                         fit.sharing_fitted; /* at once */
     const double share = ctas > search->sms ? 2 : 1; /* of an SM */
     const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
-    const double stored = 64 * search->slabs * fit.width * 2.0 / in_cluster; /* bytes of D */
+    const double stored = 64 * search->slabs * fit.width * 2.0; /* bytes of D */
     double tile = COST_TILE + cost_store(stored, share);
     if (fit.sharing_side * fit.sharing_fitted > 1) tile += COST_BARRIERS;
     fit.cycles = cost_most(loop, search->memory) + waves * tile;
-    if (in_cluster > 1) fit.cycles += waves * fit_cluster_sum(search, &fit);
-    if (layers > 1)
-        fit.cycles += fit_layer_sums(search, &fit, layers,
-                                     (double)clusters * fit.sharing_side * fit.sharing_fitted);
+    if (fit.splits > 1)
+        fit.cycles += fit_parts_sum(search, &fit,
+                                    (double)clusters * fit.sharing_side * fit.sharing_fitted);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
 
@@ -174,7 +152,6 @@ enum {
     FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
     FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
     FIT_FEW_TILES = 8,     /* numbers of tiles tried with as many parts as fit */
-    FIT_FEW_LAYERED = 3    /* the same of tiles that clusters add up */
 };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. */
@@ -192,21 +169,20 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
     if (all * size * fit.splits > GEMM_MOST_TILES ||
-        (fit.splits > fit.splits_in_cluster && all * size * fit.splits_in_cluster > GEMM_COUNTERS))
+        (fit.splits > 1 && all * size > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);
 }
 
-/* Layers of a tile, each of fit.splits_in_cluster parts: as many as fit, and, if its last CTA adds
- * them up, as their sums are worth; of them, the fewest that have no more k-tiles each. */
-static inline int fit_layers(const struct fit_search *search, struct fit fit, int most,
-                             bool last_adds) {
-    const int k_tiles = ceil_div(search->k_tiles, fit.splits_in_cluster); /* of a layer's part */
-    if (most > k_tiles / FIT_LEAST_K_TILES) most = k_tiles / FIT_LEAST_K_TILES;
+/* Parts of a tile: as many as fit, and, if its last CTA adds them up, as their sums are worth; of
+ * them, the fewest that have no more k-tiles each. */
+static inline int fit_parts(const struct fit_search *search, struct fit fit, int most,
+                            bool last_adds) {
+    if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
     if (most < 2) return 1;
-    const double worth = k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
+    const double worth = search->k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
     if (last_adds && worth < (double)most * most) most = (int)sqrt(worth);
-    return most < 2 ? 1 : ceil_div(k_tiles, ceil_div(k_tiles, most));
+    return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
 }
 
 /* Tries every number of tiles that may be the best, for clusters of one form and one side, of which
@@ -234,33 +210,10 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
         if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
         fit.width = fit_width(fitted, clusters * line);
         const int most = room / (tiles_side * clusters);
-        fit.splits = fit_layers(search, fit, most, false);
+        fit.splits = fit_parts(search, fit, most, false);
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        fit.splits = fit_layers(search, fit, most, true);
+        fit.splits = fit_parts(search, fit, most, true);
         if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        if (fit.width == 8) return;
-    }
-}
-
-/* Tries to let clusters of fit.splits_in_cluster CTAs add up the parts of their tiles, of which
- * there is room for `room` at once: as many tiles as there is room for; then few tiles, each in
- * several layers. */
-static inline void fit_try_cluster_sum(struct fit_search *search, struct fit fit, int room,
-                                       bool splits) {
-    const struct gemm_problem *p = search->problem;
-    const int slabs = search->slabs, in_cluster = fit.splits_in_cluster;
-    const int fitted = fit.transposed ? p->m : p->n, widest = ceil_div(fitted, FIT_WIDEST(slabs));
-    const int tiles_side = fit_clusters_side(p, slabs, &fit);
-    const int64_t least = (int64_t)tiles_side * widest;
-    if (least > room) return;
-    fit.splits = in_cluster;
-    fit_try_width(search, fit, tiles_side, room / tiles_side);
-    if (!splits) return;
-    for (int tiles = widest; tiles < widest + FIT_FEW_LAYERED; ++tiles) {
-        if ((int64_t)tiles_side * tiles * 2 > room) return;
-        fit.width = fit_width(fitted, tiles);
-        fit.splits = in_cluster * fit_layers(search, fit, room / (tiles_side * tiles), true);
-        if (fit.splits > in_cluster) fit_try_width(search, fit, tiles_side, tiles);
         if (fit.width == 8) return;
     }
 }
@@ -272,7 +225,7 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
                                 1 / cost_l2_bytes(p, rates, true),
                                 1 / cost_l2_bytes(p, rates, false),
                                 1 / (rates.memory * COST_READ_BYTES), cost_memory(p, rates), 0,
-                                {FIT_WIDEST(slabs), 1, 1, 1, 1, false, INFINITY}};
+                                {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
     return search;
 }
 
@@ -287,7 +240,6 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
             .sharing_side = forms[i / 2][0],
             .sharing_fitted = forms[i / 2][1],
             .splits = 1,
-            .splits_in_cluster = 1,
             .transposed = i % 2 != 0,
         };
         const int size = form.sharing_side * form.sharing_fitted;
@@ -295,19 +247,6 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
         /* All that fit, and, if two CTAs share an SM, as many as have one for themselves. */
         for (int room = search.resident; room > 0; room = room > search.sms / size ? room / 2 : 0)
             fit_try_cluster(&search, form, room, question->splits != 0);
-    }
-    /* Clusters that add up their parts share no rows. */
-    for (int i = 2 * 2; i < 2 * (FIT_IN_CLUSTER + 1); ++i) {
-        const struct fit form = {
-            .sharing_side = 1,
-            .sharing_fitted = 1,
-            .splits_in_cluster = i / 2,
-            .transposed = i % 2 != 0,
-        };
-        search.resident = question->resident[i / 2 - 1];
-        for (int room = search.resident; room > 0;
-             room = room > search.sms / form.splits_in_cluster ? room / 2 : 0)
-            fit_try_cluster_sum(&search, form, room, question->splits != 0);
     }
     return search.best;
 }
@@ -320,14 +259,14 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     static __thread struct {
         struct fit_question question;
         struct fit fit;
-    } last[4][2]; /* [slabs - 1][splits] */
+    } last[3][2]; /* [slabs - 1][splits] */
     struct fit_question question;
     memset(&question, 0, sizeof question);
     question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
     question.lda = p->lda, question.ldb = p->ldb, question.ldd = p->ldd;
     question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
     question.rates = gemm_device_rates();
-    for (int size = 1; size <= FIT_CLUSTERS && size <= question.sms; ++size) {
+    for (int size = 1; size <= FIT_CLUSTERS && size <= question.sms; size *= 2) {
         struct gemm_launch launch = gemm_launch_of(kernel, size, NULL);
         launch.cluster = size;
         question.resident[size - 1] = gemm_resident_clusters(&launch);

@@ -1,5 +1,5 @@
 /*
- * w4a8_gemm.h: the chapter's kernels as a library: D = A * B with 4-bit weights B and 8-bit
+ * w4a8_gemm.h: the library of beyond/library: D = A * B with 4-bit weights B and 8-bit
  * activations A, on a Hopper GPU. For C and C++.
  *
  *     A  m x k   e4m3 (8 bits: sign, 4 of exponent, 3 of mantissa), row-major, times a scale for

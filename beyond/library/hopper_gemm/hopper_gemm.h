@@ -1,5 +1,5 @@
 /*
- * hopper_gemm.h: the chapter's kernels as a library: D = A * B on a Hopper GPU. For C and C++.
+ * hopper_gemm.h: the library of beyond/library: D = A * B on a Hopper GPU. For C and C++.
  *
  * hopper_gemm() is one call that does everything. A plan does once what depends on the shape, so
  * that a run costs the host little more than the launch itself.

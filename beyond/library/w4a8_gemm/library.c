@@ -1,5 +1,5 @@
 /*
- * library.c: the chapter as a library: weights are prepared, planned products are repeated.
+ * library.c: the library: weights are prepared, planned products are repeated.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,15 +155,19 @@ int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, con
 
 /* ---- plans ---- */
 
-/* Stores the launch of `kernel` in the plan; if that fails, the plan is as before. */
-static bool store_launch(struct w4a8_gemm_plan *plan, const struct gemm_kernel *kernel) {
+/* Stores the kernel's launch in the plan, which begins as early as the kernel allows, but not
+ * before `early`; if that fails, the plan is as before. */
+static bool store_launch(struct w4a8_gemm_plan *plan, enum gemm_early early) {
     struct gemm_plan stored;
-    if (!gemm_plan_store(&stored, kernel, plan->problem) || stored.count != 1) {
-        fprintf(stderr, "w4a8_gemm: there is no plan for the configuration %s\n", kernel->variant);
+    struct gemm_problem problem = plan->problem;
+    problem.early = early < plan->kernel->earliest ? early : plan->kernel->earliest;
+    if (!gemm_plan_store(&stored, plan->kernel, problem) || stored.count != 1) {
+        fprintf(stderr, "w4a8_gemm: there is no plan for the configuration %s\n",
+                plan->kernel->variant);
         return false;
     }
     plan->plan = stored;
-    plan->kernel = kernel;
+    plan->problem = problem;
     return true;
 }
 
@@ -182,8 +186,8 @@ int w4a8_gemm_plan_create(struct w4a8_gemm_plan **result, int m, int n, int k, i
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = problem;
-    plan->selected = kernel;
-    if (!store_launch(plan, kernel)) {
+    plan->kernel = kernel;
+    if (!store_launch(plan, GEMM_IN_ORDER)) {
         free(plan);
         return W4A8_GEMM_FAILED;
     }
@@ -195,8 +199,8 @@ int w4a8_gemm_plan_set_early(struct w4a8_gemm_plan *plan, int early) {
     if (!plan) return bad("plan", 0, "is NULL"), W4A8_GEMM_BAD_ARGUMENT;
     if (early != W4A8_GEMM_IN_ORDER && early != W4A8_GEMM_EARLY)
         return bad("early", early, "must be an enum w4a8_gemm_early"), W4A8_GEMM_BAD_ARGUMENT;
-    const struct gemm_kernel *kernel = early ? w4a8_ahead_form(plan->selected) : plan->selected;
-    return kernel == plan->kernel || store_launch(plan, kernel) ? W4A8_GEMM_OK : W4A8_GEMM_FAILED;
+    return store_launch(plan, early ? GEMM_EARLY_B : GEMM_IN_ORDER) ? W4A8_GEMM_OK
+                                                                    : W4A8_GEMM_FAILED;
 }
 
 int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const void *a,

@@ -1,5 +1,5 @@
 /*
- * library.c: the chapter as a library: plans, and the call without one.
+ * library.c: the library: plans, and the call without one.
  *
  * What depends on shape, type and leading dimensions is done when a plan is made: the selection,
  * the grid, the launch's attributes, the tensor maps except for their addresses. A run copies the
@@ -18,7 +18,6 @@ struct hopper_gemm_plan {
     struct gemm_plan plan;
     struct gemm_problem problem; /* extents and leading dimensions */
     const struct gemm_kernel *kernel;
-    const struct gemm_kernel *selected; /* that one, or the one of which it is an early form */
     size_t workspace_bytes;
     uint32_t *counters; /* NULL: the kernel uses none */
 };
@@ -107,16 +106,19 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 
 /* ---- plans ---- */
 
-/* Stores the launches of this kernel in the plan. False after a message: the plan is as before. */
-static bool store_launches(struct hopper_gemm_plan *plan, const struct gemm_kernel *kernel) {
+/* Stores the launches of the kernel in the plan, which begin as early as the kernel allows, but not
+ * before `early`. False after a message: the plan is as before. */
+static bool store_launches(struct hopper_gemm_plan *plan, enum gemm_early early) {
     struct gemm_plan stored;
-    if (!gemm_plan_store(&stored, kernel, plan->problem)) {
+    struct gemm_problem problem = plan->problem;
+    problem.early = early < plan->kernel->earliest ? early : plan->kernel->earliest;
+    if (!gemm_plan_store(&stored, plan->kernel, problem)) {
         fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
-                kernel->variant);
+                plan->kernel->variant);
         return false;
     }
     plan->plan = stored;
-    plan->kernel = kernel;
+    plan->problem = problem;
     return true;
 }
 
@@ -130,10 +132,10 @@ static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = *problem;
-    plan->selected = kernel;
+    plan->kernel = kernel;
     plan->workspace_bytes = sums_bytes(kernel, problem);
     if ((kernel->counters && !(plan->counters = gemm_counters_make())) ||
-        !store_launches(plan, kernel)) {
+        !store_launches(plan, GEMM_IN_ORDER)) {
         hopper_gemm_plan_destroy(plan);
         return NULL;
     }
@@ -180,9 +182,7 @@ int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
     if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
     if (early < HOPPER_GEMM_IN_ORDER || early > HOPPER_GEMM_EARLY_B)
         return bad("early", early, "must be an enum hopper_gemm_early"), HOPPER_GEMM_BAD_ARGUMENT;
-    const struct gemm_kernel *kernel = early_form(plan->selected, (enum gemm_early)early);
-    return kernel == plan->kernel || store_launches(plan, kernel) ? HOPPER_GEMM_OK
-                                                                  : HOPPER_GEMM_FAILED;
+    return store_launches(plan, (enum gemm_early)early) ? HOPPER_GEMM_OK : HOPPER_GEMM_FAILED;
 }
 
 void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {

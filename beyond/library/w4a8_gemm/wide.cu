@@ -1,5 +1,5 @@
 /*
- * 12_w4a8, wide.cu: many rows of A, where the Tensor Core sets the speed.
+ * w4a8_gemm, wide.cu: many rows of A, where the Tensor Core sets the speed.
  *
  * The idea: with hundreds of rows each weight is used hundreds of times, so this is 11's kernel.cu:
  * persistent CTAs, two consumers whose promotions run under each other's multiplications, and two
@@ -97,7 +97,7 @@ DEVICE void store_slab(struct smem *shared, const struct gemm_scaled_args *args,
     const int column = tile.n * BN + (consumer * SLABS + slab) * 64;
     UNROLL for (int i = 0; i < BM / 64; ++i)
         transposed_store(shared->d[consumer][i % BUFFERS], args, tile.m * BM + i * 64, column,
-                         &sum[i * 32], UNIT, 1 + consumer);
+                         &sum[i * 32], W4_UNIT, 1 + consumer);
     UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;
 }
 
@@ -207,7 +207,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .name = "w4a8_gemm", .variant = GEMM_VARIANT,
     .technique = "many rows: persistent clusters, conversion under the other warpgroup",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),

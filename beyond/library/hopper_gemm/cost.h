@@ -47,8 +47,6 @@ enum {
     COST_PARTIAL = 41,       /* percent by which D takes longer, if a row begins inside a sector */
     COST_COUNT = 3230,       /* sums are stored, counted, and found to be there */
     COST_SUMS_BYTES = 37,    /* of sums, to the workspace and back */
-    COST_CLUSTER_SUM = 4100, /* a cluster's sums: two barriers, and the cluster's launch */
-    COST_REMOTE_BYTES = 10,  /* of sums, from other CTAs of the cluster */
     COST_SECOND_KERNEL = 9400, /* from the GEMM's end to that of the kernel that adds its sums */
     COST_SUMS_HELD = 32000000, /* bytes of sums that the L2 holds beside the operands */
 };
