@@ -59,14 +59,14 @@ DEVICE void clear_rows(struct tiles *tiles, int first) {
     fence_proxy_async();
 }
 
-/* Issues acc += a * b for a k-tile: 64 x BN x 16 at a time, four steps along k. Rows of a tile
+/* Issues acc += a * b for a k-tile: 64 x 128 x 16 at a time, four steps along k. Rows of a tile
  * are 128 bytes; eight make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
 DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, bool accumulate) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
     const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
     UNROLL for (int step = 0; step < BK / 16; ++step) {
         const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
-        wgmma_m64nNk16(BN, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
+        wgmma_m64nNk16(128, acc, a_tile + along_k, b_tile + along_k, accumulate || step > 0);
     }
 }
 

@@ -2,17 +2,12 @@
 # sections.sh: the sections of record.sh (common/tools/record) that are about part two alone. It reads
 # this file; what it says about sections holds here, too.
 #
-#   split_k           30 s   10's ways of splitting k where k is long, beside 08 unsplit
-#   ablation          20 s   10's configurations at 4096^3 and 8192x8192x512
-#   early             60 s   10's fitted kernels launched in order and early, on 1 to 128 rows
-#   suite             95 s   10 on 28 shapes in bf16, burst
-#   suite_fp16        95 s   the same in fp16
-#   suite_sustained  110 s   a third of them under sustained load
-#   rivals            90 s   10 beside all that computes the same: the libraries with and without sums
-#                            rounded to 16 bits, and, in a build with their checkouts, CUTLASS and
-#                            DeepGEMM
-#   drawn            480 s   10 on 120 shapes drawn by the seed SEED, which has to be set: choose it
-#                            when the selection does not change any more
+#   stream_k          60 s   10's kernels beside 08, 09 and the library where the last wave is short, where
+#                            D has few tiles, and with few rows
+#   suite             95 s   the library on 28 shapes in bf16, burst
+#   drawn            480 s   the library on 120 shapes drawn by the seed SEED, which has to be set: choose
+#                            it when the selection does not change any more
+#   early             30 s   the library on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; of this and the next three, BASELINES may name more
 #                            than the libraries: libraries,rivals
@@ -21,16 +16,14 @@
 #   fp8_sustained    110 s   the five shapes under sustained load
 #   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
-#   w4a8_early        45 s   12's kernels for few rows launched in order and early, with what reading
-#                            the weights takes in both
+#   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
+#                            the weights takes in both; BASELINES may add rivals to ceilings
 #   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
 #                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
 #                            alone, on each; BASELINES=nccl in a build with -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timelines on two GPUs with their link, as figures and as traces
-#   library           30 s   10 as a library: streams, graphs, threads, every visible device, a reset;
-#                            what a call costs the host, beside cuBLAS
-#   waves              5 s   the last round of 10's coop256 and stream256, when each SM multiplies;
-#                            wants Python
+#   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
+#                            call costs the host, beside cuBLAS
 
 # Layers whose weights are quantized, as n x k, and the numbers of tokens that they are run with.
 layers='
@@ -57,27 +50,16 @@ layer_shapes() {
         <<<"$layers"
 }
 
-section_split_k() {
-    begin h200-split-k.jsonl
-    rows h200-split-k.jsonl "$compare" --iters 3 \
-        --kernels 8:persistent,10:split_reduce,10,10:deep_64x128,10:deep_128x128 \
-        --shapes 256x256x16384,512x512x8192,128x4096x4096,256x256x65536,512x512x65536
-}
-
-section_ablation() {
-    begin h200-ablation.jsonl
-    rows h200-ablation.jsonl "$compare" --shapes 4096,8192x8192x512 --iters 3 --kernels \
-        10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128,10:pp128_cluster
-}
-
-# In a graph launches of one form follow one another, each on other matrices of the rotation.
-section_early() {
-    local forms=10:fitted1,10:fitted1_early,10:fitted1_ahead
-    local shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096,128x4096x4096
-    shapes=$shapes,8x5120x5120,16x7168x2048,64x7168x2048,128x7168x2048,16x14336x4096,64x14336x4096
-    begin h200-early.jsonl
-    rows h200-early.jsonl "$compare" --shapes $shapes --iters 3 \
-        --kernels $forms,10:fitted2,10:fitted2_early,10:fitted2_ahead,10
+# Short last waves, or none; few tiles and a long k; few rows.
+waves=8192,4096,2816x2304x4096,5000,7616x3056x14976,1536
+few_tiles=256x256x16384,512x512x8192,128x4096x4096,512x512x65536
+few_rows=1x4096x4096,16x4096x4096,16x14336x4096,64x7168x2048
+section_stream_k() {
+    begin h200-stream-k.jsonl
+    rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $waves \
+        --kernels 8:persistent,9,10,hopper_gemm
+    rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $few_tiles,$few_rows \
+        --kernels 8:persistent,10,10:whole,10:split_k,10:split_reduce,hopper_gemm
 }
 
 # Squares; the projections of a 7 B and a 70 B transformer at several token counts; tall, wide, deep;
@@ -88,22 +70,10 @@ suite=$suite,2048x4096x11008,8192x12288x4096
 suite=$suite,16x57344x8192,64x8192x28672,128x10240x8192,512x10240x8192,2048x57344x8192
 suite=$suite,8192x10240x8192,32768x512x1024,512x32768x1024,256x256x65536,512x512x65536
 suite=$suite,4095x4097x4104,8191,1000x3000x5000,8192x8192x512
-# The third of it that is measured sustained.
-third=2048,4096,8192,128x10240x8192,2048x4096x11008,8192x10240x8192,512x512x65536,8191
-third=$third,8192x8192x512
-
 section_suite() {
     begin h200-suite.jsonl
-    rows h200-suite.jsonl "$compare" --kernels 10,10:tuned --shapes "$suite" --iters 2
-}
-
-# A shape of each class at which the selection of a former commit was slow.
-weak=128x128x32768,768,1536,192x7168x2048,8x5120x5120,96x6144x4096,5000,384x384x8192
-
-section_rivals() {
-    begin h200-rivals.jsonl
-    rows h200-rivals.jsonl "$compare" --kernels 10 --shapes $weak,$third --iters 2 \
-        --baselines libraries,reduced,rivals
+    rows h200-suite.jsonl "$compare" --kernels hopper_gemm,hopper_gemm:tuned --shapes "$suite" \
+        --iters 2
 }
 
 section_drawn() {
@@ -112,19 +82,19 @@ section_drawn() {
         return
     fi
     begin h200-drawn.jsonl
-    rows h200-drawn.jsonl "$compare" --kernels 10,10:tuned --drawn "${SEED:-SEED}" --iters 1
+    rows h200-drawn.jsonl "$compare" --kernels hopper_gemm,hopper_gemm:tuned --iters 1 \
+        --drawn "${SEED:-SEED}"
 }
 
-section_suite_fp16() {
-    begin h200-suite-fp16.jsonl
-    rows h200-suite-fp16.jsonl "$compare" --kernels 10,10:tuned --shapes "$suite" \
-        --iters 2 --dtype fp16
-}
-
-section_suite_sustained() {
-    begin h200-suite-sustained.jsonl
-    rows h200-suite-sustained.jsonl "$compare" --kernels 10,10:tuned --shapes "$third" \
-        --iters 2 --timing sustained
+# In a graph, each launch on other matrices of the rotation than the one ahead.
+section_early() {
+    local when shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096
+    shapes=$shapes,16x7168x2048,64x7168x2048,16x14336x4096,64x14336x4096
+    begin h200-early.jsonl
+    for when in order early early-b order early early-b; do
+        rows h200-early.jsonl "$compare" --shapes $shapes --iters 2 --launch $when \
+            --kernels hopper_gemm,hopper_gemm:fitted1,hopper_gemm:fitted2
+    done
 }
 
 # Training of DeepSeek-V3, a cube, and a layer at decoding.
@@ -196,23 +166,18 @@ section_w4a8() {
     rows h200-w4a8.jsonl "$compare" --dtype bf16 --iters 2 --kernels 10 \
         --shapes $few,$goals,$many --baselines none
 }
-# Of each number of rows the kernels that are selected, their siblings, and their early forms.
-section_w4a8_early() {
-    early() { # kernels shapes
-        rows h200-w4a8-early.jsonl "$compare" --dtype w4a8 --iters 2 --baselines ceilings \
-            --kernels "12,$1" --shapes "$2"
-    }
-    begin h200-w4a8-early.jsonl
-    early 12:teams16,12:teams16_short,12:teams16_ahead,12:quads16_ahead 1x14336x4096,16x14336x4096
-    early 12:quads16,12:quads16_short,12:quads16_ahead,12:teams16_ahead 16x7168x2048,16x8192x8192
-    early 12:pairs16_two,12:pairs16_two_short,12:pairs16_two_ahead,12:teams16_ahead 16x28672x8192
-    early 12:teams32,12:teams32_short,12:teams32_ahead 32x14336x4096
-    early 12:quads32,12:quads32_ahead 32x8192x8192
-    early 12:pairs48,12:pairs48_short,12:pairs48_ahead 48x14336x4096
-    early 12:halves48,12:halves48_ahead 48x8192x8192
-    early 12:pairs64,12:pairs64_short,12:pairs64_ahead 64x14336x4096
-    early 12:halves64,12:halves64_ahead 64x7168x2048,64x8192x8192
-    early 12:slabs64,12:slabs64_short,12:slabs64_ahead 64x28672x8192,128x14336x4096
+section_w4a8_library() {
+    local when shapes=1x14336x4096,16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192
+    shapes=$shapes,32x14336x4096,32x8192x8192,48x14336x4096,48x8192x8192,64x7168x2048
+    shapes=$shapes,64x14336x4096,64x8192x8192,64x28672x8192,128x14336x4096
+    begin h200-w4a8-library.jsonl
+    rows h200-w4a8-library.jsonl "$compare" --dtype w4a8 --iters 2 --kernels w4a8_gemm \
+        --shapes $shapes,256x14336x4096,512x14336x4096,1024x14336x4096 \
+        --baselines "${BASELINES:-ceilings}"
+    for when in order early-b; do
+        rows h200-w4a8-library.jsonl "$compare" --dtype w4a8 --iters 2 --kernels w4a8_gemm \
+            --shapes $shapes --launch $when --baselines ceilings
+    done
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
@@ -281,25 +246,4 @@ section_library() {
     text library.txt "$gpu/library" reversed
     text library.txt "$gpu/library_w4a8"
     text library.txt "$gpu/host_cost"
-}
-
-# Of 66 clusters of two CTAs 33 have a second pair of tiles.
-section_waves() {
-    local variant file run traces=() sizes='--m 2816 --n 2304 --k 4096'
-    file=$(place h200-waves.txt)
-    begin h200-waves.txt
-    for variant in coop256 stream256; do
-        traces+=("$build/waves-$variant.json")
-        run="$gpu/10_stream_k $sizes --variant $variant --timing none --trace-sms 264"
-        echo "+ $run --trace $build/waves-$variant.json"
-        [ -n "$dry" ] && continue
-        $run --trace "$build/waves-$variant.json"
-        note $? "$run"
-    done
-    echo "+ waves.py --record ${traces[*]}"
-    [ -n "$dry" ] && return
-    { printf '# ' && header "build/gpu/10_stream_k $sizes --variant VARIANT --trace FILE"; } >>"$file"
-    "${WAVES:-beyond/tools/book/waves.py}" --record "${traces[@]}" >>"$file"
-    note $? waves
-    rm -f "${traces[@]}"
 }

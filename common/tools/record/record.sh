@@ -194,12 +194,12 @@ section_sustained() {
     begin h200-sustained.jsonl
     rows h200-sustained.jsonl "$compare" --shapes 8192 --baselines libraries,ceilings \
         --timing both --iters 2 \
-        --kernels "5,6,6:two_warpgroups,7,8:persistent,8,9${beyond:+,10}"
+        --kernels "5,6,6:two_warpgroups,7,8:persistent,8,9${beyond:+,hopper_gemm}"
     rows h200-sustained.jsonl "$compare" --shapes 4096,8192x8192x512 --timing both --iters 2 \
         --kernels 8:persistent,8,9
     [ -z "$beyond" ] || rows h200-sustained.jsonl "$compare" --shapes 8192 \
         --baselines libraries,ceilings --timing both --iters 2 \
-        --kernels 10,10:coop256,10:coop256_alone,10:pp192,10:pp192_cluster,10:pp128
+        --kernels hopper_gemm,hopper_gemm:coop256,hopper_gemm:pp192,hopper_gemm:pp128
 }
 
 section_stages() {
@@ -223,7 +223,7 @@ section_schedules() {
     done
     begin h200-k-sweep.jsonl
     rows h200-k-sweep.jsonl "$compare" --shapes "$shapes,8192,4096" --iters 3 \
-        --kernels "6:two_warpgroups,7,8:persistent,8,9${beyond:+,10:coop256,10:pp192}"
+        --kernels "6:two_warpgroups,7,8:persistent,8,9${beyond:+,hopper_gemm:coop256,hopper_gemm:pp192}"
 }
 
 # Median milliseconds of a chapter in the rows on stdin.
