@@ -9,7 +9,7 @@
  */
 #include "gemm.h"
 #include "building_blocks/cluster_sum.h"
-#include "building_blocks/converted_sums.h"
+#include "building_blocks/chunk_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/element.h"

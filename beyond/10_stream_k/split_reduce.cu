@@ -10,7 +10,7 @@
  * of two cluster barriers.) What it hides: nothing; it puts idle SMs to work.
  */
 #include "gemm.h"
-#include "building_blocks/converted_sums.h"
+#include "building_blocks/chunk_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/element.h"
@@ -30,6 +30,7 @@ enum {
     ROWS = 64, COLUMNS = 32, /* of the epilogue tile that one reduction adds; 128 bytes wide */
     BUFFERS = 2,             /* epilogue tiles of staging per consumer */
     LEAST_K_TILES = 4,       /* of a part: fewer are not worth a reduction */
+    CONVERT_THREADS = 128,   /* of the kernel that converts the sums */
 };
 
 struct smem {
@@ -163,8 +164,42 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         producer(shared, &args, tile, blockIdx.x / tiles);
 }
 
+/* ---- the conversion ---- */
+
+/* The workspace holds m rows of sums, [row][column], whose pitch is a whole number of chunks. */
+#define CHUNKS_OF(n) (((int64_t)(n) + CHUNK - 1) / CHUNK)
+
+/* Converts the sums of the workspace, which are complete because the kernel before has ended. */
+KERNEL(CONVERT_THREADS, 1) convert_sums(KERNEL_ARGS args) {
+    const int64_t chunks = args.m * CHUNKS_OF(args.n), step = (int64_t)gridDim.x * CONVERT_THREADS;
+    int64_t chunk = (int64_t)blockIdx.x * CONVERT_THREADS + threadIdx.x;
+    for (; chunk < chunks; chunk += step) {
+        const int row = chunk / CHUNKS_OF(args.n), column = chunk % CHUNKS_OF(args.n) * CHUNK;
+        const float *from = args.workspace + chunk * CHUNK;
+        const struct b128 halves[2] = {ld_global_b128(from), ld_global_b128(from + 4)};
+        float sum[CHUNK];
+        memcpy(sum, halves, sizeof sum);
+        store_chunk(&args, row, column, sum);
+    }
+}
+
+/* Enqueues the conversion. Host thread. */
+static enum gemm_status launch_convert_sums(const struct gemm_args *args, void *stream) {
+    enum { CTAS_PER_SM = 8 };
+    const int64_t ctas = (args->m * CHUNKS_OF(args->n) + CONVERT_THREADS - 1) / CONVERT_THREADS;
+    const int most = CTAS_PER_SM * gemm_sm_count();
+    const struct gemm_launch launch = {.kernel = (const void *)convert_sums,
+                                       .name = "convert_sums",
+                                       .grid = ctas < most ? (int)ctas : most, .cluster = 1,
+                                       .threads = CONVERT_THREADS, .smem_bytes = 0,
+                                       .stream = stream};
+    return gemm_launch_kernel(&launch, args);
+}
+
+/* ---- the launch ---- */
+
 static size_t workspace_bytes(const struct gemm_problem *problem) {
-    return sums_bytes(problem);
+    return (size_t)problem->m * CHUNKS_OF(problem->n) * CHUNK * sizeof(float);
 }
 
 static enum gemm_status launch(const struct gemm_problem *problem, void *stream) {
