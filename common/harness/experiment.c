@@ -174,7 +174,8 @@ struct gemm_problem experiment_problem(const struct experiment *e, const struct 
                                        int output, int set) {
     struct gemm_problem problem = e->buffers.problems[set];
     problem.d = buffers_output(&e->buffers, output, set);
-    problem.early = experiment_early < kernel->earliest ? experiment_early : kernel->earliest;
+    const enum gemm_early earliest = kernel ? kernel->earliest : GEMM_IN_ORDER;
+    problem.early = experiment_early < earliest ? experiment_early : earliest;
     if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
     return problem;
 }
