@@ -110,6 +110,7 @@ RULES = (
      "The fence comes after the wait, and still before the release."),
 
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
+    (OF_MANY_ROWS, r"tma_load_multicast\(", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"/stream_k\.cu", r"^release_stage", "after the next",
