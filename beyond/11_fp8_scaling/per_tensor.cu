@@ -76,14 +76,15 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int consumer,
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][consumer * 64 * BK], shared->b[state->index],
+             k_tile > 0);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
@@ -101,7 +102,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE float load_scale(const float *scale) { return bits_to_float(ld_global_b32(scale)); }
 
 /* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int half) {
+DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     const float scale = load_scale(args->scales.a) * load_scale(args->scales.b);
     float acc[BN / 2];
@@ -111,9 +112,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, i
          number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(&args->gemm, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, half, acc, 0);
+        issue_k_tile(shared, &state, consumer, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, half, acc, k_tile);
+            issue_k_tile(shared, &state, consumer, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
@@ -123,8 +124,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, i
         wgmma_wait_group(0);
         release_stage(shared, &release);
         UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] *= scale;
-        epilogue_store(shared->d[half], &args->gemm, tile.m * BM + half * 64, tile.n * BN, 64, BN,
-                       acc, 1 + half);
+        epilogue_store(shared->d[consumer], &args->gemm, tile.m * BM + consumer * 64, tile.n * BN,
+                       64, BN, acc, 1 + consumer);
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);

@@ -31,6 +31,7 @@ enum {
     CLUSTER = 2,                                  /* CTAs, side by side */
     CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile, 64 at a time */
     ROWS = BM / CONSUMERS,
+    PARTS = ROWS / 64, /* of a consumer's rows, multiplied one after the other */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(e4m3_t), /* what the TMA delivers for one k-tile */
 };
@@ -109,29 +110,31 @@ DEVICE void load_scales(const struct gemm_scaled_args *args, int row, int column
 DEVICE void consumer(struct smem *shared, const struct gemm_scaled_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4; /* of 64 */
-    float acc[BN / 2], sum[ROWS / 64][BN / 2];
+    float acc[BN / 2], sum[PARTS][BN / 2];
     struct pipeline_state state = {0, 0};
     for (int number = blockIdx.x / CLUSTER; number < args->gemm.items;
          number += gridDim.x / CLUSTER) {
         const struct tile tile = cluster_tile(&args->gemm, number);
         const int first_row = tile.m * BM + consumer * ROWS, first_column = tile.n * BN;
-        UNROLL for (int i = 0; i < ROWS / 64 * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
+        UNROLL for (int i = 0; i < PARTS * BN / 2; ++i) sum[i / (BN / 2)][i % (BN / 2)] = 0;
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             /* All bytes of the k-tile have arrived. mbarrier.try_wait */
             consumer_wait(shared->ring, state);
-            UNROLL for (int half = 0; half < ROWS / 64; ++half) {
-                const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + half * 64) * BK];
+            UNROLL for (int part = 0; part < PARTS; ++part) {
+                const e4m3_t *a = &shared->a[state.index][(consumer * ROWS + part * 64) * BK];
                 float scale[2];
                 /* The promotion's reads of the accumulators come before the multiplications.
                  * wgmma.fence */
                 wgmma_fence();
                 multiply(acc, a, shared->b[state.index]);
+                /* These multiplications are one group, the unit that waits count.
+                 * wgmma.commit_group */
                 wgmma_commit_group();
                 /* The sums of 128 products are complete. wgmma.wait_group */
                 wgmma_wait_group(0);
-                load_scales(args, first_row + half * 64 + row, first_column, k_tile, scale);
+                load_scales(args, first_row + part * 64 + row, first_column, k_tile, scale);
                 /* Adds them to the sums in fp32, times the scales of this thread's two rows. */
-                wgmma_promote(sum[half], acc, scale, BN / 2);
+                wgmma_promote(sum[part], acc, scale, BN / 2);
             }
             /* This warp has read the stage. mbarrier.arrive */
             release_stage(shared, &state);

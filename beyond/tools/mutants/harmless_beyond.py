@@ -2,12 +2,9 @@
 
 from harmless import ANY_ORDER, BOTH_BEFORE, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 
-OF_FEW_ROWS = "11_.*(few_rows|pairs)"
-OF_MANY_ROWS = "11_.*(kernel|whole)"
-BEYOND = r"^beyond/1[03]_|11_.*(per_tensor|pingpong)"
-ORDER_TURN = ("The named barriers hand over the Tensor Core, not data or registers: the other "
-              "consumer issues a little earlier or later. A consumer that waits where it should "
-              "only arrive waits for the other to take its turn, which it does.")
+OF_FEW_ROWS = "11_.*few_rows"
+OF_MANY_ROWS = "11_.*kernel"
+BEYOND = r"^beyond/1[03]_|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
@@ -91,12 +88,12 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^beyond/(?!.*(/stream_k|/per_tensor|/few_rows|11_\w+/pairs)\.cu)",
+    (r"^beyond/(?!.*(/stream_k|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(fitted_tile", "before the previous", LOADS),
-    # few_rows.cu and pairs.cu of chapter 11.
+    # few_rows.cu of chapter 11.
     (OF_FEW_ROWS, r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
      LOADS),
     (OF_FEW_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
@@ -111,10 +108,9 @@ RULES = (
      "The fence comes after the wait for the multiplications, and still before the release."),
     ("11_.*few_rows", r"^wgmma_wait_group", "before the previous",
      "The fence comes after the wait, and still before the release."),
-    ("11_.*/pairs", r"^wgmma_wait_group", "before the previous",
-     "The scales are loaded after the wait, and still before the release."),
 
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_a\[", "(after the next|before the previous)", LOADS),
+    (OF_MANY_ROWS, r"tma_load_multicast\(", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"/stream_k\.cu", r"^release_stage", "after the next",
@@ -123,52 +119,35 @@ RULES = (
     (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("11_.*pingpong",
-     r"^(for \(.*\) )?(mbarrier|pipeline)_init\(", "(after the next|before the previous)",
-     ANY_ORDER),
     ("10_.*kernel", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("10_.*kernel", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
     ("13_.*pingpong", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("1[13]_.*pingpong", "^fence_mbarrier_init", "before the previous",
+    ("13_.*pingpong", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     (r"/pairs\.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("10_.*kernel|1[13]_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("10_.*kernel|13_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("10_.*kernel|1[13]_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("10_.*kernel|13_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
-    ("10_.*kernel|11_.*(per_tensor|pingpong|kernel)|13_",
+    ("10_.*kernel|11_.*per_tensor|13_",
      r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
-    ("11_.*kernel", r"release_stage\(shared, &release\)", "before the previous",
-     "It releases the stage of the k-tile before, whose scales have been read since."),
-    ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
-     "The wait for the next bytes comes after that for the sums: nothing is multiplied meanwhile, "
-     "but nothing is read too early."),
-    ("11_.*whole", r"^wgmma_commit_group", "after the next",
+    ("11_.*kernel", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
-    ("11_.*whole", r"release_stage\(shared, read\)", "after the next",
+    ("11_.*kernel", r"release_stage\(shared, read\)", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
-    ("11_.*whole", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the sums comes before the release is prepared and the next bytes are tested: "
      "nothing is multiplied meanwhile, but nothing is read too early."),
-    ("11_.*whole", r"consumer_wait\(", "before the previous",
+    ("11_.*kernel", r"consumer_wait\(", "before the previous",
      "The wait for the next bytes comes before the promotion: earlier than necessary."),
-    ("11_.*kernel", r"consumer == 0\) named_barrier_sync\(ORDER",
-     "removed|only a warp|arrives without|after the next|before the previous",
-     "The barrier only pairs the last arrival of consumer 1. Nothing follows that consumer 0 would "
-     "have to wait for, and a named barrier ends with its CTA."),
-    ("11_.*kernel", r"bulk_wait_group\(0\)", "before the previous",
-     "The barrier before it hands over the Tensor Core, and has nothing to do with the stores."),
-    ("11_.*kernel", r"named_barrier_(sync|arrive)\(ORDER \+",
-     "(after the next|before the previous|waits, too)", ORDER_TURN),
-    ("11_.*kernel", r"consumer == 1\) named_barrier_arrive\(ORDER,", "waits, too", ORDER_TURN),
     ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
      "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
      "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),
@@ -185,8 +164,6 @@ RULES = (
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
-    ("11_.*kernel", "^wgmma_fence", "before the previous", ORDER_TURN),
-    ("11_.*kernel", "^wgmma_commit_group", "after the next", ORDER_TURN),
 
     # What only costs time.
     ("1[012]_|13_.*pingpong", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
@@ -202,8 +179,6 @@ NOT_NEEDED = (
      "Only ping-pong waits for the order barriers or arrives at them."),
     ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
      "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
-    ("^11_.*:(many_rows|ordered)$", "11_.*/kernel", r"^else mbarrier_wait",
-     "The only loader is the one that announces the bytes."),
     ("^12_.*:pairs16_two$", "12_.*/pairs", r"^if \(again\) wgmma_wait_group",
      "PAIRS is 1: no other pair comes in the same turn."),
     ("^12_(?!.*:(quads|halves))", "12_.*/(kernel|pairs)", r"^else mbarrier_wait",

@@ -9,11 +9,9 @@
 #                            it when the selection does not change any more
 #   early             30 s   the library on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
-#                            one for each operand; of this and the next three, BASELINES may name more
-#                            than the libraries: libraries,rivals
-#   fp8_rows          70 s   11's configurations at 16 to 256 rows
-#   fp8_layers        85 s   11 on 20 layers of language models
-#   fp8_sustained    110 s   the five shapes under sustained load
+#                            one for each operand; then its kernels for few rows. Of this and the
+#                            next, BASELINES may name more than the libraries: libraries,rivals
+#   fp8_layers        60 s   11 on 20 layers of language models
 #   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
 #   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
@@ -100,41 +98,23 @@ section_early() {
 # Training of DeepSeek-V3, a cube, and a layer at decoding.
 fp8=4096x7168x16384,4096x4096x7168,4096x24576x1536,8192,128x7168x2048
 
-# The steps with one scale for each operand. With them in it, a rotation's operands have one scale
-# each: so there are two rotations.
-tensor=11:per_tensor,11:pingpong,11:pingpong_small
+# With a step in it that has one scale for each operand, a rotation's operands have one scale each: so
+# per_tensor has a rotation of its own.
 section_fp8() {
+    local few=16x7168x2048,16x14336x4096,64x14336x4096,64x24576x1536
     begin h200-fp8.jsonl
-    rows h200-fp8.jsonl "$compare" --dtype e4m3 \
-        --kernels 11,11:promoted,11:many_rows,11:ordered,11:whole_turns,11:small,11:small_whole \
-        --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 3
-    rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels $tensor,11 --shapes $fp8 \
+    rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels 11,11:promoted --shapes $fp8 \
         --baselines "${BASELINES:-libraries}" --iters 3
-}
-
-section_fp8_rows() {
-    local few=16x7168x2048,16x14336x4096,64x6144x4096,64x14336x4096,64x24576x1536
-    local more=128x7168x2048,128x7168x16384,128x10240x8192,256x14336x4096,256x8192x28672
-    begin h200-fp8-rows.jsonl
-    rows h200-fp8-rows.jsonl "$compare" --dtype e4m3 \
-        --kernels 11,11:rows16,11:rows32,11:rows64,11:pairs64 --shapes $few \
-        --baselines "${BASELINES:-libraries}" --iters 2
-    rows h200-fp8-rows.jsonl "$compare" --dtype e4m3 \
-        --kernels 11,11:pairs128,11:small_whole,11:square --shapes $more \
-        --baselines "${BASELINES:-libraries}" --iters 2
+    rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels 11:per_tensor --shapes $fp8 \
+        --baselines "${BASELINES:-libraries}" --iters 3
+    rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels 11:rows16,11:rows64 --shapes $few \
+        --baselines "${BASELINES:-libraries}" --iters 3
 }
 
 section_fp8_layers() {
     begin h200-fp8-layers.jsonl
-    rows h200-fp8-layers.jsonl "$compare" --dtype e4m3 --kernels 11,11:small \
-        --shapes "$(layer_shapes)" --baselines "${BASELINES:-libraries}" --iters 2
-}
-
-# Scales change no speed, so that one rotation has both.
-section_fp8_sustained() {
-    begin h200-fp8-sustained.jsonl
-    rows h200-fp8-sustained.jsonl "$compare" --dtype e4m3 --kernels $tensor,11 \
-        --shapes $fp8 --baselines "${BASELINES:-libraries}" --iters 2 --timing sustained
+    rows h200-fp8-layers.jsonl "$compare" --dtype e4m3 --kernels 11 --shapes "$(layer_shapes)" \
+        --baselines "${BASELINES:-libraries}" --iters 2
 }
 
 # Few rows, where `read-only` is the ceiling; then from one row to many. Each number of rows with the
