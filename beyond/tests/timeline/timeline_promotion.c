@@ -21,8 +21,8 @@ static const struct problem_size SIZE = {512, 1024, K};
 static const struct gemm_kernel *find_kernel(const char *name, const char *variant) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (!strcmp(kernel->name, name) && kernel->variant && !strcmp(kernel->variant, variant))
-            return kernel;
+        const char *own = kernel->variant ? kernel->variant : "kernel"; /* the chapter's own */
+        if (!strcmp(kernel->name, name) && !strcmp(own, variant)) return kernel;
     }
     return NULL;
 }
@@ -147,9 +147,8 @@ int main(void) {
         {"11_fp8_scaling", "rows16", 1, 1, false, false},
     };
     static const struct story w4a8[] = {
-        {"12_w4a8", "rows16", 1, 1, false, false},  {"12_w4a8", "pairs64", 1, 1, false, false},
-        {"12_w4a8", "slabs64", 2, 1, false, false}, {"12_w4a8", "three", 1, 1, true, false},
-        {"12_w4a8", "wide", 2, 1, true, false}, /* looks a tile up for each part that it stores */
+        {"12_w4a8", "kernel", 1, 1, false, false},
+        {"12_w4a8", "pairs", 1, 1, false, false},
     };
     sim_configure(SMS, SCHEDULE_TIME, 1);
     test_type(GEMM_E4M3, e4m3, sizeof e4m3 / sizeof *e4m3);
