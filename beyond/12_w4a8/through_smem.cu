@@ -35,8 +35,8 @@ enum {
     STAGE_BYTES = BM * BK * sizeof(e4m3_t) + W4_BLOCK_BYTES,
     FIRST_LOADS = 2,   /* k-tiles whose loads are under way before the consumers may begin */
     DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
-    LOADERS = 1,
-    TEAMS = 1, /* column_store.h: warps that load; sums of an element in a CTA */
+    LOADERS = 1,       /* warps that load; this and the next for column_store.h */
+    TEAMS = 1,         /* sums of each element in a CTA */
 };
 #include "building_blocks/column_store.h"
 
