@@ -11,17 +11,8 @@
 #include "hopper/wgmma.h"
 #include "w4_block.h"
 
-#ifndef TABLE
-#define TABLE 0 /* 1: the weights are converted by a table */
-#endif
-#if TABLE
-#define UNIT 1.0f /* what a converted weight is multiplied by */
-#else
-#define UNIT W4_UNIT
-#endif
-
-/* A thread's part of a k-tile of 64 channels, as it lies in memory: 32 weights for every 64 of k,
- * and the scales of its two channels. */
+/* A thread's part of the 64 channels of a consumer, as it lies in memory: 32 weights for every 64
+ * of k, and the scales of its two channels. */
 struct weights {
     struct b128 words[W4_BLOCK / 64];
     uint32_t scales;
@@ -33,37 +24,35 @@ struct fragments {
     float scale[2];
 };
 
-/* Loads 64 channels of a k-tile, those from 64 * slab on. One warpgroup. */
-DEVICE void load_weights_of_slab(struct weights *w, const uint8_t *blocks, int slab) {
+/* Loads half a block, 64 channels: the first or the second half. One warpgroup. */
+DEVICE void load_half_block(struct weights *w, const uint8_t *block, int half) {
     const int thread = threadIdx.x % 128;
-    const uint8_t *half = blocks + slab * W4_HALF_BYTES;
-    UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i)
-        w->words[i] = ld_shared_b128(half + (i * 128 + thread) * 16);
-    w->scales = ld_shared_b32(half + W4_WEIGHT_BYTES + (thread / 32 * 8 + thread % 32 / 4) * 4);
+    const uint8_t *from = block + half * W4_HALF_BYTES;
+    UNROLL
+    for (int i = 0; i < W4_BLOCK / 64; ++i)
+        w->words[i] = ld_shared_b128(from + (i * 128 + thread) * 16);
+    w->scales = ld_shared_b32(from + W4_WEIGHT_BYTES + (thread / 32 * 8 + thread % 32 / 4) * 4);
 }
 
-/* Converts a slab's weights to e4m3, and its scales to fp32. Whole warps. */
+/* Converts weights to e4m3, and their scales to fp32. Whole warps. */
 DEVICE void convert_weights(struct fragments *f, const struct weights *w) {
     /* A bf16 is the upper half of a float. */
     const uint32_t scale[2] = {w->scales << 16, w->scales & 0xffff0000u};
     memcpy(f->scale, scale, sizeof scale);
-    UNROLL for (int i = 0; i < W4_BLOCK / 64; ++i) {
-#if TABLE
-        const uint32_t table[2] = W4_TABLE;
-        w4_to_e4m3_by_table(f->a[2 * i], w->words[i].word, table, 4);
-#else
+    UNROLL
+    for (int i = 0; i < W4_BLOCK / 64; ++i)
         w4_to_e4m3(f->a[2 * i], w->words[i].word, 4);
-#endif
-    }
 }
 
 /* Until here the compiler leaves the registers as they are: after the wait for a wgmma, because it
  * has read them; before the next one, so that all conversions come first. */
 DEVICE void keep(struct fragments *f) {
-    UNROLL for (int i = 0; i < W4_BLOCK / 32; ++i) wgmma_use_fragments(f->a[i], 4);
+    UNROLL
+    for (int i = 0; i < W4_BLOCK / 32; ++i)
+        wgmma_use_fragments(f->a[i], 4);
 }
 
-#define load_weights(weights, blocks, slab) VERB(load_weights_of_slab(weights, blocks, slab))
+#define load_weights(weights, block, half) VERB(load_half_block(weights, block, half))
 #define convert(fragments, weights) VERB(convert_weights(fragments, weights))
 
 #endif

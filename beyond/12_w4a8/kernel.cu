@@ -1,85 +1,85 @@
 /*
  * 12_w4a8: weights of 4 bits, converted in registers on their way to the Tensor Core.
  *
- * The idea: with few rows of A, every byte of B is used only a few times, and memory sets the
- * speed. So B is made of 4-bit weights, half the bytes of FP8 in memory and in shared memory. wgmma
- * takes only its first operand from registers, so the product is computed transposed: its rows are
- * the channels of D, which are rows of B, and its columns are rows of A. The weights lie in memory
- * in the order of the registers (w4_block.h). A thread loads 16 bytes, which are 32 weights. Three
- * instructions convert eight of them, and nothing goes back to shared memory. The next k-tile is
- * converted while the Tensor Core works. What it costs: a proxy fence, because ordinary loads read
- * what the TMA overwrites, and a second set of fragments: a set must not change before the wait.
- *
- * With EARLY a launch begins while the kernel ahead of it on the stream still runs: weights are
- * loaded at once, and A after that kernel's end.
+ * The idea: through_smem.cu writes converted weights back to shared memory, for wgmma to read. But
+ * wgmma takes its first operand, which is the weights here, from registers as well. So a thread
+ * loads 16 bytes, which are 32 weights, from where they lie in the order of the registers
+ * (w4_block.h), and three instructions convert eight of them. The next k-tile is converted while
+ * the Tensor Core works. What it costs: a second set of fragments, because a set must not change
+ * while the Tensor Core may still read it.
  */
-#include <assert.h>
-
 #include "gemm_scaled_args.h"
-#include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
-#include "hopper/griddepcontrol.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "configuration.h"
+#include "cut.h"
 #include "fragments.h"
+
+#define BM 16     /* rows of the CTA's tile */
+#define STAGES 10 /* depth of the ring */
+#define CTAS_PER_SM 2
+#define PRODUCER_REGISTERS 32 /* 32 + 2 * 104 <= 3 * 80, those at launch */
+#define CONSUMER_REGISTERS 104
+
+enum {
+    BN = W4_BLOCK,
+    BK = W4_BLOCK, /* the tile's channels, and a k-tile: one block of weights */
+    CONSUMERS = 2, /* warpgroups, each with 64 channels */
+    THREADS = 128 * (1 + CONSUMERS),
+    /* What the TMA delivers for one k-tile. */
+    STAGE_BYTES = BM * BK * sizeof(e4m3_t) + W4_BLOCK_BYTES,
+    FIRST_LOADS = 2,   /* k-tiles whose loads are under way before the consumers may begin */
+    DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
+    LOADERS = 1,       /* warps that load; this and the next for column_store.h */
+    TEAMS = 1,         /* sums of each element in a CTA */
+};
 #include "building_blocks/column_store.h"
 
 struct tiles {
-    e4m3_t a[STAGES][BM * BK];            /* [stage][row][k], 128 B swizzle */
-    uint8_t b[STAGES][BOXES * BOX_BYTES]; /* [stage][box], as w4_block.h has it */
+    e4m3_t a[STAGES][BM * BK];         /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][W4_BLOCK_BYTES]; /* [stage], as w4_block.h has it */
 };
-
-/* Then a stage is always the same team's. Otherwise a team could wait for the second phase of a
- * stage whose first phase it has not seen, and a parity would not tell the two apart. */
-static_assert(STAGES % TEAMS == 0, "a stage belongs to one team");
 
 struct smem {
     union {
-        struct tiles tiles;            /* in the main loop */
-        float sums[TEAMS][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
+        struct tiles tiles;        /* in the main loop */
+        float sums[1][BM * PITCH]; /* after it: [row][column], in column_sum.h's order */
     } memory;
     float scale[BM];                    /* of the tile's rows of A */
-    struct pipeline_stage ring[STAGES]; /* released by the warps of one team */
+    struct pipeline_stage ring[STAGES]; /* released by every consumer warp */
 };
 
 /* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. A's rows are 128
  * bytes; eight of them make the swizzle's 1024-byte pattern, hence the stride. One warpgroup. */
 DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t *a) {
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
-    UNROLL for (int step = 0; step < BK / 32; ++step) {
+    UNROLL
+    for (int step = 0; step < BK / 32; ++step) {
         const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
         wgmma_m64nNk32_e4m3_rs(BM, acc, f->a[step], a_tile + along_k, step > 0);
     }
 }
 
-/* What a producer thread loads. */
-enum { LOADS_A = 1, LOADS_B = 2, LOADS_BOTH = 3 };
-
-/* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
- * and k. `loads` is a constant. One thread, or one for each operand. */
+/* Fills the ring with this CTA's k-tiles, from number `first` up to `end`. The TMA fills zeros in
+ * beyond m and k. One thread. */
 DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct place place,
-                     int item, int end, int loads) {
+                     int first, int end) {
     struct tiles *tiles = &shared->memory.tiles;
     /* phase 1: the first round of acquires passes at once */
-    struct pipeline_state state = {item, 1};
-    NO_UNROLL for (; item < end && item < cluster_k_tiles(args->parts); ++item) {
-        const int k_tile = item * args->gemm.splits + cluster_rank();
+    struct pipeline_state state = {first, 1};
+    NO_UNROLL
+    for (int i = first; i < end && i < cluster_k_tiles(args->parts); ++i) {
+        const int k_tile = i * args->gemm.splits + cluster_rank();
         mbarrier_t *full = &shared->ring[state.index].full;
-        /* All consumer warps have read the stage; then announces the bytes, those of A included.
-         * mbarrier.try_wait, .arrive.expect_tx */
-        if (loads & LOADS_B) producer_acquire(shared->ring, state, STAGE_BYTES);
-        /* The same wait. Bytes may come before they are announced. mbarrier.try_wait */
-        else mbarrier_wait(&shared->ring[state.index].empty, state.phase);
-        if (loads & LOADS_A)
-            tma_load(tiles->a[state.index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
-        if (loads & LOADS_B)
-            UNROLL for (int i = 0; i < BOXES; ++i)
-                tma_load(&tiles->b[state.index][i * BOX_BYTES], &args->gemm.map_b,
-                         box_row(&args->gemm, place.n * BOXES + i, k_tile), 0, full);
+        /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
+         * .arrive.expect_tx */
+        producer_acquire(shared->ring, state, STAGE_BYTES);
+        tma_load(tiles->a[state.index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
+        tma_load(tiles->b[state.index], &args->gemm.map_b, block_row(&args->gemm, place.n, k_tile),
+                 0, full);
         pipeline_advance(&state, STAGES);
     }
 }
@@ -92,11 +92,10 @@ DEVICE void take_weights(struct smem *shared, struct pipeline_state state, struc
     load_weights(w, shared->memory.tiles.b[state.index], consumer);
 }
 
-/* Multiplies a k-tile whose weights are in `f`, takes those of the next one meanwhile, and promotes
- * the sums. With AHEAD they are converted meanwhile, too, to other fragments. One warpgroup. */
+/* Multiplies a k-tile whose weights are in `f`, converts those of the next one to `next` meanwhile,
+ * and promotes the sums. One warpgroup. */
 DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, float sum[BM / 2],
-                            struct fragments *f, struct fragments *next, bool more,
-                            int consumer) {
+                            struct fragments *f, struct fragments *next, bool more, int consumer) {
     float acc[BM / 2];
     struct weights w;
     struct pipeline_state release = *state;
@@ -106,9 +105,9 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     multiply(acc, f, shared->memory.tiles.a[state->index]);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
-    pipeline_skip(state, TEAMS, STAGES);
+    pipeline_advance(state, STAGES);
     if (more) take_weights(shared, *state, &w, consumer);
-    if (more && AHEAD) convert(next, &w);
+    if (more) convert(next, &w);
     /* This thread's reads of the weights come before the TMA's next write to their stage.
      * fence.proxy.async */
     fence_proxy_async();
@@ -122,30 +121,29 @@ DEVICE void multiply_k_tile(struct smem *shared, struct pipeline_state *state, f
     if (threadIdx.x % 32 == 0) consumer_release(shared->ring, release);
     /* Adds them to the sums in fp32, times the scales of this thread's two channels. */
     wgmma_promote(sum, acc, f->scale, BM / 2);
-    if (more && !AHEAD) convert(next, &w);
 }
 
-/* Multiplies its team's k-tiles, every TEAMS-th of the CTA's, and leaves the sums in shared memory.
- * One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int team, int consumer) {
-    const int k_tiles = (cluster_k_tiles(args->parts) - team + TEAMS - 1) / TEAMS;
+/* Multiplies the CTA's k-tiles and leaves the sums in shared memory. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int consumer) {
+    const int k_tiles = cluster_k_tiles(args->parts);
     float sum[BM / 2] = {0};
     struct weights w;
-    struct fragments f[1 + AHEAD]; /* with AHEAD, of even and odd k-tiles */
-    struct pipeline_state state = {team, 0}; /* there are more stages than teams */
+    struct fragments even, odd; /* of k-tiles; two names, because registers have no index */
+    struct pipeline_state state = {0, 0};
     if (k_tiles > 0) {
         take_weights(shared, state, &w, consumer);
-        convert(&f[0], &w);
+        convert(&even, &w);
     }
-    NO_UNROLL for (int i = 0; i < k_tiles; i += 1 + AHEAD) {
-        multiply_k_tile(shared, &state, sum, &f[0], &f[AHEAD], i + 1 < k_tiles, consumer);
-        if (!AHEAD || i + 1 == k_tiles) continue;
-        multiply_k_tile(shared, &state, sum, &f[AHEAD], &f[0], i + 2 < k_tiles, consumer);
+    NO_UNROLL
+    for (int i = 0; i < k_tiles; i += 2) {
+        multiply_k_tile(shared, &state, sum, &even, &odd, i + 1 < k_tiles, consumer);
+        if (i + 1 == k_tiles) break;
+        multiply_k_tile(shared, &state, sum, &odd, &even, i + 2 < k_tiles, consumer);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
     named_barrier_sync(DONE_BARRIER, THREADS);
-    column_sum_put(shared->memory.sums[team] + consumer * 64, PITCH, sum, BM / 2);
+    column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, sum, BM / 2);
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
@@ -155,61 +153,50 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     /* The producer initializes the barriers of its first loads, and issues these at once, because a
      * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
     if (threadIdx.x == 0) {
-        pipeline_init(shared->ring, FIRST_LOADS, MEMBERS * 4);
+        pipeline_init(shared->ring, FIRST_LOADS, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        producer(shared, &args, place, 0, FIRST_LOADS, EARLY ? LOADS_B : LOADS_BOTH);
+        producer(shared, &args, place, 0, FIRST_LOADS);
     } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
         const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
-        pipeline_init_some(shared->ring, first, 4, STAGES, MEMBERS * 4);
+        pipeline_init_some(shared->ring, first, 4, STAGES, CONSUMERS * 4);
         /* The same for these. fence.mbarrier_init */
         fence_mbarrier_init();
     }
     /* All barriers are initialized before others use them. bar.sync */
     __syncthreads();
-    /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is room.
-     * griddepcontrol.launch_dependents */
-    if (EARLY && threadIdx.x == 0) griddepcontrol_launch_dependents();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        /* The kernels ahead are complete, for all that is not weights: A, its scales, and D, which
-         * they may still read. The consumers store D after the barrier at which these threads
-         * arrive. griddepcontrol.wait */
-        if (EARLY && threadIdx.x >= 32) griddepcontrol_wait();
         if (threadIdx.x == 0)
-            producer(shared, &args, place, FIRST_LOADS, args.gemm.tiles_k,
-                     LOADERS > 1 ? LOADS_B : LOADS_BOTH);
-        else if (LOADERS > 1 && threadIdx.x == 32)
-            producer(shared, &args, place, EARLY ? 0 : FIRST_LOADS, args.gemm.tiles_k, LOADS_A);
-        else if (threadIdx.x >= 32 * LOADERS)
+            producer(shared, &args, place, FIRST_LOADS, args.gemm.tiles_k);
+        else if (threadIdx.x >= 32)
             fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
-        consumer(shared, &args, (warpgroup - 1) / MEMBERS, (warpgroup - 1) % MEMBERS);
+        consumer(shared, &args, warpgroup - 1);
         column_store(shared->memory.sums, shared->scale, &args.gemm, place.m * BM, place.n * BN,
-                     UNIT);
+                     W4_UNIT);
     }
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args gemm = gemm_args_of(p, BM, BN, BK);
-    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&gemm, p, BM, BOX_LINES)) return GEMM_UNSUPPORTED;
-    const int tiles = gemm.tiles_m * gemm.tiles_n;
-    const int splits = cluster_splits(launch, tiles, gemm.tiles_k);
-    const struct w4a8_args args = w4a8_args_of(p, &gemm, splits);
-    launch.grid = tiles * splits;
-    launch.cluster = splits;
-    if (EARLY) launch.early = GEMM_EARLY_B;
-    return gemm_launch_kernel(&launch, &args);
+    return launch_tiles(&GEMM_KERNEL, p, BM, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .name = "12_w4a8",
+    .variant = GEMM_VARIANT,
     .technique = "4-bit weights as the register operand, converted under the multiplications",
-    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
-    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .tile_m = BM,
+    .tile_n = BN,
+    .tile_k = BK,
+    .stages = STAGES,
+    .threads = THREADS,
+    .cluster = 1,
+    .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel,
+    .launch = launch,
+    .workspace_bytes = NULL,
 };

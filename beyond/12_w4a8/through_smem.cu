@@ -1,5 +1,5 @@
 /*
- * 12_w4a8, through_smem.cu: weights of 4 bits, unpacked to shared memory.
+ * 12_w4a8, through_smem.cu: weights of 4 bits, converted on their way through shared memory.
  *
  * The idea: with few rows of A, every byte of B is used only a few times, and memory sets the
  * speed. So B is made of 4-bit weights, half the bytes of FP8. The Tensor Core has no such type: a
@@ -7,24 +7,43 @@
  * the TMA would have, for wgmma to read. The product is computed transposed: wgmma's rows are B's,
  * the channels of D, because there are usually many of them, and its columns are rows of A.
  * What it costs: for each weight, four bits are read from shared memory, eight are written back and
- * eight are read again; and two more barriers of the warpgroup.
+ * eight are read again; two more barriers of the warpgroup; and a proxy fence, because ordinary
+ * loads read what the TMA overwrites, and ordinary stores write what wgmma reads.
  */
 #include "gemm_scaled_args.h"
-#include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "configuration.h"
+#include "cut.h"
 #include "fragments.h"
+
+#define BM 16    /* rows of the CTA's tile */
+#define STAGES 8 /* depth of the ring */
+#define CTAS_PER_SM 2
+#define PRODUCER_REGISTERS 32 /* 32 + 2 * 104 <= 3 * 80, those at launch */
+#define CONSUMER_REGISTERS 104
+
+enum {
+    BN = W4_BLOCK,
+    BK = W4_BLOCK, /* the tile's channels, and a k-tile: one block of weights */
+    CONSUMERS = 2, /* warpgroups, each with 64 channels */
+    THREADS = 128 * (1 + CONSUMERS),
+    /* What the TMA delivers for one k-tile. */
+    STAGE_BYTES = BM * BK * sizeof(e4m3_t) + W4_BLOCK_BYTES,
+    FIRST_LOADS = 2,   /* k-tiles whose loads are under way before the consumers may begin */
+    DONE_BARRIER = 13, /* named barrier: the ring is free, and the scales of A are there */
+    LOADERS = 1,       /* warps that load; this and the next for column_store.h */
+    TEAMS = 1,         /* sums of each element in a CTA */
+};
 #include "building_blocks/column_store.h"
 
 struct tiles {
-    e4m3_t unpacked[CONSUMERS][64 * BK];          /* [channel][k], 128 B swizzle */
-    e4m3_t a[STAGES][BM * BK];                    /* [stage][row][k], 128 B swizzle */
-    uint8_t b[STAGES][BLOCKS * W4_BLOCK_BYTES]; /* [stage][block], as w4_block.h has it */
+    e4m3_t unpacked[CONSUMERS][64 * BK]; /* [channel][k], 128 B swizzle */
+    e4m3_t a[STAGES][BM * BK];           /* [stage][row][k], 128 B swizzle */
+    uint8_t b[STAGES][W4_BLOCK_BYTES];   /* [stage], as w4_block.h has it */
 };
 
 struct smem {
@@ -40,7 +59,8 @@ struct smem {
  * gives each of a warp's 32 words a bank of its own. One warpgroup. */
 DEVICE void unpack(e4m3_t *unpacked, const struct fragments *f) {
     const int lane = threadIdx.x % 32;
-    UNROLL for (int i = 0; i < BK / 32 * 4; ++i) {
+    UNROLL
+    for (int i = 0; i < BK / 32 * 4; ++i) {
         const int row = threadIdx.x % 128 / 32 * 16 + lane / 4 + i % 2 * 8, chunk = i / 2;
         st_shared_b32(&unpacked[row * BK + (chunk ^ row % 8) * 16 + lane % 4 * 4],
                       f->a[i / 4][i % 4]);
@@ -52,28 +72,31 @@ DEVICE void unpack(e4m3_t *unpacked, const struct fragments *f) {
 DEVICE void multiply(float acc[BM / 2], const e4m3_t *unpacked, const e4m3_t *a) {
     const uint64_t b_tile = wgmma_descriptor(shared_address(unpacked), 0, 1024, SWIZZLE_128B);
     const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
-    UNROLL for (int step = 0; step < BK / 32; ++step) {
+    UNROLL
+    for (int step = 0; step < BK / 32; ++step) {
         const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
         wgmma_m64nNk32_e4m3(BM, acc, b_tile + along_k, a_tile + along_k, step > 0);
     }
 }
 
-/* Fills the ring with this CTA's k-tiles, from `item` up to `end`. The TMA fills zeros in beyond m
- * and k. One thread. */
+/* Fills the ring with this CTA's k-tiles, from number `first` up to `end`. The TMA fills zeros in
+ * beyond m and k. One thread. */
 DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct place place,
-                     struct pipeline_state *state, int item, int end) {
+                     int first, int end) {
     struct tiles *tiles = &shared->memory.tiles;
-    NO_UNROLL for (; item < end && item < cluster_k_tiles(args->parts); ++item) {
-        const int k_tile = item * args->gemm.splits + cluster_rank();
-        mbarrier_t *full = &shared->ring[state->index].full;
+    /* phase 1: the first round of acquires passes at once */
+    struct pipeline_state state = {first, 1};
+    NO_UNROLL
+    for (int i = first; i < end && i < cluster_k_tiles(args->parts); ++i) {
+        const int k_tile = i * args->gemm.splits + cluster_rank();
+        mbarrier_t *full = &shared->ring[state.index].full;
         /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
-        producer_acquire(shared->ring, *state, STAGE_BYTES);
-        tma_load(tiles->a[state->index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
-        UNROLL for (int i = 0; i < BLOCKS; ++i)
-            tma_load(&tiles->b[state->index][i * W4_BLOCK_BYTES], &args->gemm.map_b,
-                     block_row(&args->gemm, place.n * BLOCKS + i, k_tile), 0, full);
-        pipeline_advance(state, STAGES);
+        producer_acquire(shared->ring, state, STAGE_BYTES);
+        tma_load(tiles->a[state.index], &args->gemm.map_a, place.m * BM, k_tile * BK, full);
+        tma_load(tiles->b[state.index], &args->gemm.map_b, block_row(&args->gemm, place.n, k_tile),
+                 0, full);
+        pipeline_advance(&state, STAGES);
     }
 }
 
@@ -129,7 +152,8 @@ DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int cons
         take_weights(shared, state, &w, consumer);
         convert(&f, &w);
     }
-    NO_UNROLL for (int i = 0; i < k_tiles; ++i)
+    NO_UNROLL
+    for (int i = 0; i < k_tiles; ++i)
         multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
@@ -140,16 +164,14 @@ DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int cons
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     SHARED_MEMORY(struct smem);
     const int warpgroup = warp_index() / 4;
-    const bool loads = threadIdx.x == 0;
-    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const struct place place = place_of_cta(&args);
     /* The producer initializes the barriers of its first loads, and issues these at once, because a
      * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
-    if (loads) {
+    if (threadIdx.x == 0) {
         pipeline_init(shared->ring, FIRST_LOADS, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        producer(shared, &args, place, &state, 0, FIRST_LOADS);
+        producer(shared, &args, place, 0, FIRST_LOADS);
     } else if (warpgroup == 1 && threadIdx.x % 32 == 0) {
         const int first = FIRST_LOADS + threadIdx.x % 128 / 32;
         pipeline_init_some(shared->ring, first, 4, STAGES, CONSUMERS * 4);
@@ -160,7 +182,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     __syncthreads();
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (loads) producer(shared, &args, place, &state, FIRST_LOADS, args.gemm.tiles_k);
+        if (threadIdx.x == 0)
+            producer(shared, &args, place, FIRST_LOADS, args.gemm.tiles_k);
         else if (threadIdx.x >= 32)
             fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
         /* The scales are in shared memory. bar.arrive */
@@ -169,26 +192,26 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
         column_store(shared->memory.sums, shared->scale, &args.gemm, place.m * BM, place.n * BN,
-                     UNIT);
+                     W4_UNIT);
     }
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_args gemm = gemm_args_of(p, BM, BN, BK);
-    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
-    if (make_maps(&gemm, p, BM, BLOCK_LINES)) return GEMM_UNSUPPORTED;
-    const int tiles = gemm.tiles_m * gemm.tiles_n;
-    const int splits = cluster_splits(launch, tiles, gemm.tiles_k);
-    const struct w4a8_args args = w4a8_args_of(p, &gemm, splits);
-    launch.grid = tiles * splits;
-    launch.cluster = splits;
-    return gemm_launch_kernel(&launch, &args);
+    return launch_tiles(&GEMM_KERNEL, p, BM, stream);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
-    .name = "12_w4a8", .variant = GEMM_VARIANT,
+    .name = "12_w4a8",
+    .variant = GEMM_VARIANT,
     .technique = "4-bit weights, converted and written to shared memory for wgmma",
-    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
-    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .tile_m = BM,
+    .tile_n = BN,
+    .tile_k = BK,
+    .stages = STAGES,
+    .threads = THREADS,
+    .cluster = 1,
+    .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel,
+    .launch = launch,
+    .workspace_bytes = NULL,
 };

@@ -146,7 +146,7 @@ int main(void) {
         {"11_fp8_scaling", "rows16", 1, 1, false, false},
     };
     static const struct story w4a8[] = {
-        {"12_w4a8", "", 1, 1, false, false},          {"12_w4a8", "pairs64", 1, 1, false, false},
+        {"12_w4a8", "", 1, 1, false, false},          {"12_w4a8", "pairs", 1, 1, false, false},
         {"w4a8_gemm", "slabs64", 2, 1, false, false}, {"w4a8_gemm", "three", 1, 1, true, false},
         {"w4a8_gemm", "wide", 2, 1, true, false}, /* looks a tile up for each part that it stores */
     };

@@ -12,8 +12,7 @@ CLUSTER_SUM = "building_blocks/cluster_sum.h"
 COLUMN_SUM = "building_blocks/column_sum.h"
 COLUMN_STORE = "building_blocks/column_store.h"
 TRANSPOSED = "building_blocks/transposed_store.h"
-W4A8, W4A8_WIDE = "beyond/12_w4a8/kernel.cu", "beyond/12_w4a8/wide.cu"
-W4A8_THREE = "beyond/12_w4a8/three.cu"
+W4A8 = "beyond/12_w4a8/kernel.cu"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("partial_sums.h", "cluster_sum.h", "column_sum.h", "column_store.h",
@@ -113,23 +112,15 @@ EDITS = [
     (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
      VALUE),
 
-    (W4A8, "if (more && AHEAD) convert(next, &w);", "if (more && AHEAD) convert(f, &w);",
+    (W4A8, "if (more) convert(next, &w);", "if (more) convert(f, &w);",
      "fragments that are being read", ORDER),
     (W4A8, "wgmma_promote(sum, acc, f->scale,", "wgmma_promote(sum, acc, next->scale,",
      "the next k-tile's scales", VALUE),
-    (W4A8, "item * args->gemm.splits + cluster_rank()", "item * args->gemm.splits",
+    (W4A8, "i * args->gemm.splits + cluster_rank()", "i * args->gemm.splits",
      "every CTA the first one's k-tiles", VALUE),
-    (W4A8, "box_row(&args->gemm, place.n", "block_row(&args->gemm, place.n",
-     "a block's row for a half", VALUE),
-    (W4A8, "UNIT);", "1.0f);", "without the unit of the weights", VALUE),
-    (W4A8_WIDE, "(slab + 1) % SLABS);", "slab);", "the same slab again", VALUE),
-    (W4A8_WIDE, "const bool more = slab", "convert(&f, &w); const bool more = slab",
-     "fragments that are being read", ORDER),
-    (W4A8_WIDE, "UNROLL for (int i = 0; i < BM / 2; ++i) sum[i] = 0;", ";",
-     "sums of the tile before", VALUE),
-    (W4A8_THREE, "tile.n * CONSUMERS + i", "tile.n * CONSUMERS", "the first half thrice", VALUE),
-    (W4A8_THREE, "sum[BM / 2] = {0};\n        NO_UNROLL", "sum[BM / 2];\n        NO_UNROLL",
-     "sums that nothing has cleared", VALUE),
+    (W4A8, "block_row(&args->gemm, place.n, k_tile)", "block_row(&args->gemm, place.n, 0)",
+     "the first block for every k-tile", VALUE),
+    (W4A8, "W4_UNIT);", "1.0f);", "without the unit of the weights", VALUE),
     (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
     (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
     (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),

@@ -117,34 +117,24 @@ section_fp8_layers() {
         --baselines "${BASELINES:-libraries}" --iters 2
 }
 
-# Few rows, where `read-only` is the ceiling; then from one row to many. Each number of rows with the
-# kernels that may be the fastest there.
+# 16 rows, 64 rows, and over m, where `read-only` is the ceiling; then the same products of other
+# types: 11 in e4m3 and 10 in bf16.
 section_w4a8() {
-    local few=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
-    local many=256x14336x4096,512x14336x4096,1024x14336x4096
-    many=$many,2048x14336x4096,4096x14336x4096,8192x14336x4096
-    local of16=12,12:through_smem,12:table,12:rows16,12:teams16,12:quads16,12:pairs16_two
-    local of64=12,12:through_smem,12:pairs64,12:halves64,12:slabs64,12:pairs64_short
-    local between=12,12:teams32,12:pairs48,12:pairs64,12:slabs64,12:teams32_short,12:pairs48_short
-    of16=$of16,12:teams16_short,12:quads16_short,12:pairs16_two_short
-    of64=$of64,12:slabs64_short
+    local of16=16x7168x2048,16x14336x4096,16x8192x8192,16x28672x8192
+    local of64=64x14336x4096,64x8192x8192,64x28672x8192
+    local over_m=1x14336x4096,8x14336x4096,32x14336x4096,48x14336x4096,96x14336x4096,128x14336x4096
+    local other=$over_m,16x14336x4096,64x14336x4096
     begin h200-w4a8.jsonl
-    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels $of16 \
-        --shapes 16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192 \
-        --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels $of64 \
-        --shapes 64x14336x4096,64x8192x8192,64x28672x8192 --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels $between --shapes $few \
-        --baselines "${BASELINES:-ceilings}"
-    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 \
-        --kernels 12,12:slabs64,12:wide,12:three --shapes $many \
-        --baselines "${BASELINES:-ceilings}"
-    # The same products of other types: 11 in e4m3 and 10 in bf16.
-    local goals=16x14336x4096,64x14336x4096,16x8192x8192,64x8192x8192,16x28672x8192,64x28672x8192
-    rows h200-w4a8.jsonl "$compare" --dtype e4m3 --iters 2 --kernels 11 \
-        --shapes $few,$goals,$many --baselines none
-    rows h200-w4a8.jsonl "$compare" --dtype bf16 --iters 2 --kernels 10 \
-        --shapes $few,$goals,$many --baselines none
+    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels 12:through_smem,12 \
+        --shapes $of16 --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels 12:pairs,12:deep \
+        --shapes $of64 --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$compare" --dtype w4a8 --iters 2 --kernels 12:pairs,12:deep \
+        --shapes $over_m --baselines "${BASELINES:-ceilings}"
+    rows h200-w4a8.jsonl "$compare" --dtype e4m3 --iters 2 --kernels 11 --shapes $other \
+        --baselines none
+    rows h200-w4a8.jsonl "$compare" --dtype bf16 --iters 2 --kernels 10 --shapes $other \
+        --baselines none
 }
 section_w4a8_library() {
     local when shapes=1x14336x4096,16x14336x4096,16x7168x2048,16x8192x8192,16x28672x8192
