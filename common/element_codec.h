@@ -93,7 +93,9 @@ static inline uint16_t encode_element(float f, enum gemm_type type) {
 
 /* Bits of the mantissa, the hidden one included: half a unit in the last place of x is 2^(exponent
  * of x - this). */
-static inline int element_precision(enum gemm_type type) { return type == GEMM_FP16 ? 11 : 8; }
+static inline int element_precision(enum gemm_type type) {
+    return type == GEMM_FP16 ? 11 : type == GEMM_E4M3 ? 4 : type == GEMM_FP32 ? 24 : 8;
+}
 
 /* Neither infinite nor NaN. */
 static inline bool element_is_finite(uint16_t e, enum gemm_type type) {

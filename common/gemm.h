@@ -16,7 +16,8 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_selection.h, gemm_devices.h, gemm_plan.h.
+ * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_selection.h,
+ * gemm_devices.h, gemm_plan.h.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -27,6 +28,7 @@
 #include <string.h>
 
 #include "gemm_early.h"
+#include "gemm_matrices.h"
 #include "gemm_scales.h"
 #include "gemm_shares.h"
 
@@ -62,10 +64,11 @@ struct gemm_problem {
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
     /* Part two: */
-    enum gemm_early early;                 /* gemm_early.h; no earlier than the kernel's `earliest` */
-    struct gemm_scales scales;             /* gemm_scales.h; all zero: there are none */
-    int devices;                           /* 0 or 1: a single one */
-    struct gemm_share share[GEMM_DEVICES]; /* gemm_shares.h; of several, what each has */
+    enum gemm_early early;                    /* gemm_early.h; no earlier than the kernel's `earliest` */
+    struct gemm_scales scales;                /* gemm_scales.h; all zero: there are none */
+    int devices;                              /* 0 or 1: a single one */
+    struct gemm_share share[GEMM_DEVICES];    /* gemm_shares.h; of several, what each has */
+    struct gemm_matrix matrix[GEMM_MATRICES]; /* gemm_matrices.h; another kind of problem's own */
 };
 
 /* The one parameter of a kernel. A launch function fills it in, every thread reads it. Part two's
@@ -129,6 +132,7 @@ struct gemm_kernel {
     enum gemm_layout layout; /* this and the next three: gemm_shares.h */
     size_t (*flags)(const struct gemm_problem *problem);
     bool rounds_parts, follows;
+    const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

@@ -11,7 +11,9 @@
 # `kernel` for the chapter's own (default: that one). The first of them builds on the step before
 # it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
-# fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1).
+# fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1). KIND
+# is the C file with the struct problem_kind of a chapter whose kernels compute something else than
+# A * B (harness/problem_kind.h).
 #
 # There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
 # absent. HOPPER_HOUSE is what the names of a house's targets, tests and programs end with: nothing,
@@ -30,7 +32,7 @@ set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 # chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -71,6 +73,7 @@ function(chapter directory)
   set_property(GLOBAL PROPERTY HOPPER_LIBRARY_${directory} "${ARG_LIBRARY}")
   set_property(GLOBAL PROPERTY HOPPER_STEPS_${directory} "${ARG_STEPS}")
   set_property(GLOBAL PROPERTY HOPPER_FROM_${directory} "${ARG_FROM}")
+  set_property(GLOBAL PROPERTY HOPPER_KIND_${directory} "${ARG_KIND}")
   set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
   set_property(GLOBAL PROPERTY HOPPER_TYPES_${directory} "${ARG_TYPES}")
   set_property(GLOBAL PROPERTY HOPPER_GPUS_${directory} "${ARG_GPUS}")
@@ -156,6 +159,19 @@ function(add_kernel_objects prefix language entry suffix symbol)
   endforeach()
   set(${symbol} ${name} PARENT_SCOPE)
   set(${symbol}_objects ${objects} PARENT_SCOPE)
+endfunction()
+
+# Compiles a chapter's KIND, if it has one, as the object library `target`; sets `objects` in the
+# caller. With KIND_ON_GPU 1 it may use CUDA's libraries, for its baselines.
+function(add_kind_object backend directory target objects)
+  get_property(kind GLOBAL PROPERTY HOPPER_KIND_${directory})
+  set(${objects} "" PARENT_SCOPE)
+  if(kind)
+    add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${kind})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
+    target_compile_definitions(${target} PRIVATE KIND_ON_GPU=$<STREQUAL:${backend},gpu>)
+    set(${objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+  endif()
 endfunction()
 
 # Writes the table of kernels that a program is linked with: harness/registry.h declares what is
@@ -331,6 +347,9 @@ function(add_chapters backend language libraries services)
         endforeach()
       endif()
     endforeach()
+    add_kind_object(${backend} ${chapter} ${backend}_kind_${program} kind_objects)
+    list(APPEND objects ${kind_objects})
+    list(APPEND step_objects ${kind_objects})
     get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${chapter})
     if(library)
       add_chapter_library(${backend}_${program}_library ${language} ${chapter} ${library}

@@ -20,7 +20,7 @@ static int64_t slab_total(int64_t elements, int sets, int64_t guard, int64_t *st
 
 int buffers_sets(const struct operands *o, const struct backend_info *device, int outputs) {
     const double operands = (double)operand_bytes(o, 'A') + (double)operand_bytes(o, 'B');
-    const double output_bytes = 2.0 * (double)o->m * o->ldd;
+    const double output_bytes = 2.0 * (double)o->d_rows * o->ldd;
     if (device->l2_bytes == 0) return 1;
     int sets = (int)(2.0 * device->l2_bytes / (operands + output_bytes)) + 1;
     /* All contenders' outputs together should leave memory for others. */
@@ -82,7 +82,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     memset(buffers, 0, sizeof *buffers);
     buffers->sets = sets;
     buffers->guard = device->checks_bounds && sets == 1 ? 0 : GUARD;
-    buffers->rows = o->m;
+    buffers->rows = o->d_rows;
     buffers->columns_padded = o->ldd;
     buffers->problems = allocate((size_t)sets, sizeof *buffers->problems, "the problems");
 

@@ -65,7 +65,7 @@ static bool memory_suffices(struct problem_size size, const struct backend_info 
     const double lda = (double)leading_dimension(size.k), ldd = (double)leading_dimension(size.n);
     const double matrices = 2 * (lda * size.m + lda * size.n + ldd * size.m);
     double host = matrices + 2 * ldd * size.m; /* and the library's result */
-    if (reference_is_complete(size.m, size.n, size.k))
+    if (samples_are_all(size.m, size.n, size.k))
         host += (double)sizeof(struct sample) * size.m * size.n + sizeof(float) * lda * size.n;
     const bool simulated = !backend_can_time();
     /* Simulated memory is the host's. */
@@ -107,23 +107,34 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
                                 int sets) {
     memset(e, 0, sizeof *e);
     e->device = device;
+    e->size = size;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
     progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[kind]);
     bool tensor_scales = false; /* if one of the kernels knows no others */
     for (int i = 0; i < count; ++i)
         tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
+    const struct problem_kind *const own = kernels[0]->kind; /* main.c: all have the same */
+    const struct kind_extents is =
+        kind_begin(&e->kind, own, size.m, size.n, size.k, type, kind, seed);
+    const int terms = is.k + (own ? own->further_terms : 0);
     bool rounds_parts = false;
     for (int i = 0; i < count; ++i)
         rounds_parts |= kernels[i]->rounds_parts;
     const bool made =
-        rounds_parts
-            ? operands_make_limited(&e->operands, size.m, size.n, size.k, type, kind, seed,
-                                    input_integer_limit_of_parts(size.k, type))
-            : operands_make(&e->operands, size.m, size.n, size.k, type, kind, seed, tensor_scales);
+        rounds_parts ? operands_make_limited(&e->operands, is.a_rows, is.b_rows, is.k, type, kind,
+                                             seed, input_integer_limit_of_parts(terms, type))
+        : own && !gemm_type_is_scaled(type)
+            ? operands_make_limited(&e->operands, is.a_rows, is.b_rows, is.k, type, kind, seed,
+                                    input_integer_limit(terms, type, false))
+            : operands_make(&e->operands, is.a_rows, is.b_rows, is.k, type, kind, seed,
+                            tensor_scales);
     if (!made) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
+    e->operands.d_rows = is.d_rows;
+    e->operands.d_columns = is.d_columns;
+    e->operands.ldd = leading_dimension(is.d_columns);
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
@@ -132,8 +143,10 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
             shares_open(&e->shares, &e->buffers, &e->operands, kernels, count, device->gpus_open);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
+    if (!kind_open(&e->kind, &e->buffers, &e->operands, input_integer_limit(terms, type, false)))
+        return EXIT_NO_DEVICE;
     e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);
-    if (!e->view || !reference_make(&e->reference, &e->operands)) {
+    if (!e->view || (!own && !reference_make(&e->reference, &e->operands))) {
         complain("no memory for the reference; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
@@ -156,6 +169,7 @@ enum exit_code experiment_open_sets(struct experiment *e, const struct backend_i
 
 void experiment_close(struct experiment *e) {
     shares_close(&e->shares);
+    kind_close(&e->kind);
     buffers_close(&e->buffers);
     reference_free(&e->reference);
     reference_free(&e->e4m3_reference);
@@ -176,22 +190,31 @@ struct gemm_problem experiment_problem(const struct experiment *e, const struct 
     problem.d = buffers_output(&e->buffers, output, set);
     const enum gemm_early earliest = kernel ? kernel->earliest : GEMM_IN_ORDER;
     problem.early = experiment_early < earliest ? experiment_early : earliest;
+    if (e->kind.problem.kind) kind_fill_in(&e->kind, &e->buffers, output, set, &problem);
     if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
     return problem;
 }
 
 bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, int output) {
-    if (!buffers_poison(&e->buffers, output)) return false;
+    if (!buffers_poison(&e->buffers, output) || !kind_poison(&e->kind, &e->buffers, output))
+        return false;
     return !on_several(kernel) || (shares_add_output(&e->shares, &e->buffers, output) &&
                                    shares_poison(&e->shares, output));
 }
 
 /* The reference for operands as a contender takes them. */
 static const struct reference *reference_for(struct experiment *e, const struct operands *o) {
+    if (e->kind.problem.kind) return &e->kind.d;
     if (!o->e4m3_weights) return &e->reference;
     if (!e->e4m3_reference.samples && !reference_make(&e->e4m3_reference, o))
         no_memory_for("a second reference");
     return &e->e4m3_reference;
+}
+
+/* Integers and zeros, unless partial sums are rounded, or never promoted though k is any. */
+static bool is_exact(const struct operands *o, bool rounded_sums) {
+    return (o->kind == INPUT_INTEGER && !rounded_sums && !o->e4m3_weights) ||
+           o->kind == INPUT_ZEROS;
 }
 
 bool experiment_check_output(struct experiment *e, const char *what,
@@ -203,19 +226,27 @@ bool experiment_check_output(struct experiment *e, const char *what,
                                                        kernel, output, set, what, e->view, &clean)
                                          : buffers_read(&e->buffers, output, set, e->view);
     if (!read) return false;
+    struct operands operands = e->operands;
+    operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
+    const bool rounded = contender->result == RESULT_ROUNDED, own = e->kind.problem.kind != NULL;
     const struct output_view view = {
         .what = what,
+        .label = "D",
         .kernel = kernel,
         .memory = e->view,
         .guard = e->buffers.guard,
-        .rounded_sums = contender->result == RESULT_ROUNDED,
+        .rows = operands.d_rows,
+        .columns = operands.d_columns,
+        .ld = operands.ldd,
+        .type = gemm_output_type(operands.type),
+        .exact = own ? kind_is_exact(&e->kind, KIND_D) : is_exact(&operands, rounded),
+        .rounded_sums = rounded,
         .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
-    struct operands operands = e->operands;
-    operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
     const struct reference *const reference = reference_for(e, &operands);
     /* The library's weights are not rounded. */
     const uint16_t *const library = operands.e4m3_weights ? NULL : e->library;
-    *verdict = verify_output(&view, &operands, reference, library);
+    *verdict = verify_output(&view, reference, library);
+    if (!kind_check(&e->kind, &e->buffers, what, output, set, verdict)) return false;
     if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
 }
@@ -249,7 +280,7 @@ static void verify_baseline(struct experiment *e, struct baseline_result *result
 
 /* Keeps the output that was verified last. */
 static void keep_library(struct experiment *e) {
-    const size_t bytes = (size_t)(e->operands.m * e->operands.ldd) * sizeof *e->library;
+    const size_t bytes = (size_t)(e->operands.d_rows * e->operands.ldd) * sizeof *e->library;
     e->library = allocate(1, bytes, "the result of cublas");
     memcpy(e->library, e->view + e->buffers.guard, bytes);
 }
@@ -258,8 +289,14 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     struct contender found[MAX_BASELINES];
     const uint32_t cublas = baseline_mask("cublas");
     progress("choosing the libraries' kernels");
-    const int count = backend_baselines(e->buffers.problems, e->buffers.sets, wanted | cublas,
-                                        found, MAX_BASELINES);
+    const struct problem_kind *const own = e->kind.problem.kind;
+    for (int set = 0; set < e->buffers.sets && own; ++set)
+        e->buffers.problems[set] = experiment_problem(e, NULL, 0, set);
+    const int count = !own             ? backend_baselines(e->buffers.problems, e->buffers.sets,
+                                                           wanted | cublas, found, MAX_BASELINES)
+                      : own->baselines ? own->baselines(e->buffers.problems, e->buffers.sets, found,
+                                                        MAX_BASELINES)
+                                       : 0;
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
         /* It computes a layout that no kernel here has. */
@@ -286,10 +323,8 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
                        struct kernel_result *result) {
     char label[96];
     const struct contender contender = contender_of_kernel(kernel);
-    *result = (struct kernel_result){.kernel = kernel,
-                                     .size = {e->operands.m, e->operands.n, e->operands.k},
-                                     .code = EXIT_WRONG,
-                                     .cycles = -1};
+    *result =
+        (struct kernel_result){.kernel = kernel, .size = e->size, .code = EXIT_WRONG, .cycles = -1};
     kernel_label(kernel, label, sizeof label);
     if (!experiment_poison(e, kernel, 0)) return;
     backend_range_begin(label);

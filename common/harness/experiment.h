@@ -5,6 +5,7 @@
 #define HARNESS_EXPERIMENT_H
 
 #include "harness/buffers.h"
+#include "harness/problem_kind.h"
 #include "harness/shares.h"
 #include "harness/timing.h"
 #include "harness/verify.h"
@@ -43,11 +44,13 @@ struct contender contender_of_kernel(const struct gemm_kernel *kernel);
 
 struct experiment {
     const struct backend_info *device;
+    struct problem_size size;
     struct operands operands;
     struct reference reference;
     struct reference e4m3_reference; /* of RESULT_E4M3_WEIGHTS, once it has been needed */
     struct buffers buffers;
     struct shares shares;
+    struct kind_run kind;
     uint16_t *view;    /* an output on the host: guard, D, guard */
     uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
     struct baseline_result baselines[MAX_BASELINES];

@@ -7,6 +7,7 @@
 #include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/options.h"
+#include "harness/problem_kind.h"
 #include "harness/registry.h"
 
 /* A line for what is not as usual: other than both 16-bit types, more than one GPU. It begins under
@@ -55,32 +56,11 @@ static const char *types_there_are(void) {
     return text;
 }
 
-static void print_problem_options(void) {
-    int m, n, k;
-    default_extents(&m, &n, &k);
-    printf(
-        "The problem: D = A * B, A is m x k, B is n x k (both contiguous along k), D is m x n.\n"
-        "  --m M  --n N  --k K   its extents, each from 1 to 2000000000\n"
-        "                        (default %d %d %d)\n"
-        "  --size S              all three; a later option wins\n"
-        "  --dtype TYPE          %s; sums are fp32\n"
-        "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
-        "                        numbers so small that D must be exact\n"
-        "  --seed SEED           of the input (default 1)\n",
-        m, n, k, types_there_are());
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        if (kernel_registry[i].gpus == 1) continue;
-        printf("  --gpus N              that work together (default %d)\n",
-               kernel_registry[i].gpus);
-        break;
-    }
-    putchar('\n');
-}
-
-/* The backend's own options; further lines of a text begin under its first. */
-static void print_settings(void) {
-    for (int i = 0; i < backend_setting_count; ++i) {
-        const struct backend_setting *setting = &backend_settings[i];
+/* The options of the backend or of a kind of problem; further lines of a text begin under its
+ * first. */
+static void print_settings(const struct backend_setting *settings, int count) {
+    for (int i = 0; i < count; ++i) {
+        const struct backend_setting *setting = &settings[i];
         char option[64];
         snprintf(option, sizeof option, "%s %s", setting->option, setting->argument);
         printf("  %-22s", option);
@@ -103,6 +83,30 @@ static void print_launch(void) {
     }
 }
 
+static void print_problem_options(void) {
+    int m, n, k;
+    default_extents(&m, &n, &k);
+    const struct problem_kind *const kind = program_is_tour ? NULL : kind_of_program();
+    printf(
+        "The problem: %s, A is m x k, B is n x k (both contiguous along k), D is m x n.\n"
+        "  --m M  --n N  --k K   its extents, each from 1 to 2000000000\n"
+        "                        (default %d %d %d)\n"
+        "  --size S              all three; a later option wins\n"
+        "  --dtype TYPE          %s; sums are fp32\n"
+        "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
+        "                        numbers so small that D must be exact\n"
+        "  --seed SEED           of the input (default 1)\n",
+        kind ? kind->formula : "D = A * B", m, n, k, types_there_are());
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        if (kernel_registry[i].gpus == 1) continue;
+        printf("  --gpus N              that work together (default %d)\n",
+               kernel_registry[i].gpus);
+        break;
+    }
+    if (kind) print_settings(kind->options, kind->option_count);
+    putchar('\n');
+}
+
 static void print_run_options(void) {
     if (!backend_can_time())
         printf("%s:\n", backend_settings_heading);
@@ -113,7 +117,7 @@ static void print_run_options(void) {
             "                        sustained: seconds of load; both; none\n"
             "  --iters N             rounds of each mode (default: chosen for a short run)\n"
             "  --csv FILE            raw samples\n");
-    print_settings();
+    print_settings(backend_settings, backend_setting_count);
     print_launch();
     if (!backend_can_time())
         printf("  --timing none         the only choice: there are cycles, not times\n");

@@ -68,6 +68,9 @@ static enum exit_code leave_out(struct selection *s, const struct backend_info *
                      strcmp(device->backend, "sim") == 0
                          ? ""
                          : "; the program of the same name under sim/ simulates them");
+        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
+            complain("%s is left out: its problem is of another kind; run the chapter's program",
+                     name);
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];
@@ -291,7 +294,8 @@ static enum exit_code run(const struct options *options, const struct backend_in
                         s->kernels, s->count, options->timing != 0);
     /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
      * cover every element. */
-    if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.reference.complete))
+    if (code == EXIT_VERIFIED && backend_can_time() &&
+        (options->timing || !(e.kind.problem.kind ? e.kind.d.complete : e.reference.complete)))
         code = experiment_add_baselines(&e, options->timing ? usual_baselines() : 0);
     if (code == EXIT_VERIFIED) {
         code = verify_all(&e, s, options, results);

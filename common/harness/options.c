@@ -8,6 +8,7 @@
 
 #include "harness/message.h"
 #include "harness/output_file.h"
+#include "harness/problem_kind.h"
 #include "harness/reference.h"
 #include "harness/registry.h"
 #include "harness/timing.h"
@@ -190,9 +191,19 @@ static bool read_explain(const char *text, int *index) {
 
 /* ---- one option ---- */
 
+const struct problem_kind *kind_of_program(void) {
+    for (int i = 0; i < kernel_registry_count; ++i)
+        if (kernel_of_any_type(&kernel_registry[i])->kind)
+            return kernel_of_any_type(&kernel_registry[i])->kind;
+    return NULL;
+}
+
 struct backend_setting *find_setting(const char *name) {
     for (int i = 0; i < backend_setting_count; ++i)
         if (strcmp(backend_settings[i].option, name) == 0) return &backend_settings[i];
+    const struct problem_kind *const kind = kind_of_program();
+    for (int i = 0; kind && i < kind->option_count; ++i)
+        if (strcmp(kind->options[i].option, name) == 0) return &kind->options[i];
     return NULL;
 }
 

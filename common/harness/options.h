@@ -45,8 +45,10 @@ int chapter_of_kernel(const struct gemm_kernel *kernel);
 bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 /* "1024x1152x640": the extents of a problem, each as large as --m may be. */
 bool parse_extents(const char *text, int *m, int *n, int *k);
-/* The backend's own option of this name; NULL if it has none. */
+/* The option of this name that the backend or the program's kind of problem has; or NULL. */
 struct backend_setting *find_setting(const char *name);
+/* The kind of the program's first kernel that has one, whose options the program has; or NULL. */
+const struct problem_kind *kind_of_program(void);
 /* The index of a name in a list, or -1. */
 int find_name(const char *text, const char *const *names, int count);
 

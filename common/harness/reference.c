@@ -9,10 +9,6 @@
 #include "harness/quantize.h"
 #include "w4_block.h"
 
-/* Multiplications and additions that a complete reference may take, and about what a sampled one
- * takes. */
-static const double complete_limit = 0x1p28;
-
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
 
 int64_t operand_leading_dimension(int columns, enum gemm_type type) {
@@ -56,7 +52,14 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
 bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
                            enum input_kind kind, uint64_t seed, int limit) {
     static struct input_source source; /* 128 KB, too large for a stack */
-    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    *operands = (struct operands){.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .d_rows = m,
+                                  .d_columns = n,
+                                  .type = type,
+                                  .kind = kind,
+                                  .seed = seed};
     operands->lda = operands->ldb = operand_leading_dimension(k, type);
     operands->ldd = leading_dimension(n);
     input_prepare(&source, kind, type, limit, seed);
@@ -75,6 +78,8 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
+                                  .d_rows = m,
+                                  .d_columns = n,
                                   .type = type,
                                   .kind = kind,
                                   .seed = seed,
@@ -107,7 +112,10 @@ double half_ulp(double magnitude, enum gemm_type type) {
     int exponent;
     frexp(magnitude, &exponent); /* magnitude = f * 2^exponent, 0.5 <= f < 1 */
     const int precision = element_precision(type);
-    const int lowest = type == GEMM_FP16 ? -25 : -134; /* half the smallest subnormal */
+    const int lowest = type == GEMM_FP16   ? -25 /* half the smallest subnormal */
+                       : type == GEMM_E4M3 ? -10
+                       : type == GEMM_FP32 ? -150
+                                           : -134;
     const int half = exponent - 1 - precision;
     return magnitude == 0 ? 0 : ldexp(1, half < lowest ? lowest : half);
 }
@@ -217,166 +225,78 @@ static float *fourth_norms(const struct operands *o, char matrix, int chains, do
     return norms.norms;
 }
 
-bool reference_is_complete(int m, int n, int k) {
-    return (double)m * n * ((double)k + 16) <= complete_limit;
-}
+/* ---- the samples' values ---- */
 
-/* What the parts of a reference work on. */
-struct making {
+struct products {
     const struct operands *operands;
-    struct sample *samples; /* the first of this round's */
-    float *b;               /* complete: [n][k] */
-    int index, step;        /* a line's row or column, and the distance of its samples */
-    bool is_row;
-    uint64_t seed, stride; /* blocks: of the random numbers; every stride-th is sampled */
+    const struct sample *samples;
+    bool real;      /* of the real data, if operands have scales */
+    double *values; /* the sample's value goes here */
+    int stride;     /* doubles from one to the next */
+    float *b;       /* [n][k], or NULL */
 };
 
-static void complete_rows(void *context, int64_t begin, int64_t end) {
-    const struct making *making = context;
-    const struct operands *o = making->operands;
-    float *values = row_buffer(o->k);
-    for (int64_t row = begin; row < end; ++row) {
-        decode_row(o, 'A', row, values);
-        for (int column = 0; column < o->n; ++column)
-            making->samples[row * o->n + column] = (struct sample){
-                (int)row, column,
-                scaled_dot(o, (int)row, column, values, making->b + (int64_t)column * o->k)};
-    }
-    free(values);
+static void row_of(const struct products *p, char matrix, int row, float *values) {
+    if (p->real)
+        real_row(p->operands, matrix, row, values);
+    else
+        decode_row(p->operands, matrix, row, values);
 }
 
-/* All elements. */
-static bool make_complete(struct reference *reference, const struct operands *o) {
-    float *b = malloc((size_t)o->n * (size_t)o->k * sizeof *b);
-    if (!b) return false;
-    for (int column = 0; column < o->n; ++column)
-        decode_row(o, 'B', column, b + (int64_t)column * o->k);
-    struct making making = {.operands = o, .samples = reference->samples, .b = b};
-    parallel_ranges(o->m, (double)o->m * o->n * o->k, complete_rows, &making);
-    reference->count = (int64_t)o->m * o->n;
-    free(b);
-    return true;
-}
-
-enum { LINES = 3, BLOCK = 128 };
-
-/* A row or column that would take too long is sampled in steps, odd so that they meet every
- * position in a tile. */
-static int line_step(int length, int k) {
-    const int step = (int)ceil((double)length * k / complete_limit);
-    return step <= 1 ? 1 : step | 1;
-}
-
-static struct sample sample_at(const struct operands *o, int row, int column, float *a, float *b) {
-    decode_row(o, 'A', row, a);
-    decode_row(o, 'B', column, b);
-    return (struct sample){row, column, scaled_dot(o, row, column, a, b)};
-}
-
-/* Samples begin .. end - 1 of a row or column. */
-static void line_samples(void *context, int64_t begin, int64_t end) {
-    const struct making *making = context;
-    float *a = row_buffer(making->operands->k), *b = row_buffer(making->operands->k);
-    for (int64_t i = begin; i < end; ++i) {
-        const int moving = (int)(i * making->step);
-        making->samples[i] = sample_at(making->operands, making->is_row ? making->index : moving,
-                                       making->is_row ? moving : making->index, a, b);
-    }
-    free(a);
-    free(b);
-}
-
-/* One element of each of the blocks with these numbers, times the stride. */
-static void block_samples(void *context, int64_t begin, int64_t end) {
-    const struct making *making = context;
-    const struct operands *o = making->operands;
-    const int64_t blocks_n = ((int64_t)o->n + BLOCK - 1) / BLOCK;
-    float *a = row_buffer(o->k), *b = row_buffer(o->k);
-    for (int64_t i = begin; i < end; ++i) {
-        const int64_t block = i * (int64_t)making->stride;
-        const int64_t row0 = block / blocks_n * BLOCK, column0 = block % blocks_n * BLOCK;
-        const uint64_t random = input_hash(making->seed, 2 + (uint64_t)block);
-        const int64_t high = row0 + BLOCK < o->m ? BLOCK : o->m - row0;
-        const int64_t wide = column0 + BLOCK < o->n ? BLOCK : o->n - column0;
-        making->samples[i] =
-            sample_at(o, (int)(row0 + (int64_t)(random & 0xffff) % high),
-                      (int)(column0 + (int64_t)(random >> 16 & 0xffff) % wide), a, b);
-    }
-    free(a);
-    free(b);
-}
-
-/* Has `count` samples made behind those that are there. */
-static void add_samples(struct reference *reference, struct making *making, int64_t count,
-                        parallel_part *part) {
-    making->samples = reference->samples + reference->count;
-    parallel_ranges(count, 3.0 * (double)count * making->operands->k, part, making);
-    reference->count += count;
-}
-
-/* Some rows and columns, and one element of every block. */
-static void make_samples(struct reference *reference, const struct operands *o) {
-    const uint64_t seed = input_hash(o->seed, 'S');
-    const int rows[LINES] = {0, (int)(input_hash(seed, 0) % (uint64_t)o->m), o->m - 1};
-    const int columns[LINES] = {0, (int)(input_hash(seed, 1) % (uint64_t)o->n), o->n - 1};
-    for (int i = 0; i < 2 * LINES; ++i) {
-        const bool is_row = i < LINES;
-        const int *lines = is_row ? rows : columns;
-        const int length = is_row ? o->n : o->m, line = i % LINES;
-        if (line > 0 && lines[line] == lines[line - 1]) continue;
-        struct making making = {
-            .operands = o, .is_row = is_row, .index = lines[line], .step = line_step(length, o->k)};
-        add_samples(reference, &making, ((int64_t)length + making.step - 1) / making.step,
-                    line_samples);
-    }
-    /* Thinned out where blocks are so many or so deep that they would take longer than the rows and
-     * columns. */
-    const double blocks = ceil((double)o->m / BLOCK) * ceil((double)o->n / BLOCK);
-    const double affordable = fmax(256, 2 * complete_limit / o->k);
-    const double stride = blocks > affordable ? ceil(blocks / affordable) : 1;
-    struct making making = {.operands = o, .seed = seed, .stride = (uint64_t)stride};
-    add_samples(reference, &making, (int64_t)ceil(blocks / stride), block_samples);
-}
-
-/* ---- operands with scales: the product of the real data ---- */
-
-struct real_products {
-    const struct operands *operands;
-    const struct reference *reference;
-    float *b; /* [n][k], or NULL */
-};
-
-static void real_products(void *context, int64_t begin, int64_t end) {
-    const struct real_products *p = context;
+static void multiply_samples(void *context, int64_t begin, int64_t end) {
+    const struct products *p = context;
     const struct operands *o = p->operands;
     float *a = row_buffer(o->k), *b = row_buffer(o->k);
     int row = -1;
     for (int64_t i = begin; i < end; ++i) {
-        const struct sample *s = &p->reference->samples[i];
-        if (s->row != row) real_row(o, 'A', row = s->row, a);
-        if (!p->b) real_row(o, 'B', s->column, b);
-        p->reference->real[i] = dot(a, p->b ? p->b + (int64_t)s->column * o->k : b, o->k);
+        const struct sample *s = &p->samples[i];
+        const float *const of_b = p->b ? p->b + (int64_t)s->column * o->k : b;
+        if (s->row != row) row_of(p, 'A', row = s->row, a);
+        if (!p->b) row_of(p, 'B', s->column, b);
+        p->values[i * p->stride] =
+            p->real ? dot(a, of_b, o->k) : scaled_dot(o, row, s->column, a, of_b);
     }
     free(a);
     free(b);
 }
 
-static bool make_real(struct reference *reference, const struct operands *o) {
-    struct real_products p = {o, reference, NULL};
-    reference->real = malloc((size_t)reference->count * sizeof *reference->real);
+/* Computes all of them. If they are all elements, the rows of B are decoded once. */
+static bool multiply_all(const struct reference *reference, const struct operands *o, bool real) {
+    struct products p = {.operands = o,
+                         .samples = reference->samples,
+                         .real = real,
+                         .values = real ? reference->real : &reference->samples[0].value,
+                         .stride = real ? 1 : (int)(sizeof(struct sample) / sizeof(double))};
     if (reference->complete) p.b = malloc((size_t)o->n * (size_t)o->k * sizeof *p.b);
-    if (!reference->real || (reference->complete && !p.b)) return false;
+    if (reference->complete && !p.b) return false;
     for (int column = 0; column < o->n && p.b; ++column)
-        real_row(o, 'B', column, p.b + (int64_t)column * o->k);
-    parallel_ranges(reference->count, 3.0 * (double)reference->count * o->k, real_products, &p);
+        row_of(&p, 'B', column, p.b + (int64_t)column * o->k);
+    parallel_ranges(reference->count, (p.b ? 1.0 : 3.0) * (double)reference->count * o->k,
+                    multiply_samples, &p);
     free(p.b);
     return true;
+}
+
+double operands_product(const struct operands *o, int row, int column) {
+    float *a = row_buffer(o->k), *b = row_buffer(o->k);
+    decode_row(o, 'A', row, a);
+    decode_row(o, 'B', column, b);
+    const double product = scaled_dot(o, row, column, a, b);
+    free(a);
+    free(b);
+    return product;
+}
+
+/* ---- the bound ---- */
+
+double reference_error(const struct reference *r, int row, int column, double value) {
+    return r->error ? r->error(r->of, row, column, value) : reference_accumulation(r, row, column);
 }
 
 double reference_accumulation(const struct reference *r, int row, int column) {
     const float *const a = r->row_norm + (int64_t)row * r->chains;
     const float *const b = r->column_norm + (int64_t)column * r->chains;
-    if (!r->real) return (double)a[0] * b[0];
+    if (!r->is_scaled) return (double)a[0] * b[0];
     double q = 0, s = 0;
     for (int c = 0; c < r->chains; ++c) {
         const double root = (double)a[c] * b[c], square = root * root;
@@ -399,32 +319,39 @@ static void find_errors(struct reference *reference, const struct operands *o) {
     reference->promotion_errors = (reference->chains + 2) * 0x1p-23 * fmin(8, sqrt(o->k));
 }
 
-bool reference_make(struct reference *reference, const struct operands *o) {
-    *reference = (struct reference){.complete = reference_is_complete(o->m, o->n, o->k)};
-    const int64_t blocks = ((int64_t)o->m / BLOCK + 1) * ((int64_t)o->n / BLOCK + 1);
-    const int64_t room =
-        reference->complete ? (int64_t)o->m * o->n : LINES * ((int64_t)o->m + o->n) + blocks;
-    const double addition_errors = (1.25 * o->k + 32) * 0x1p-23;
+/* The norms, and what else the bound is made of. */
+static bool make_bound(struct reference *reference, const struct operands *o) {
     const double partial = fmin(8, sqrt(o->k));
+    const bool scaled = gemm_type_is_scaled(o->type);
+    const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
+    reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
+    reference->addition_errors = (1.25 * o->k + 32) * 0x1p-23;
+    reference->row_norm =
+        fourth_norms(o, 'A', reference->chains, scaled ? 1 : reference->addition_errors * partial);
+    reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
+    if (scaled) find_errors(reference, o);
+    return reference->row_norm && reference->column_norm;
+}
+
+bool reference_make_bound(struct reference *reference, const struct operands *o) {
+    *reference = (struct reference){.is_scaled = gemm_type_is_scaled(o->type)};
+    if (make_bound(reference, o)) return true;
+    reference_free(reference);
+    return false;
+}
+
+bool reference_make(struct reference *reference, const struct operands *o) {
+    if (!reference_make_bound(reference, o)) return false;
+    const int64_t room = samples_room(o->m, o->n, o->k);
+    reference->complete = samples_are_all(o->m, o->n, o->k);
+    reference->integers = o->kind == INPUT_INTEGER;
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
-    bool good = reference->samples;
+    if (reference->is_scaled) reference->real = malloc((size_t)room * sizeof *reference->real);
+    bool good = reference->samples && (reference->real || !reference->is_scaled);
     if (good) {
-        const bool scaled = gemm_type_is_scaled(o->type);
-        const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
-        reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
-        reference->addition_errors = addition_errors;
-        reference->row_norm =
-            fourth_norms(o, 'A', reference->chains, scaled ? 1 : addition_errors * partial);
-        reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
-        good = reference->row_norm && reference->column_norm;
-    }
-    if (good && reference->complete)
-        good = make_complete(reference, o);
-    else if (good)
-        make_samples(reference, o);
-    if (good && gemm_type_is_scaled(o->type)) {
-        find_errors(reference, o);
-        good = make_real(reference, o);
+        reference->count = samples_place(reference->samples, o->m, o->n, o->k, o->seed);
+        good = multiply_all(reference, o, false) &&
+               (!reference->is_scaled || multiply_all(reference, o, true));
     }
     if (!good) reference_free(reference);
     return good;

@@ -1,8 +1,7 @@
 /*
  * reference.h: what D must be, and how far from it a correct kernel may land.
  *
- * The reference is A * B in fp64 on the CPU: all elements of a small problem; of a large one the
- * first, the last and a random row and column, and one random element of every 128 x 128 block.
+ * The reference is A * B in fp64 on the CPU, of the elements that samples.h chooses.
  *
  * The bound. A correct kernel adds the k exact products in fp32, in an unspecified order, and
  * rounds the sum once to 16 bits. Let q be the root of the sum over i of (a_i * b_i)^2.
@@ -62,11 +61,13 @@
 #define HARNESS_REFERENCE_H
 
 #include "harness/inputs.h"
+#include "harness/samples.h"
 
 /* A and B on the host, their padding included. */
 struct operands {
     int m, n, k;
     int64_t lda, ldb, ldd;
+    int d_rows, d_columns; /* m and n, but for other kinds of problems (problem_kind.h) */
     enum gemm_type type;
     enum input_kind kind;
     uint64_t seed;
@@ -82,16 +83,13 @@ struct operands {
     struct input_source *source; /* of the real data */
 };
 
-/* One element of A * B. */
-struct sample {
-    int row, column;
-    double value;
-};
-
+/* What one output must be. */
 struct reference {
     bool complete;          /* the samples are all elements */
     struct sample *samples; /* row by row if complete */
     int64_t count;
+    bool integers;  /* the input is INPUT_INTEGER */
+    bool is_scaled; /* e4m3 and w4a8 */
     /* [m][chains], [n][chains]: of 16 bits their product is accumulation(i, j), and chains is 1; of
      * e4m3 and w4a8 they are |.|_4 of the chains, scaled. */
     float *row_norm, *column_norm;
@@ -101,6 +99,9 @@ struct reference {
      * by. */
     double *real;
     double chain_errors, promotion_errors;
+    /* Of another kind of problem, what stands for accumulation(i, j); NULL: this is A * B. */
+    double (*error)(const void *of, int row, int column, double value);
+    const void *of;
 };
 
 /* What the padding between k and the leading dimension holds: a NaN in both 16-bit types; two of
@@ -120,14 +121,19 @@ bool operands_make_limited(struct operands *operands, int m, int n, int k, enum 
                            enum input_kind kind, uint64_t seed, int limit);
 void operands_free(struct operands *operands);
 
-/* Is the problem so small that the reference has all elements? */
-bool reference_is_complete(int m, int n, int k);
 /* False if there is no memory for it. */
 bool reference_make(struct reference *reference, const struct operands *operands);
+/* Without samples: only what reference_accumulation() needs. */
+bool reference_make_bound(struct reference *reference, const struct operands *operands);
 void reference_free(struct reference *reference);
 
 /* accumulation(i, j) */
 double reference_accumulation(const struct reference *reference, int row, int column);
+/* How far an output may be from `value` before it is rounded: that, or the kind's own. */
+double reference_error(const struct reference *reference, int row, int column, double value);
+
+/* An element of A * B in fp64, at the price of decoding two rows. */
+double operands_product(const struct operands *operands, int row, int column);
 
 /* Bytes of 'A' or 'B' with its padding. */
 int64_t operand_bytes(const struct operands *operands, char matrix);
@@ -135,7 +141,7 @@ int64_t operand_bytes(const struct operands *operands, char matrix);
 /* Of operands of 16 bits: |partial sum| is at most this. */
 double reference_partial_sum(const struct reference *reference, int row, int column);
 
-/* Half a unit in the last place of a 16-bit number of this magnitude. */
+/* Half a unit in the last place of a number of this type and magnitude. */
 double half_ulp(double magnitude, enum gemm_type type);
 
 #endif

@@ -20,12 +20,14 @@ int report_gpus(const struct report *r, const struct gemm_kernel *kernel) {
     return kernel && kernel->layout != LAYOUT_ONE_DEVICE ? r->device->gpus_open : 1;
 }
 
-static double multiplications(struct problem_size size) { return (double)size.m * size.n * size.k; }
+static double flops_of(const struct gemm_kernel *kernel, struct problem_size size) {
+    return kind_flops(kernel, size.m, size.n, size.k);
+}
 
 double tensor_core_utilization(const struct report *r, const struct gemm_kernel *kernel,
                                struct problem_size size, double cycles) {
     if (!(cycles > 0)) return 0;
-    const double flops = 2 * multiplications(size);
+    const double flops = flops_of(kernel, size);
     const int sms = report_gpus(r, kernel) * r->device->sm_count;
     return flops / (sms * flops_per_cycle(r->type) * cycles);
 }
@@ -83,8 +85,8 @@ static double gain(const struct report *r, const struct kernel_result *result) {
     if (now->sustained.ms > 0 && then->sustained.ms > 0)
         return then->sustained.ms / now->sustained.ms;
     return is_simulated(r) && result->cycles > 0 && before->cycles > 0
-               ? multiplications(result->size) / result->cycles /
-                     (multiplications(before->size) / before->cycles)
+               ? flops_of(result->kernel, result->size) / result->cycles /
+                     (flops_of(before->kernel, before->size) / before->cycles)
                : 0;
 }
 
@@ -101,10 +103,24 @@ static void print_gain(FILE *out, double factor) {
         fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
 }
 
+static void print_option(FILE *out, const struct backend_setting *option) {
+    if (option->names)
+        fprintf(out, ", %s %s", option->option, option->names[option->value]);
+    else
+        fprintf(out, ", %s %llu", option->option, (unsigned long long)option->value);
+}
+
 static void print_heading(FILE *out, const struct report *r, int width, bool gains) {
     const bool simulated = is_simulated(r);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
             r->size.k, type_names[r->type], input_names[r->input]);
+    const struct problem_kind *const kind = r->count ? r->results[0].kernel->kind : NULL;
+    if (kind) {
+        fprintf(out, "%s: %s", kind->name, kind->formula);
+        for (int i = 0; i < kind->option_count; ++i)
+            print_option(out, &kind->options[i]);
+        fputs("\n\n", out);
+    }
     if (r->timing) {
         fprintf(out, "%-*s %8s", width, "", "");
         if (r->timing & TIMING_BURST) fprintf(out, " | %-41s", "burst");

@@ -115,6 +115,24 @@ static void json_baseline(FILE *out, const struct baseline_result *result) {
     fputc('}', out);
 }
 
+/* What another kind of problem has besides: its name and its options. */
+static void json_kind(FILE *out, const struct problem_kind *kind) {
+    fputs("\"kind\": ", out);
+    json_string(out, kind->name);
+    fputs(", ", out);
+    for (int i = 0; i < kind->option_count; ++i) {
+        const struct backend_setting *option = &kind->options[i];
+        json_string(out, option->option + 2); /* without the two hyphens */
+        fputs(": ", out);
+        if (option->names)
+            json_string(out, option->names[option->value]);
+        else
+            fprintf(out, "%llu", (unsigned long long)option->value);
+        fputs(", ", out);
+    }
+    if (kind->json) kind->json(out);
+}
+
 static void json_result(const struct report *r, const struct kernel_result *result, FILE *out) {
     const struct gemm_kernel *kernel = result->kernel;
     const double cycles = result_cycles(result);
@@ -135,6 +153,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
+    if (kernel->kind) json_kind(out, kernel->kind);
     if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);

@@ -32,9 +32,8 @@ struct timed_contender {
 static enum gemm_status enqueue_timed(const struct contender *self,
                                       const struct gemm_problem *problem, void *stream) {
     const struct timed_contender *timed = self->state;
-    int set = 0;
-    while (timed->experiment->buffers.problems[set].a != problem->a)
-        ++set;
+    const struct buffers *const buffers = &timed->experiment->buffers;
+    const int set = (int)((problem->tile_counter - buffers->tile_counters) / GEMM_COUNTERS);
     const struct gemm_problem own =
         experiment_problem(timed->experiment, timed->inner->kernel, timed->output, set);
     timed->launched[set] = true;

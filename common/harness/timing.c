@@ -7,6 +7,7 @@
  * an order of its own, so that no contender always follows the same one.
  */
 #include "harness/timing.h"
+#include "harness/problem_kind.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ struct rotation {
 /* FLOPs of one multiplication by this contender. */
 static double flops_of(const struct rotation *r, int c) {
     const struct gemm_problem *p = r->problems;
-    return r->contenders[c].flops > 0.0 ? r->contenders[c].flops : 2.0 * p->m * p->n * p->k;
+    return r->contenders[c].flops > 0.0 ? r->contenders[c].flops
+                                        : kind_flops(r->contenders[c].kernel, p->m, p->n, p->k);
 }
 
 static void shuffle_order(struct rotation *r) {

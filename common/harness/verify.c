@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "element_codec.h"
 #include "harness/allocate.h"
@@ -23,38 +24,42 @@ struct squares {
 
 struct check {
     const struct output_view *output;
-    const struct operands *operands;
     const struct reference *reference;
-    const uint16_t *d;       /* [m][ldd] */
-    const uint16_t *library; /* [m][ldd], or NULL */
-    unsigned char *suspect;  /* [m]: something in this row of D, padding included, is wrong */
-    pthread_mutex_t mutex;   /* for the rest of the search's results: */
+    const void *d;          /* [rows][ld] */
+    const void *library;    /* [rows][ld], or NULL */
+    unsigned char *suspect; /* [rows]: something in this row, padding included, is wrong */
+    pthread_mutex_t mutex;  /* for the rest of the search's results: */
     bool samples_good;
     int64_t worst; /* the sample with the largest error */
     double max_error, error_bound;
     struct squares squares;
-    uint64_t *wrong;        /* [m * n] bits, once there is a mismatch: counts an element once */
+    uint64_t *wrong; /* [rows * columns] bits, once there is a mismatch: counts an element once */
     int64_t wrong_elements; /* in D */
     int64_t wrong_around;   /* in padding and guards */
     struct mismatch first;
 };
 
-static uint16_t got(const struct check *check, int row, int column) {
-    return check->d[row * check->operands->ldd + column];
+static uint32_t got(const struct check *check, int row, int64_t column) {
+    return stored_bits(check->d, row * check->output->ld + column, check->output->type);
+}
+
+static double library_value(const struct check *check, int row, int column) {
+    const struct output_view *o = check->output;
+    return stored_value(stored_bits(check->library, row * o->ld + column, o->type), o->type);
 }
 
 static const char mismatches[] = "the mismatches"; /* in a message */
 
 static void note(struct check *check, struct mismatch mismatch) {
-    const struct operands *o = check->operands;
-    const int64_t index = (int64_t)mismatch.row * o->n + mismatch.column;
+    const struct output_view *o = check->output;
+    const int64_t index = (int64_t)mismatch.row * o->columns + mismatch.column;
     if (!check->wrong)
-        check->wrong =
-            allocate((size_t)((int64_t)o->m * o->n / 64 + 1), sizeof *check->wrong, mismatches);
+        check->wrong = allocate((size_t)((int64_t)o->rows * o->columns / 64 + 1),
+                                sizeof *check->wrong, mismatches);
     uint64_t *word = &check->wrong[index / 64];
     if (*word >> (index % 64) & 1) return;
     *word |= (uint64_t)1 << (index % 64);
-    const int64_t first = (int64_t)check->first.row * o->n + check->first.column;
+    const int64_t first = (int64_t)check->first.row * o->columns + check->first.column;
     if (check->wrong_elements++ == 0 || index < first) check->first = mismatch;
 }
 
@@ -64,36 +69,29 @@ static void note(struct check *check, struct mismatch mismatch) {
 enum { SPLITS_MOST = 32 };
 static double rounding_of_parts(const struct check *check, int parts, int row, int column) {
     if (!parts) return 0;
-    return parts * half_ulp(reference_partial_sum(check->reference, row, column),
-                            gemm_output_type(check->operands->type));
+    return parts *
+           half_ulp(reference_partial_sum(check->reference, row, column), check->output->type);
 }
 static double rounding_of_sums(const struct check *check, int row, int column) {
     const int parts = check->output->rounded_sums ? SPLITS_MOST : check->output->rounded_parts;
     return rounding_of_parts(check, parts, row, column);
 }
 
-/* Integers and zeros, unless partial sums are rounded, or never promoted though k is any. */
-static bool is_exact(const struct check *check) {
-    const struct operands *const o = check->operands;
-    return (o->kind == INPUT_INTEGER && !check->output->rounded_sums && !o->e4m3_weights) ||
-           o->kind == INPUT_ZEROS;
-}
-
 /* Is this the exact sum, correctly rounded (integers), or a number as close as the bound allows?
  * NaN is neither. */
 static bool agrees_with_sample(const struct check *check, const struct sample *s, double *error,
                                double *bound) {
-    const struct operands *o = check->operands;
-    const enum gemm_type type = gemm_output_type(o->type);
-    const double value = decode_element(got(check, s->row, s->column), type);
-    if (is_exact(check)) {
+    const struct output_view *o = check->output;
+    const enum gemm_type type = o->type;
+    const double value = stored_value(got(check, s->row, s->column), type);
+    if (check->output->exact) {
         /* Exact: the sum fits fp32, and float comparison takes -0 for 0. */
-        const double exact = decode_element(encode_element((float)s->value, type), type);
+        const double exact = stored_value(stored_rounded(s->value, type), type);
         *error = fabs(value - exact);
         *bound = 0;
         return value == exact;
     }
-    const double accumulation = reference_accumulation(check->reference, s->row, s->column) +
+    const double accumulation = reference_error(check->reference, s->row, s->column, s->value) +
                                 rounding_of_sums(check, s->row, s->column);
     *error = fabs(value - s->value);
     *bound = accumulation + half_ulp(fabs(s->value) + accumulation, type);
@@ -102,14 +100,14 @@ static bool agrees_with_sample(const struct check *check, const struct sample *s
 
 /* Does an element agree with the library's? */
 static bool agrees_with_library(const struct check *check, int row, int column, double *bound) {
-    const struct operands *o = check->operands;
-    const enum gemm_type type = gemm_output_type(o->type);
-    const double value = decode_element(got(check, row, column), type);
-    const double other = decode_element(check->library[row * o->ldd + column], type);
+    const struct output_view *o = check->output;
+    const enum gemm_type type = o->type;
+    const double value = stored_value(got(check, row, column), type);
+    const double other = library_value(check, row, column);
     *bound = 0;
     if (value == other) return true;
-    if (is_exact(check)) return false;
-    const double accumulation = reference_accumulation(check->reference, row, column) +
+    if (check->output->exact) return false;
+    const double accumulation = reference_error(check->reference, row, column, other) +
                                 rounding_of_parts(check, check->output->rounded_parts, row, column);
     /* Each of the two was rounded once. What was rounded is no larger than the library's result,
      * its own rounding undone, and both errors of accumulation. */
@@ -121,19 +119,17 @@ static bool agrees_with_library(const struct check *check, int row, int column, 
 /* ---- the search, in parallel: which rows and samples deserve a closer look ---- */
 
 static bool row_is_good(const struct check *check, int row) {
-    const struct operands *o = check->operands;
-    const uint16_t *d = check->d + row * o->ldd;
-    const uint16_t *library = check->library ? check->library + row * o->ldd : NULL;
-    const enum gemm_type type = gemm_output_type(o->type);
+    const struct output_view *o = check->output;
     double bound;
-    for (int column = 0; column < o->n; ++column) {
-        if (!element_is_finite(d[column], type)) return false;
-        if (library && d[column] != library[column] &&
+    for (int column = 0; column < o->columns; ++column) {
+        const uint32_t bits = got(check, row, column);
+        if (!stored_is_finite(bits, o->type)) return false;
+        if (check->library && bits != stored_bits(check->library, row * o->ld + column, o->type) &&
             !agrees_with_library(check, row, column, &bound))
             return false;
     }
-    for (int64_t column = o->n; column < o->ldd; ++column)
-        if (d[column] != OUTPUT_POISON) return false;
+    for (int64_t column = o->columns; column < o->ld; ++column)
+        if (got(check, row, column) != stored_poison(o->type)) return false;
     return true;
 }
 
@@ -147,9 +143,9 @@ static void search_rows(void *context, int64_t begin, int64_t end) {
 static void add_squares(const struct check *check, int64_t i, double error,
                         struct squares *squares) {
     if (!check->reference->real) return;
-    const enum gemm_type type = gemm_output_type(check->operands->type);
+    const enum gemm_type type = check->output->type;
     const double meant = check->reference->samples[i].value, real = check->reference->real[i];
-    const double rounding = decode_element(encode_element((float)meant, type), type) - meant;
+    const double rounding = stored_value(stored_rounded(meant, type), type) - meant;
     squares->real += real * real;
     squares->quantization += (meant - real) * (meant - real);
     squares->output += error * error;
@@ -190,25 +186,24 @@ static void search_samples(void *context, int64_t begin, int64_t end) {
 
 /* Written at all, and a number? */
 static void check_written(struct check *check, int row) {
-    const enum gemm_type type = gemm_output_type(check->operands->type);
-    for (int column = 0; column < check->operands->n; ++column)
-        if (!element_is_finite(got(check, row, column), type))
+    const enum gemm_type type = check->output->type;
+    for (int column = 0; column < check->output->columns; ++column)
+        if (!stored_is_finite(got(check, row, column), type))
             note(check, (struct mismatch){row, column, NAN, 0, NULL});
 }
 
 static void check_library(struct check *check, int row) {
-    const struct operands *o = check->operands;
+    const struct output_view *o = check->output;
     double bound;
-    for (int column = 0; column < o->n; ++column) {
+    for (int column = 0; column < o->columns; ++column) {
         if (agrees_with_library(check, row, column, &bound)) continue;
-        const double other =
-            decode_element(check->library[row * o->ldd + column], gemm_output_type(o->type));
+        const double other = library_value(check, row, column);
         note(check, (struct mismatch){row, column, other, bound, "library's result"});
     }
 }
 
 static void check_samples(struct check *check) {
-    const bool exact = is_exact(check);
+    const bool exact = check->output->exact;
     double error, bound;
     for (int64_t i = 0; i < check->reference->count; ++i) {
         const struct sample *s = &check->reference->samples[i];
@@ -218,42 +213,47 @@ static void check_samples(struct check *check) {
     }
 }
 
-/* Complains about the first of `count` elements from `begin` that has changed. */
-static void check_poison(struct check *check, const uint16_t *begin, int64_t count,
-                         const char *where, int row) {
+/* Complains about the first of `count` elements from D's element `begin` that has changed. */
+static void check_poison(struct check *check, int64_t begin, int64_t count, const char *where,
+                         int row) {
+    const struct output_view *o = check->output;
     int64_t changed = 0, first = 0;
     for (int64_t i = 0; i < count; ++i)
-        if (begin[i] != OUTPUT_POISON && changed++ == 0) first = i;
+        if (stored_bits(check->d, begin + i, o->type) != stored_poison(o->type) && changed++ == 0)
+            first = i;
     if (changed && check->wrong_around == 0) {
         char place[48] = "";
         if (row >= 0) snprintf(place, sizeof place, " of row %d", row);
-        complain("%s: wrote outside of D: %lld elements of the %s%s, the first at +%lld (0x%04x)",
-                 check->output->what, (long long)changed, where, place, (long long)first,
-                 begin[first]);
+        complain("%s: wrote outside of %s: %lld elements of the %s%s, the first at +%lld (0x%04x)",
+                 o->what, o->label, (long long)changed, where, place, (long long)first,
+                 stored_bits(check->d, begin + first, o->type));
     }
     check->wrong_around += changed;
 }
 
 static void check_surroundings(struct check *check) {
-    const struct operands *o = check->operands;
-    const int64_t guard = check->output->guard;
-    check_poison(check, check->output->memory, guard, "guard before D", -1);
-    for (int row = 0; row < o->m; ++row)
+    const struct output_view *o = check->output;
+    const int64_t guard = o->guard * 2 / gemm_type_bytes(o->type);
+    char before[48], after[48];
+    snprintf(before, sizeof before, "guard before %s", o->label);
+    snprintf(after, sizeof after, "guard after %s", o->label);
+    check_poison(check, -guard, guard, before, -1);
+    for (int row = 0; row < o->rows; ++row)
         if (check->suspect[row])
-            check_poison(check, check->d + row * o->ldd + o->n, o->ldd - o->n,
+            check_poison(check, row * o->ld + o->columns, o->ld - o->columns,
                          "padding after the last column", row);
-    check_poison(check, check->d + o->m * o->ldd, guard, "guard after D", -1);
+    check_poison(check, o->rows * o->ld, guard, after, -1);
 }
 
 /* In how many of its tiles the output is wrong. */
 static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
-    const struct operands *o = check->operands;
-    const int tiles_n = ceil_div(o->n, tile_n);
-    char *touched = allocate((size_t)ceil_div(o->m, tile_m) * (size_t)tiles_n, 1, mismatches);
+    const struct output_view *o = check->output;
+    const int tiles_n = ceil_div(o->columns, tile_n);
+    char *touched = allocate((size_t)ceil_div(o->rows, tile_m) * (size_t)tiles_n, 1, mismatches);
     int64_t count = 0;
-    for (int row = 0; row < o->m; ++row)
-        for (int column = 0; column < o->n; ++column) {
-            const int64_t index = (int64_t)row * o->n + column;
+    for (int row = 0; row < o->rows; ++row)
+        for (int column = 0; column < o->columns; ++column) {
+            const int64_t index = (int64_t)row * o->columns + column;
             if (!(check->wrong[index / 64] >> (index % 64) & 1)) continue;
             char *tile = &touched[(int64_t)(row / tile_m) * tiles_n + column / tile_n];
             count += !*tile;
@@ -279,30 +279,32 @@ static void explain_place(const struct gemm_kernel *kernel, int row, int column)
 }
 
 static void explain_first(const struct check *check) {
-    const struct operands *o = check->operands;
-    const enum gemm_type type = gemm_output_type(o->type);
+    const struct output_view *o = check->output;
+    const enum gemm_type type = o->type;
     const struct mismatch *first = &check->first;
-    const uint16_t bits = got(check, first->row, first->column);
+    const uint32_t bits = got(check, first->row, first->column);
     const struct gemm_kernel *kernel = check->output->kernel;
     char tiles[64] = "";
     if (kernel)
         snprintf(tiles, sizeof tiles, ", in %lld of %lld tiles",
                  (long long)wrong_tiles(check, kernel->tile_m, kernel->tile_n),
-                 (long long)ceil_div(o->m, kernel->tile_m) * ceil_div(o->n, kernel->tile_n));
-    complain("%s: wrong result: %lld of %lld elements%s", check->output->what,
-             (long long)check->wrong_elements, (long long)o->m * o->n, tiles);
+                 (long long)ceil_div(o->rows, kernel->tile_m) *
+                     ceil_div(o->columns, kernel->tile_n));
+    complain("%s: wrong result%s%s: %lld of %lld elements%s", o->what,
+             strcmp(o->label, "D") ? " in " : "", strcmp(o->label, "D") ? o->label : "",
+             (long long)check->wrong_elements, (long long)o->rows * o->columns, tiles);
     fprintf(stderr, "    first: row %d, column %d: ", first->row, first->column);
-    if (bits == OUTPUT_POISON)
+    if (bits == stored_poison(type))
         fprintf(stderr, "not written");
     else
-        fprintf(stderr, "got %.9g (0x%04x)", (double)decode_element(bits, type), bits);
+        fprintf(stderr, "got %.9g (0x%04x)", stored_value(bits, type), bits);
     /* A mismatch without an expectation can still be looked up if the reference is complete. */
     const double expected =
         check->reference->complete
-            ? check->reference->samples[(int64_t)first->row * o->n + first->column].value
+            ? check->reference->samples[(int64_t)first->row * o->columns + first->column].value
             : first->expected;
     if (!isnan(expected)) {
-        const uint16_t rounded = encode_element((float)expected, type);
+        const uint32_t rounded = stored_rounded(expected, type);
         fprintf(stderr, ", expected %.9g (0x%04x)", expected, rounded);
     }
     if (first->against)
@@ -311,26 +313,25 @@ static void explain_first(const struct check *check) {
     if (kernel) explain_place(kernel, first->row, first->column);
 }
 
-struct verdict verify_output(const struct output_view *output, const struct operands *operands,
-                             const struct reference *reference, const uint16_t *library) {
+struct verdict verify_output(const struct output_view *output, const struct reference *reference,
+                             const void *library) {
     struct check check = {.output = output,
-                          .operands = operands,
                           .reference = reference,
-                          .d = output->memory + output->guard,
+                          .d = (const uint16_t *)output->memory + output->guard,
                           .library = library,
                           .suspect =
-                              allocate((size_t)operands->m, sizeof *check.suspect, mismatches),
+                              allocate((size_t)output->rows, sizeof *check.suspect, mismatches),
                           .mutex = PTHREAD_MUTEX_INITIALIZER,
                           .samples_good = true,
                           .worst = -1};
-    const double elements = (double)operands->m * (double)operands->ldd;
-    parallel_ranges(operands->m, 3.0 * elements, search_rows, &check);
+    const double elements = (double)output->rows * (double)output->ld;
+    parallel_ranges(output->rows, 3.0 * elements, search_rows, &check);
     parallel_ranges(reference->count, 30.0 * (double)reference->count, search_samples, &check);
-    for (int row = 0; row < operands->m; ++row)
+    for (int row = 0; row < output->rows; ++row)
         if (check.suspect[row]) check_written(&check, row);
     const bool finite = check.wrong_elements == 0;
     if (!check.samples_good) check_samples(&check);
-    for (int row = 0; row < operands->m && library; ++row)
+    for (int row = 0; row < output->rows && library; ++row)
         if (check.suspect[row]) check_library(&check, row);
     check_surroundings(&check);
     if (check.wrong_elements) explain_first(&check);
@@ -343,7 +344,7 @@ struct verdict verify_output(const struct output_view *output, const struct oper
         .mismatches = check.wrong_elements + check.wrong_around,
         .max_error = finite ? check.max_error : NAN,
         .error_bound = check.error_bound,
-        .has_parts = reference->real && of->real > 0 && operands->kind != INPUT_INTEGER,
+        .has_parts = reference->real && of->real > 0 && !reference->integers,
         .quantization = sqrt(of->quantization * unit),
         .accumulation = sqrt(fmax(0, of->output - of->rounding) * unit),
         .rounding = sqrt(of->rounding * unit),

@@ -10,10 +10,7 @@
 #define HARNESS_VERIFY_H
 
 #include "harness/reference.h"
-
-/* What D and its surroundings are filled with: a NaN in both types, and not the one that arithmetic
- * makes. */
-enum { OUTPUT_POISON = 0xffad };
+#include "harness/stored.h"
 
 struct verdict {
     bool verified;
@@ -30,17 +27,22 @@ struct verdict {
 
 /* One output on the host. */
 struct output_view {
-    const char *what; /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
-    const struct gemm_kernel *kernel; /* for its tile; NULL: a library */
-    const uint16_t *memory;           /* guard, [m][ldd], guard */
-    int64_t guard;                    /* elements */
+    const char *what;  /* "06_wgmma" or "06_wgmma, timed run, buffer 3": begins every complaint */
+    const char *label; /* "D" */
+    const struct gemm_kernel *kernel; /* for its tile; NULL: a library, or no matrix of tiles */
+    const void *memory;               /* guard, [rows][ld], guard */
+    int64_t guard;                    /* in 16 bits, whatever the type */
+    int rows, columns;
+    int64_t ld;
+    enum gemm_type type;
+    bool exact;        /* the exact value, correctly rounded, bit for bit */
     bool rounded_sums; /* partial sums may have been rounded to D's type: a wider bound */
     int rounded_parts; /* sums that were rounded to D's type before they were added up */
 };
 
-/* Checks an output; what is wrong is said on stderr. `library`: [m][ldd], a result that has passed
- * this check itself, or NULL. */
-struct verdict verify_output(const struct output_view *output, const struct operands *operands,
-                             const struct reference *reference, const uint16_t *library);
+/* Checks an output; what is wrong is said on stderr. `library`: [rows][ld], a result that has
+ * passed this check itself, or NULL. */
+struct verdict verify_output(const struct output_view *output, const struct reference *reference,
+                             const void *library);
 
 #endif

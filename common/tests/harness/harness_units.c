@@ -123,7 +123,7 @@ static void check_reference(int m, int n, int k, enum input_kind kind) {
     const bool made =
         operands_make(&o, m, n, k, GEMM_BF16, kind, 3, false) && reference_make(&r, &o);
     expect(made, "no memory");
-    expect(r.complete == reference_is_complete(m, n, k), "completeness");
+    expect(r.complete == samples_are_all(m, n, k), "completeness");
     expect(!r.complete || r.count == (int64_t)m * n, "a complete reference of %lld elements",
            (long long)r.count);
     double worst = 0, worst_ratio = 0;

@@ -1,0 +1,23 @@
+/*
+ * gemm_matrices.h: what a problem of another kind than D = A * B has besides A, B and D, as its
+ * kernel's launch function sees it.
+ *
+ * A chapter whose problem is of such a kind has, beside its kernels, a kind.c with the struct
+ * problem_kind that gemm_kernel.kind points to (harness/problem_kind.h).
+ */
+#ifndef GEMM_MATRICES_H
+#define GEMM_MATRICES_H
+
+#include <stdint.h>
+
+struct problem_kind;
+
+enum { GEMM_MATRICES = 8 }; /* the most */
+
+/* One of the matrices that the kind has declared, in that order. */
+struct gemm_matrix {
+    void *memory; /* [rows][ld], 256-byte aligned, on the GPU with guards around it */
+    int64_t ld;   /* elements; a row is padded to 16 bytes, with NaN */
+};
+
+#endif

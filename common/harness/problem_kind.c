@@ -1,0 +1,201 @@
+#include "harness/problem_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/allocate.h"
+#include "harness/message.h"
+#include "harness/parallel.h"
+
+struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
+                               int k, enum gemm_type type, enum input_kind input, uint64_t seed) {
+    struct kind_extents extents = {m, n, k, m, n};
+    struct kind_problem *const p = &run->problem;
+    *p = (struct kind_problem){
+        .kind = kind, .m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
+    if (kind && kind->extents) kind->extents(p, &extents);
+    return extents;
+}
+
+/* ---- the matrices ---- */
+
+static size_t matrix_bytes(const struct kind_problem *p, int matrix) {
+    return (size_t)p->matrix[matrix].rows * (size_t)p->ld[matrix] *
+           (size_t)gemm_type_bytes(p->matrix[matrix].type);
+}
+
+/* A row at a time between NaNs. */
+static void fill(struct kind_problem *p, int matrix) {
+    const struct kind_matrix *const of = &p->matrix[matrix];
+    const size_t row = (size_t)p->ld[matrix] * (size_t)gemm_type_bytes(of->type);
+    const uint16_t padding = of->type == GEMM_E4M3 ? E4M3_PADDING : OPERAND_PADDING;
+    p->host[matrix] = allocate((size_t)of->rows, row, "a kind's inputs");
+    uint16_t *const all = p->host[matrix];
+    for (size_t i = 0; i < matrix_bytes(p, matrix) / sizeof *all; ++i)
+        all[i] = padding;
+    for (int i = 0; i < of->rows; ++i)
+        p->kind->fill(p, matrix, i, (char *)p->host[matrix] + (size_t)i * row);
+}
+
+static bool open_input(struct kind_run *run, const struct buffers *buffers, int matrix) {
+    struct kind_problem *const p = &run->problem;
+    struct slab *const slab = &run->input[matrix];
+    const size_t bytes = matrix_bytes(p, matrix);
+    fill(p, matrix);
+    bool good = slab_alloc(slab, buffers, 0, (int64_t)bytes / 2, p->matrix[matrix].label, false) &&
+                backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total);
+    for (int set = 0; set < buffers->sets && good; ++set)
+        good = backend_copy_in(slab_matrix(buffers, slab, set), p->host[matrix], bytes);
+    return good;
+}
+
+/* ---- the references ---- */
+
+/* Of one output. */
+struct of_output {
+    const struct kind_problem *problem;
+    int matrix;
+    struct reference *reference;
+};
+
+static double error_of(const void *context, int row, int column, double value) {
+    const struct of_output *of = context;
+    const struct kind_problem *const p = of->problem;
+    return p->kind->error(p, of->matrix, row, column, value);
+}
+
+static void find_values(void *context, int64_t begin, int64_t end) {
+    const struct of_output *of = context;
+    const struct kind_problem *const p = of->problem;
+    for (int64_t i = begin; i < end; ++i) {
+        struct sample *const s = &of->reference->samples[i];
+        s->value = p->kind->value(p, of->matrix, s->row, s->column);
+    }
+}
+
+static void make_reference(const struct kind_problem *p, int matrix, int rows, int columns,
+                           struct reference *reference) {
+    static const char what[] = "a kind's reference";
+    const double cost = p->kind->cost ? p->kind->cost(p, matrix) : p->k;
+    struct of_output *const of = allocate(1, sizeof *of, what);
+    *of = (struct of_output){p, matrix, reference};
+    *reference = (struct reference){.complete = samples_are_all(rows, columns, cost),
+                                    .integers = p->input == INPUT_INTEGER,
+                                    .error = error_of,
+                                    .of = of};
+    reference->samples =
+        allocate((size_t)samples_room(rows, columns, cost), sizeof *reference->samples, what);
+    reference->count = samples_place(reference->samples, rows, columns, cost, p->seed);
+    parallel_ranges(reference->count, 3 * cost * (double)reference->count, find_values, of);
+}
+
+static void free_reference(struct reference *reference) {
+    free((void *)(uintptr_t)reference->of);
+    reference_free(reference);
+}
+
+bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct operands *operands,
+               int integer_limit) {
+    struct kind_problem *const p = &run->problem;
+    const enum gemm_type drawn = gemm_output_type(p->type); /* 16 bits, whatever A and B are */
+    if (!p->kind) return true;
+    input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
+    p->operands = operands;
+    p->product = &run->product;
+    p->source = &run->source;
+    if (p->kind->matrices) p->count = p->kind->matrices(p, p->matrix);
+    if (!reference_make_bound(&run->product, operands)) return false;
+    for (int i = 0; i < p->count; ++i) {
+        const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
+        p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
+        if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
+    }
+    make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &run->d);
+    for (int i = 0; i < p->count; ++i)
+        if (p->matrix[i].output)
+            make_reference(p, i, p->matrix[i].rows, p->matrix[i].columns, &run->reference[i]);
+    return kind_poison(run, buffers, 0);
+}
+
+void kind_close(struct kind_run *run) {
+    for (int i = 0; i < run->problem.count; ++i) {
+        if (run->input[i].memory) backend_free(run->input[i].memory);
+        for (int output = 0; output < MAX_OUTPUTS; ++output)
+            if (run->output[i][output].memory) backend_free(run->output[i][output].memory);
+        free(run->problem.host[i]);
+        free_reference(&run->reference[i]);
+    }
+    free_reference(&run->d);
+    reference_free(&run->product);
+    run->problem = (struct kind_problem){0};
+}
+
+/* ---- a run ---- */
+
+void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int output, int set,
+                  struct gemm_problem *problem) {
+    const struct kind_problem *const p = &run->problem;
+    problem->m = p->m;
+    problem->n = p->n;
+    problem->k = p->k;
+    for (int i = 0; i < p->count; ++i) {
+        const struct slab *const slab =
+            p->matrix[i].output ? &run->output[i][output] : &run->input[i];
+        problem->matrix[i] = (struct gemm_matrix){slab_matrix(buffers, slab, set), p->ld[i]};
+    }
+}
+
+bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output) {
+    const struct kind_problem *const p = &run->problem;
+    for (int i = 0; i < p->count; ++i) {
+        struct slab *const slab = &run->output[i][output];
+        if (!p->matrix[i].output) continue;
+        if (!slab->memory && !slab_alloc(slab, buffers, 0, (int64_t)matrix_bytes(p, i) / 2,
+                                         p->matrix[i].label, true))
+            return false;
+        if (!backend_fill(slab->memory, output_poison(p->matrix[i].type), (size_t)slab->total))
+            return false;
+    }
+    return true;
+}
+
+bool kind_is_exact(const struct kind_run *run, int matrix) {
+    const struct kind_problem *const p = &run->problem;
+    return p->kind->is_exact ? p->kind->is_exact(p, matrix)
+                             : p->input == INPUT_INTEGER || p->input == INPUT_ZEROS;
+}
+
+/* One of the outputs besides D. */
+static bool check_matrix(const struct kind_run *run, const struct buffers *buffers, int matrix,
+                         const char *what, int output, int set, struct verdict *verdict) {
+    const struct kind_matrix *const of = &run->problem.matrix[matrix];
+    const struct slab *const slab = &run->output[matrix][output];
+    const int64_t elements = slab->elements + 2 * buffers->guard;
+    uint16_t *const view = allocate((size_t)elements, sizeof *view, "a kind's output");
+    const bool read = backend_copy_out(view, slab_matrix(buffers, slab, set) - buffers->guard,
+                                       (size_t)elements * sizeof *view);
+    const struct output_view seen = {.what = what,
+                                     .label = of->label,
+                                     .memory = view,
+                                     .guard = buffers->guard,
+                                     .rows = of->rows,
+                                     .columns = of->columns,
+                                     .ld = run->problem.ld[matrix],
+                                     .type = of->type,
+                                     .exact = kind_is_exact(run, matrix)};
+    if (read) *verdict = verify_output(&seen, &run->reference[matrix], NULL);
+    free(view);
+    return read;
+}
+
+bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
+                int output, int set, struct verdict *verdict) {
+    for (int i = 0; i < run->problem.count; ++i) {
+        struct verdict own;
+        if (!run->problem.matrix[i].output) continue;
+        if (!check_matrix(run, buffers, i, what, output, set, &own)) return false;
+        verdict->verified &= own.verified;
+        verdict->mismatches += own.mismatches;
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+/*
+ * problem_kind.h: a kind of problem other than D = A * B, as a chapter supplies it.
+ *
+ * A and B are made as always, of the type and input that the command line asks for; D has the type
+ * that it always has. The kind says how large they are, declares further matrices, fills those that
+ * are inputs, and knows what each element of an output must be. The harness does the rest: memory,
+ * guards, padding, the choice of samples, runs, verification, timing, reports.
+ */
+#ifndef HARNESS_PROBLEM_KIND_H
+#define HARNESS_PROBLEM_KIND_H
+
+#include <stdio.h>
+
+#include "harness/buffers.h"
+#include "harness/verify.h"
+
+/* A matrix besides A, B and D. */
+struct kind_matrix {
+    const char *label; /* "bias"; in complaints and in the simulator's reports */
+    enum gemm_type type;
+    int rows, columns;
+    bool output;
+};
+
+enum { KIND_D = -1 }; /* the output D, where a matrix is named by its index */
+
+/* One problem, as the kind's functions see it. */
+struct kind_problem {
+    const struct problem_kind *kind;
+    int m, n, k; /* as on the command line */
+    enum gemm_type type;
+    enum input_kind input;
+    uint64_t seed;
+    const struct operands *operands;   /* A and B: operands_product() */
+    const struct reference *product;   /* its bound: reference_accumulation() */
+    const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
+    int count;
+    struct kind_matrix matrix[GEMM_MATRICES];
+    int64_t ld[GEMM_MATRICES];
+    void *host[GEMM_MATRICES]; /* inputs, [rows][ld]; NULL: an output */
+};
+
+struct kind_extents {
+    int a_rows, b_rows, k; /* of the operands; at least 1 */
+    int d_rows, d_columns;
+};
+
+struct problem_kind {
+    const char *name;    /* "bias": in JSON, and in the table's heading with */
+    const char *formula; /* "D = A * B + bias" */
+    /* Options of the command line that its programs have; their values are the kind's to read. */
+    struct backend_setting *options;
+    int option_count;
+    /* How many terms an element has besides the k products, if integer input makes it exact. */
+    int further_terms;
+    /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
+    void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
+    /* Declares matrices (at most GEMM_MATRICES); how many. NULL: none. */
+    int (*matrices)(const struct kind_problem *p, struct kind_matrix *matrix);
+    /* Makes a row of an input, `columns` elements of its type. */
+    void (*fill)(const struct kind_problem *p, int matrix, int row, void *elements);
+    /* Must an output (KIND_D, or a matrix) be the value, correctly rounded, bit for bit? NULL: for
+     * integers and zeros. */
+    bool (*is_exact)(const struct kind_problem *p, int matrix);
+    /* An element of an output in fp64; from operands_product() and p->host. Several threads. */
+    double (*value)(const struct kind_problem *p, int matrix, int row, int column);
+    /* How far from `value`, the element's or a library's, a correct kernel may be before it rounds
+     * the result to the output's type. Takes O(1): it is asked for every element. */
+    double (*error)(const struct kind_problem *p, int matrix, int row, int column, double value);
+    /* Multiplications that value() takes; NULL: k. */
+    double (*cost)(const struct kind_problem *p, int matrix);
+    double (*flops)(int m, int n, int k); /* that speeds are computed with; NULL: 2 m n k */
+    /* Libraries that compute this kind, as backend_baselines() writes them. NULL: none. */
+    int (*baselines)(const struct gemm_problem *problems, int count, struct contender *out,
+                     int room);
+    /* Further members of the JSON object, each with ", " behind it. NULL: none. */
+    void (*json)(FILE *out);
+};
+
+/* ---- for the harness ---- */
+
+/* The further matrices of a problem on the device, like buffers.h's, and what outputs must be. */
+struct kind_run {
+    struct kind_problem problem; /* kind NULL: this is D = A * B */
+    struct reference product, d, reference[GEMM_MATRICES];
+    struct input_source source;
+    struct slab input[GEMM_MATRICES], output[GEMM_MATRICES][MAX_OUTPUTS];
+};
+
+/* The FLOPs of a problem that a kernel computes; NULL: a library. */
+static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, int k) {
+    return kernel && kernel->kind && kernel->kind->flops ? kernel->kind->flops(m, n, k)
+                                                         : 2.0 * m * n * k;
+}
+
+/* Before operands are made: m, n, k, type, input and seed, and from these the extents. */
+struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
+                               int k, enum gemm_type type, enum input_kind input, uint64_t seed);
+/* Makes the matrices, and, after kind_begin() with a kind, the references. False after a
+ * complaint. */
+bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct operands *operands,
+               int integer_limit);
+void kind_close(struct kind_run *run);
+
+/* The matrices of a set, with an output that kind_poison() has made. */
+void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int output, int set,
+                  struct gemm_problem *problem);
+/* Before a run: makes the output if it is not there yet, and fills it with NaN. */
+bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output);
+/* What an output (KIND_D, or a matrix) must be. */
+bool kind_is_exact(const struct kind_run *run, int matrix);
+/* Verifies the outputs besides D, and adds what is wrong to the verdict. False after a message. */
+bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
+                int output, int set, struct verdict *verdict);
+
+#endif
