@@ -36,7 +36,8 @@ has '2 0x90 0x80 0xb0 0xa0 0x890 0x880 0x8b0 0x8a0' descriptor --sbo 512 --swizz
 has 'shared-memory port: 4 cycles, 4 without conflicts; bank conflicts: 0' tile
 has 'shared-memory port: 32 cycles, 4 without conflicts; bank conflicts: 28' tile --swizzle 0 --pitch 128
 has 'shared-memory port: 4 cycles, 4 without conflicts; bank conflicts: 0' tile --swizzle 0 --pitch 144
-has '0x80 61,0* 61,-8 61,16 61,8 61,32 61,24 61,48 61,40' tensor-map --at 60,-8
+has '0x80 61,0 0 61,16 61,8 61,32 61,24 61,48 61,40' tensor-map --at 60,-8
+has '0x80 61,8 61,0 61,24 61,16 61,40 61,32 61,56* 61,48' tensor-map --at 60,0 --matrix 64x60
 has '0x480 0 2,32 0 0 0 3,32 0 0' tensor-map --at 0,32 --swizzle 64 --box 8x32 --matrix 5x40 --base 0x400
 has '0.25 x 0.25 0.0625 -4 0.5 0' sum --element e4m3 --products 0.25x0.25 --accumulator 1024
 has 'result, cut to 13 bits after its leading one: 1024 (0x44800000)' \
