@@ -50,10 +50,10 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
-/* The same with cluster scope: it also orders this thread's ordinary accesses (ld, st, ldmatrix)
- * before what the owner does after its wait. Needed where the owner overwrites data that this
- * thread has read with ordinary loads; expensive in a main loop. Any thread. PTX ISA: mapa,
- * mbarrier.arrive. */
+/* The same with cluster scope: it also releases this thread's ordinary accesses (ld, st, ldmatrix)
+ * to the owner. Needed where the owner overwrites data that this thread has read with ordinary
+ * loads; expensive in a main loop. By the ISA the owner's wait must have cluster scope, too
+ * (docs/memory-order.md). Any thread. PTX ISA: mapa, mbarrier.arrive. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }"

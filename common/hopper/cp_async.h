@@ -32,8 +32,9 @@ DEVICE void cp_async_commit_group(void) { asm volatile("cp.async.commit_group;" 
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory")
 
 /* Arrives on `barrier` for this thread once all of its earlier copies have landed; does not wait.
- * `.noinc`: the arrival is one of those that the barrier was initialized to expect. Each thread.
- * PTX ISA: cp.async.mbarrier.arrive. */
+ * `.noinc`: the arrival is one of those that the barrier was initialized to expect. (Without it the
+ * instruction raises the pending count when it is issued and lowers it when the copies have landed,
+ * so that it only holds the phase open.) Each thread. PTX ISA: cp.async.mbarrier.arrive. */
 DEVICE void cp_async_mbarrier_arrive_noinc(uint64_t *barrier) {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
                  ::"r"(shared_address(barrier))

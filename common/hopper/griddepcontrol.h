@@ -13,11 +13,12 @@
 
 #ifdef __CUDACC__
 
-/* Waits until the kernels ahead of this one are complete, and all that they have written is visible
- * to this grid. What follows in this thread comes after it; another thread's accesses do if a
- * barrier or an mbarrier orders them after this thread's wait. Without it an early launch may read
- * what is not yet written, and overwrite what is still read. Any thread. PTX ISA:
- * griddepcontrol.wait. */
+/* Waits until the kernel ahead of this one is complete, and all that it has written is visible
+ * to this grid. The same holds for the kernels before that one if each of them that was launched
+ * early has itself waited; a kernel that never waits may end before its predecessor does. What
+ * follows in this thread comes after it; another thread's accesses do if a barrier or an
+ * mbarrier orders them after this thread's wait. Without it an early launch may read what is not
+ * yet written, and overwrite what is still read. Any thread. PTX ISA: griddepcontrol.wait. */
 DEVICE void griddepcontrol_wait(void) { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
 /* Allows the next launch on the stream to begin, if it is early: its CTAs start where there is room

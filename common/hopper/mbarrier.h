@@ -70,8 +70,8 @@ DEVICE bool mbarrier_test_wait(const mbarrier_t *barrier, uint32_t parity) {
     return done != 0;
 }
 
-/* The same, but the hardware may suspend the thread for a while first. It may return false
- * although the phase has completed in the meantime: always call it in a loop. Any thread. */
+/* The same, but the hardware may suspend the thread first, up to a time limit. At the limit it
+ * returns false, and the phase is not complete: always call it in a loop. Any thread. */
 DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
     uint32_t done;
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"

@@ -36,7 +36,8 @@ has '2 0x90 0x80 0xb0 0xa0 0x890 0x880 0x8b0 0x8a0' descriptor --sbo 512 --swizz
 has 'shared-memory port: 4 cycles, 4 without conflicts; bank conflicts: 0' tile
 has 'shared-memory port: 32 cycles, 4 without conflicts; bank conflicts: 28' tile --swizzle 0 --pitch 128
 has 'shared-memory port: 4 cycles, 4 without conflicts; bank conflicts: 0' tile --swizzle 0 --pitch 144
-has '0x80 61,5 61,-3* 61,21 61,13 61,37 61,29 61,53 61,45' tensor-map --at 60,-3
+has '0x80 61,0 0 61,16 61,8 61,32 61,24 61,48 61,40' tensor-map --at 60,-8
+has '0x80 61,8 61,0 61,24 61,16 61,40 61,32 61,56* 61,48' tensor-map --at 60,0 --matrix 64x60
 has '0x480 0 2,32 0 0 0 3,32 0 0' tensor-map --at 0,32 --swizzle 64 --box 8x32 --matrix 5x40 --base 0x400
 has '0.25 x 0.25 0.0625 -4 0.5 0' sum --element e4m3 --products 0.25x0.25 --accumulator 1024
 has 'result, cut to 13 bits after its leading one: 1024 (0x44800000)' \
@@ -61,6 +62,9 @@ refuses descriptor --hex zz
 refuses tensor-map --box 8x128
 refuses tensor-map --box 8
 refuses tensor-map --ld 36
+refuses tensor-map --at 96,4
+refuses tensor-map --at 0,-4
+refuses tensor-map --at 0,8 --type e4m3 --box 8x128 --matrix 64x128
 refuses sum --element fp32
 refuses sum --products 1
 refuses sum --products 1x2,

@@ -110,8 +110,8 @@ function sentence(event, before, own) {
       return `${by} ${several ? "begin" : "begins"} to wait for parity ${event.amount}` +
              ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
     default:
-      return `${by} ${several ? "have" : "has"} seen the phase complete and ${
-        several ? "go" : "goes"} on.`;
+      return `${by} ${several ? "pass" : "passes"}: ${
+        event.phase ? `phase ${event.phase - 1}` : "the phase before the first"} is complete.`;
   }
 }
 

@@ -42,7 +42,8 @@ static const char help[] =
     "      --matrix ROWSxCOLUMNS  (64x64)       --ld ELEMENTS    row pitch (columns, rounded up to "
     "8)\n"
     "      --box ROWSxCOLUMNS     (8x64)        --at ROW,COLUMN  of the box (0,0); may be "
-    "negative\n"
+    "negative;\n"
+    "                                                COLUMN a multiple of 16 bytes\n"
     "      --type fp16|bf16|e4m3|fp32 (fp16)    --swizzle 0|32|64|128 (128)\n"
     "      --base ADDRESS         of the box in shared memory (0)\n"
     "\n"
@@ -243,6 +244,14 @@ static int tensor_map_command(const struct options *o) {
     const char *const fault = tensor_map_encode(&map, &f);
     if (fault) {
         fprintf(stderr, "error: inspect: tensor-map: %s\n", fault);
+        return USAGE;
+    }
+    if (o->at[1] * size % CHUNK) {
+        fprintf(stderr,
+                "error: inspect: tensor-map: column %ld is %ld bytes into the row: a box begins at "
+                "a multiple of %d bytes, which is %d elements; a GPU reports an illegal "
+                "instruction\n",
+                o->at[1], o->at[1] * size, CHUNK, CHUNK / size);
         return USAGE;
     }
     const uint32_t bytes = tensor_map_box_bytes(&f);
