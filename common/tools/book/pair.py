@@ -17,12 +17,12 @@ LABELS = {"06_wgmma": ("① no data yet", "② idle while D is stored"),
           "08_persistent_pingpong": ("③ one stores, the other multiplies",)}
 SHAPES = {"simulated": "simulated in seconds, without a GPU", "measured": "measured on an NVIDIA H200"}
 LEFT, RIGHT = 150.0, 850.0  # the time axis in a figure of one step
-WIDTH, NAMES, GAP = 860, 96, 24
+WIDTH, NAMES, GAP = 860, 108, 16
 LANE, STEP, TOP = 22, 27, 62
 STYLE = """
 svg{--bg:#fff;--fg:#1f2328;--soft:#59636e;--lane:#f3f5f7;--idle:#fbe3e0;--mma:#3f8f3a;--mma1:#7ab648;--epilogue:#a1569b;font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}
 @media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--lane:#171c23;--idle:#5a2b2c;--mma:#3f8f3a;--mma1:#5f9433;--epilogue:#a1569b}}
-text{fill:var(--fg);font-size:14px}.title{font-size:17px;font-weight:600}.soft{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
+text{fill:var(--fg);font-size:15.5px}.title{font-size:18px;font-weight:600}.soft{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
 .lane{fill:var(--lane)}.idle{fill:var(--idle)}.mma{fill:var(--mma)}.mma1{fill:var(--mma1)}.epilogue{fill:var(--epilogue)}
 """
 SPAN = re.compile(r'<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"')
@@ -59,7 +59,7 @@ def panel(name, lanes, x, y):
     """The lines of SVG of one step of one kind, with its lanes' names on the left."""
     scale = ((WIDTH - GAP) / 2 - NAMES) / (RIGHT - LEFT)
     for i, (title, spans) in enumerate(lanes):
-        yield f'<text class="end" x="{x + NAMES - 8}" y="{y + i * STEP + 16}">{title}</text>'
+        yield f'<text class="end" x="{x + NAMES - 8}" y="{y + i * STEP + 17}">{title}</text>'
         for kind, begin, width in spans:
             yield (f'<rect class="{kind}" x="{x + NAMES + (begin - LEFT) * scale:.1f}" '
                    f'y="{y + i * STEP}" width="{width * scale:.1f}" height="{LANE}"/>')
@@ -85,11 +85,11 @@ def picture(names, figures):
                 out.append(f'<text class="title" x="{x + NAMES}" y="24">{TITLES[name]}</text>')
             out += panel(name, shown_lanes(read_lanes(figures[name, kind])), x, y)
     x, y = 16, height - 10
-    for kind, words in (("mma", "multiplies"), ("mma1", "the other consumer does"),
+    for kind, words in (("mma", "multiplies"), ("mma1", "the other one does"),
                         ("epilogue", "stores D"), ("idle", "Tensor Core idle")):
         out.append(f'<rect class="{kind}" x="{x}" y="{y - 11}" width="14" height="12"/>')
         out.append(f'<text class="soft" x="{x + 20}" y="{y}">{words}</text>')
-        x += 44 + 7.4 * len(words)
+        x += 36 + 8.8 * len(words)
     out.append(f'<text class="soft" x="{x - 4}" y="{y}">a gap: not shown</text>')
     return "\n".join(out + ["</svg>"]) + "\n"
 
