@@ -268,4 +268,54 @@ book
 rm -f "$dir"/docs/results/gpu*.jsonl
 check --write "$dir" >/dev/null
 grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record'; failed=1; }
+# The ladder: shares of a run, and diff's lines.
+book
+mkdir "$dir/02_two"
+printf 'int a;\nint d;\n.technique = "more"\n' >"$dir/02_two/kernel.cu"
+sed -n 2p "$dir/docs/results/gpu.jsonl" | sed 's/01_one/02_two/; s/100}/150}/' \
+    >>"$dir/docs/results/gpu.jsonl"
+printf '<!-- ladder: results=gpu shape=64\n     steps=01,02 -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 'the table is stale'
+check --write "$dir" >/dev/null
+for row in '| 01 |  | 50 | – |' '| 02 | more | 75 | 5 |'; do
+    grep -qxF "$row" "$dir/README.md" || { echo "the ladder lacks $row"; failed=1; }
+done
+echo 'int e;' >>"$dir/02_two/kernel.cu"
+expect 1 'the table is stale'
+check --write "$dir" >/dev/null
+grep -qxF '| 02 | more | 75 | 6 |' "$dir/README.md" || { echo 'not the lines of diff'; failed=1; }
+sed -i 's/steps=01,02/steps=01,03/' "$dir/README.md"
+expect 1 'no run has all steps of the ladder'
+# The picture of two steps is made of their figures.
+book
+mkdir -p "$dir/docs/figures"
+for name in 06_wgmma 08_persistent_pingpong; do
+    for kind in simulated measured; do
+        printf '%s\n' '<text class="label">threads</text>' \
+            '<rect class="epilogue" x="200.0" y="1" width="70.0" height="15.0"/>' \
+            '<text class="label">threads multiply</text>' '<text class="label">Tensor Core</text>' \
+            >"$dir/docs/figures/$name-$kind.svg"
+    done
+done
+printf '<!-- pair: 06_wgmma 08_persistent_pingpong -->\n<!-- end -->\n' >>"$dir/README.md"
+expect 1 '06-beside-08.svg is stale'
+check --write "$dir" >/dev/null
+expect 0 '2 pages'
+sed -i 's/x="200.0"/x="210.0"/' "$dir/docs/figures/06_wgmma-measured.svg"
+expect 1 '06-beside-08.svg is stale'
+rm "$dir/docs/figures/06_wgmma-measured.svg"
+expect 1 'there is no figure of 06_wgmma, measured'
+sed -i 's/06_wgmma 08_pers/07_wgmma 08_pers/' "$dir/README.md"
+expect 1 'a pair is two of'
+# The front page is short and narrow.
+book
+printf '%0100d\n' 0 >>"$dir/README.md"
+expect 0 '2 pages'
+printf '%0101d\n' 0 >>"$dir/README.md"
+expect 1 'a line of the front page has 101 columns'
+book
+while [ "$(wc -l <"$dir/README.md")" -lt 80 ]; do echo word; done >>"$dir/README.md"
+expect 0 '2 pages'
+echo word >>"$dir/README.md"
+expect 1 'the front page has 81 lines, more than 80'
 exit "$failed"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Holds the book to its sources. check.py [--write | --lengths] ROOT
 
-Tables are those of the recorded runs (tables.py, grids.py), and so are the numbers in prose that a
-marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py), figures exist
-(figures.py), links to files and headings lead somewhere (links.py), and every chapter has the same
-sections (chapters.py). With --write, tables and excerpts are made anew. With --lengths, nothing is
-checked: the length of each chapter is printed.
+Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
+prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
+figures exist (figures.py), or are those made of them (pair.py), links to files and headings lead
+somewhere (links.py), every chapter has the same sections (chapters.py), and the front page fits on
+a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
+nothing is checked: the length of each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
 of functions such as tables.check().
@@ -19,9 +20,12 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 import chapters
 import excerpts
 import figures
+import front
 import grids
+import ladder
 import links
 import pages
+import pair
 import prose
 import tables
 
@@ -46,7 +50,8 @@ def main(arguments):
         chapters.print_lengths(book)
         return 0
     claims = 0
-    checks = [excerpts.check, tables.check, grids.check, *more_checks(), figures.check]
+    checks = [excerpts.check, tables.check, ladder.check, grids.check, *more_checks(),
+              figures.check, pair.check, front.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)

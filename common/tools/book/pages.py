@@ -1,9 +1,9 @@
 """The book's pages as lines that can be checked and replaced, and where things lie.
 
 The book has two houses. Part one's pages are README.md and every .md in the folders of the
-chapters, in docs/ and in docs/results/; part two's are those below beyond/. What a page needs from
-a house's docs, a record or a figure, is looked for in the page's own house, and for a page of part
-two then in docs/. So part one is complete without beyond/.
+chapters, in docs/, docs/questions/ and docs/results/; part two's are those below beyond/. What a
+page needs from a house's docs, a record or a figure, is looked for in the page's own house, and for
+a page of part two then in docs/. So part one is complete without beyond/.
 """
 import os
 import re
@@ -111,7 +111,7 @@ class Book:
 
     def paths(self):
         folders = [name for name in self.list("") if re.match(r"\d\d_", name)]
-        for folder in folders + ["docs", "docs/results"]:
+        for folder in folders + ["docs", "docs/questions", "docs/results"]:
             yield from (f"{folder}/{name}" for name in self.list(folder) if name.endswith(".md"))
         for folder, _, names in os.walk(os.path.join(self.root, "beyond")):
             inside = os.path.relpath(folder, self.root)

@@ -76,6 +76,12 @@ COLUMNS = {
 }
 
 
+def technique(source):
+    """What a kernel says that it adds."""
+    found = re.search(r'\.technique = "([^"]*)', source)
+    return found.group(1) if found else ""
+
+
 class Row:
     """A word of kernels=."""
 
@@ -102,9 +108,8 @@ class Row:
         if not link or not self.is_kernel:
             return f"| {name} |" + (" |" if link else "")
         source = book.text(f"{folder}/{variant or 'kernel'}.cu") or ""
-        technique = re.search(r'\.technique = "([^"]*)', source)
         return (f"| [{name}]({page.link(folder)}/README.md{self.section}) |"
-                f" {technique.group(1) if technique else ''} |")
+                f" {technique(source)} |")
 
 
 class Table:

@@ -1,0 +1,16 @@
+"""The front page is short and narrow enough to be read as it is."""
+
+PATH = "README.md"
+LINES = 80
+COLUMNS = 100
+
+
+def check(book, page):
+    if page.path != PATH:
+        return
+    if len(page.lines) > LINES:
+        book.complain(page, LINES, f"the front page has {len(page.lines)} lines, more than {LINES}")
+    for i, line in enumerate(page.lines):
+        if len(line) > COLUMNS:
+            book.complain(page, i, f"a line of the front page has {len(line)} columns, more than "
+                          f"{COLUMNS}")
