@@ -3,8 +3,8 @@
 
 Tables are those of the recorded runs (tables.py, grids.py), and so are the numbers in prose that a
 marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py), figures exist
-(figures.py), links to files and headings lead somewhere (links.py), and every chapter has the same
-sections (chapters.py). With --write, tables and excerpts are made anew. With --lengths, nothing is
+(figures.py), links to files and headings lead somewhere (links.py), every chapter has the same
+sections (chapters.py), and GitHub and the site render every page (dialect.py). With --write, tables and excerpts are made anew. With --lengths, nothing is
 checked: the length of each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
@@ -17,6 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 import chapters
+import dialect
 import excerpts
 import figures
 import grids
@@ -46,7 +47,7 @@ def main(arguments):
         chapters.print_lengths(book)
         return 0
     claims = 0
-    checks = [excerpts.check, tables.check, grids.check, *more_checks(), figures.check]
+    checks = [dialect.check, excerpts.check, tables.check, grids.check, *more_checks(), figures.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)

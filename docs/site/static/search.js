@@ -2,7 +2,7 @@
 // page's title, its text. BM25 ranks sections; a page ranks as its best section does.
 "use strict";
 
-const WEIGHTS = { heading: 5, title: 3, text: 1 };
+const WEIGHTS = { heading: 5, title: 6, text: 1 };
 const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
 const STOP_WORDS = new Set(
