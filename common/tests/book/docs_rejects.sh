@@ -264,6 +264,29 @@ printf '\n<!-- numbers: all -->\n' >>"$dir/README.md"
 expect 1 'numbers that nothing holds to a record'
 sed -i 's/^It has 50/<!-- numbers: none: it was long ago -->\n&/' "$dir/README.md"
 expect 0 '2 pages, 0 numbers'
+# What GitHub or the site shows as text; in a block of code it is text.
+while IFS='|' read -r what line; do
+    book
+    printf '%s\n' "$line" >>"$dir/README.md"
+    expect 1 "README.md:14: $what: not in the Markdown"
+done <<'END'
+a directive|```{note}
+a drawing made of code|```mermaid
+an admonition|!!! note "Title"
+a directive|::: tip
+an alert|> [!NOTE]
+a tab|=== "C"
+an include|--8<-- "file.md"
+an include|{% include "file.md" %}
+attributes|A paragraph. {: .wide }
+a role|See {doc}`README`.
+a formula|It is $$ x $$.
+a footnote|[^1]: A note.
+HTML that GitHub removes|<div class="wide">
+END
+book
+printf '```text\n!!! note\n```\n`{{x}}` and `$$`\n<!-- !!! note -->\n' >>"$dir/README.md"
+expect 0 '2 pages'
 book
 rm -f "$dir"/docs/results/gpu*.jsonl
 check --write "$dir" >/dev/null

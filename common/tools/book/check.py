@@ -4,8 +4,8 @@
 Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
 prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
 figures exist (figures.py), or are those made of them (pair.py), links to files and headings lead
-somewhere (links.py), every chapter has the same sections (chapters.py), and the front page fits on
-a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
+somewhere (links.py), every chapter has the same sections (chapters.py), GitHub and the site render
+every page (dialect.py), and the front page fits on a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
 nothing is checked: the length of each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
@@ -18,6 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 import chapters
+import dialect
 import excerpts
 import figures
 import front
@@ -50,8 +51,8 @@ def main(arguments):
         chapters.print_lengths(book)
         return 0
     claims = 0
-    checks = [excerpts.check, tables.check, ladder.check, grids.check, *more_checks(),
-              figures.check, pair.check, front.check]
+    checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
+              *more_checks(), figures.check, pair.check, front.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)

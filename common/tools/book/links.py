@@ -2,6 +2,7 @@
 not there."""
 import os
 import re
+import unicodedata
 
 import pages
 
@@ -9,10 +10,11 @@ TARGET = re.compile(r"\]\(([^) ]*)")
 
 
 def anchor_of(heading):
-    """A heading's anchor as GitHub makes it: lower case, blanks to hyphens, other marks dropped."""
-    kept = re.sub(r"[^0-9A-Za-z_\u0080-\U0010ffff -]", "", heading.lstrip("# "))
-    # Letters beyond ASCII keep their case.
-    return re.sub("[A-Z]", lambda letter: letter.group().lower(), kept).replace(" ", "-")
+    """A heading's anchor as GitHub makes it: lower case, blanks to hyphens; letters, decimal digits,
+    _ and - stay, other marks are dropped."""
+    text = heading.lstrip("#").strip().lower().replace(" ", "-")
+    return "".join(c for c in text if c in "_-" or unicodedata.category(c)[0] in "LM"
+                   or unicodedata.category(c) in ("Nd", "Pc"))
 
 
 def outside_code(line):
