@@ -2,7 +2,7 @@
 record's shapes must be these, so the two are held together."""
 import math
 
-COUNT = 120
+COUNT = 60
 WORD = (1 << 64) - 1
 
 

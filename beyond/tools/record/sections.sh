@@ -5,7 +5,7 @@
 #   stream_k          60 s   10's kernels beside 08, 09 and the library where the last wave is short, where
 #                            D has few tiles, and with few rows
 #   suite             95 s   the library on 28 shapes in bf16, burst
-#   drawn            480 s   the library on 120 shapes drawn by the seed SEED, which has to be set: choose
+#   drawn            240 s   the library on 60 shapes drawn by the seed SEED, which has to be set: choose
 #                            it when the selection does not change any more
 #   early             30 s   the library on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with

@@ -8,7 +8,7 @@
 
 #include "harness/experiment.h"
 
-enum { DRAWN_SHAPES = 120 };
+enum { DRAWN_SHAPES = 60 };
 
 /* Shape number `index` of a seed: m and n from 8 to 16384, k from 64 to 32768, the logarithm of
  * each uniform; at most 4 * 10^12 floating-point operations. Four shapes of five are aligned: n and
