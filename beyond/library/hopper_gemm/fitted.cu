@@ -101,8 +101,8 @@ struct kernel_fit {
     bool turned;                      /* the order has columns for rows, and rows for columns */
     struct divisor cluster;           /* CTAs of a cluster */
     struct tile_order order;          /* of a part's clusters */
-    int ahead;                        /* k-tiles whose B is loaded before the wait for the kernels
-                                       * ahead on the stream */
+    bool early;                       /* the launch may begin before the kernels ahead end ... */
+    int ahead;                        /* ... and loads B for so many k-tiles before it waits */
     int longer_parts;                 /* so many of the first parts have a k-tile more */
     struct divisor layer;             /* clusters of a part: of the tiles of D */
 };
@@ -238,8 +238,9 @@ DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct wor
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
      * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
-     * wait for the full barrier. Passes at once if the launch was in order. griddepcontrol.wait */
-    griddepcontrol_wait();
+     * wait for the full barrier. A launch in order has nothing to wait for, and the
+     * instructions would cost it a tenth of a microsecond. griddepcontrol.wait */
+    if (args->fit.early) griddepcontrol_wait();
     if (ahead > 0) producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
     return ahead;
 }
@@ -513,7 +514,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         ring_is_ready(alone);
         /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is
          * room. griddepcontrol.launch_dependents */
-        griddepcontrol_launch_dependents();
+        if (args->fit.early || added_apart(args, width)) griddepcontrol_launch_dependents();
         const struct work work = work_of(args, width);
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
@@ -579,7 +580,7 @@ KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
     work.line = rank / args.fit.sharing_side;
     work.place = rank % args.fit.sharing_side;
     find_tile(&args, &work, number / size, args.fit.width);
-    griddepcontrol_launch_dependents();
+    if (args.fit.early) griddepcontrol_launch_dependents();
     /* The GEMM is complete, and with it all sums. griddepcontrol.wait */
     griddepcontrol_wait();
     float total[4] = {0};
@@ -628,6 +629,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(gemm->tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
+    args.fit.early = p->early != GEMM_IN_ORDER;
     args.fit.ahead = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
     args.fit.transposed = fit.transposed;
     const int size = fit.sharing_side * fit.sharing_fitted;
