@@ -253,7 +253,6 @@ static void make_command(const struct check *check, const struct check_run *run,
             add_number(command, setting->option, run->setting[i]);
         }
     }
-    if (run->gpus) add_number(command, "--gpus", (uint64_t)run->gpus);
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);
