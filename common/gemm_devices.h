@@ -32,7 +32,6 @@ struct gemm_device_args {
     struct gemm_args gemm; /* what a kernel for one device has, in this device's memory */
     int device, devices;   /* this one's number, and how many there are */
     int first_k_tile;      /* of this device's slice of k; gemm.tiles_k counts it */
-    int first_item;        /* of this launch; gemm.items is the end */
     /* Where slices begin, in tiles: device i has [i] to [i + 1] - 1. */
     int first_m_tile[GEMM_DEVICES + 1], first_n_tile[GEMM_DEVICES + 1];
     uint32_t *flags[GEMM_DEVICES];            /* each device's */

@@ -1,20 +1,20 @@
 /*
  * 13_two_gpus: a GEMM whose k is split over several GPUs, and the sum that ends it, in one kernel.
  *
- * The idea: as in through_tma.cu, a device multiplies its peers' tiles first and sends the parts
+ * The idea: as in through_tma.cu, a device multiplies its peer's tiles first and sends the parts
  * while it multiplies the next tile. But the TMA executes requests in order, so a store that waits
  * for the link would hold up the loads of operands. Here two warps that were idle, the *movers*,
  * carry the parts with ordinary loads and stores, a piece for each k-tile. In own tiles they fetch
- * the peers' parts into shared memory, before the consumers need them. A third warp sets the flags:
+ * the peer's part into shared memory, before the consumer needs it. A third warp sets the flags:
  * its release waits until the link has delivered the part, and delays no other warp. What it hides:
  * the link, and the addition's loads. What it costs: a stage of the ring, because a part waits in
- * shared memory for its mover; and a rounding of each part (with PARTS_FP32=1 there is none, and a
- * part has twice the bytes).
+ * shared memory for its mover; and a rounding of each part. What it needs: all CTAs of both devices
+ * resident at the same time, because they wait for each other. The grid has at most one for each
+ * SM, and the launch does not check that no other kernel occupies an SM.
  */
-#include "gemm_devices.h"
+#include "parts.h"
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
-#include "building_blocks/tile_order.h"
 #include "hopper/atomics.h"
 #include "hopper/element.h"
 #include "hopper/thread.h"
@@ -22,30 +22,16 @@
 #include "hopper/wgmma.h"
 
 #ifndef STAGES
-#define STAGES 3 /* depth of the ring; 2, 3, or 4 if a box has 16 KB */
+#define STAGES 3 /* depth of the ring, 2 or 3 */
 #endif
-#ifndef PARTS_FP32
-#define PARTS_FP32 0 /* 1: parts travel as fp32, 0: as elements of D */
-#endif
-#ifndef PART_BOXES
-#define PART_BOXES (PARTS_FP32 ? 2 : 1) /* a warpgroup's part is staged by boxes */
-#endif
-
 enum {
     BM = SLICE_M, BN = SLICE_N, BK = SLICE_K, /* the CTA's tile, 128 x 256 x 64 */
-    CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile */
+    CONSUMERS = TILE_PARTS, /* warpgroups, each with BM / CONSUMERS rows of the tile: a part */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    /* A part: the accumulators of a warpgroup, in the order in which its threads hold them. So the
-     * same thread of the owner's warpgroup finds them, and no edge of D matters. */
-    CHUNK_SUMS = PARTS_FP32 ? 4 : 8,         /* accumulators in 16 bytes */
-    PART_CHUNKS = BN / 2 / CHUNK_SUMS,       /* 16 bytes of every thread each */
-    BOX_CHUNKS = PART_CHUNKS / PART_BOXES,   /* of a box */
-    PART_BYTES = PART_CHUNKS * 128 * 16,
-    /* A mover moves pieces of 32 chunks, one for each lane. */
-    PIECES = BOX_CHUNKS * 128 / 32, /* of a box */
-    BATCH = 8,                      /* pieces that a mover loads from global memory at once */
-    /* Named barriers, one for each half of the CTA tile, but SENT */
+    PIECES = PART_CHUNKS * 128 / 32, /* of a part: 16 bytes of each lane of a mover */
+    BATCH = 8,                       /* pieces that a mover loads from global memory at once */
+    /* Named barriers, one for each consumer, but SENT */
     OWN = 1,      /* among a consumer's threads */
     HANDED = 3,   /* the consumer hands its staging memory to its mover */
     RETURNED = 5, /* and the mover hands it back */
@@ -58,7 +44,7 @@ static_assert(PIECES % BATCH == 0, "a batch is loaded whole");
 /* Where a consumer's tile waits for the TMA, or a part for its addition or for the link. */
 union staging {
     element_t d[BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
-    struct b128 part[BOX_CHUNKS * 128];            /* [chunk][thread] */
+    struct b128 part[PART_CHUNKS * 128];           /* [chunk][thread] */
 };
 
 struct smem {
@@ -79,79 +65,21 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* A tile, the device that it belongs to, and its number among that device's tiles. */
-struct work {
-    struct tile tile;
-    int owner, number, owned;
-};
-
-/* This device's work number `number`: all tiles of the next device, of the one after that, and so
- * on; its own come last. So devices that are in step send to different ones. */
-DEVICE struct work work_at(const struct gemm_device_args *args, int number) {
-    struct work work;
-    int distance = 1, first_row, rows;
-    for (;; ++distance) {
-        work.owner = (args->device + distance) % args->devices;
-        first_row = args->first_m_tile[work.owner];
-        rows = args->first_m_tile[work.owner + 1] - first_row;
-        work.owned = rows * args->gemm.tiles_n;
-        if (number < work.owned || distance == args->devices) break;
-        number -= work.owned;
-    }
-    work.number = number;
-    work.tile = tile_at(number, rows, args->gemm.tiles_n);
-    work.tile.m += first_row;
-    return work;
-}
-
-/* Where the part of device `source` lies among those that the owner of the work receives; flags
- * have the same order. */
-DEVICE int part_index(const struct gemm_device_args *args, struct work work, int source, int half) {
-    const int distance = (source - work.owner + args->devices) % args->devices; /* 1, 2, ... */
-    return ((distance - 1) * work.owned + work.number) * CONSUMERS + half;
-}
-
-/* Parts that a device receives in a launch. */
-DEVICE int parts_to(const struct gemm_device_args *args, int device) {
-    const int rows = args->first_m_tile[device + 1] - args->first_m_tile[device];
-    return (args->devices - 1) * rows * args->gemm.tiles_n * CONSUMERS;
-}
-
-/* A word of device `sender`, after the flags of the parts that the sender receives. The owner sets
- * it when this half of this CTA of the sender may send parts to the owner: there is *room*. */
-DEVICE uint32_t *room_word(const struct gemm_device_args *args, int sender, int owner, int half) {
-    const int distance = (owner - sender + args->devices) % args->devices; /* 1, 2, ... */
-    const int cta = (distance - 1) * gridDim.x + blockIdx.x;
-    return &args->flags[sender][parts_to(args, sender) + cta * CONSUMERS + half];
-}
-
-/* Does the CTA of this number on device `sender` send parts to this device? Any thread. */
-DEVICE bool receives_from(const struct gemm_device_args *args, int sender) {
-    int first = 0, owner = (sender + 1) % args->devices, number = blockIdx.x;
-    for (; owner != args->device; owner = (owner + 1) % args->devices)
-        first += args->first_m_tile[owner + 1] - args->first_m_tile[owner];
-    const int end = first + args->first_m_tile[owner + 1] - args->first_m_tile[owner];
-    while (number < first * args->gemm.tiles_n) number += gridDim.x;
-    return number < end * args->gemm.tiles_n;
-}
-
-/* Gives room to the peers' CTAs of this CTA's number. On this device the launch before has ended:
- * its parts are added up, and their flags are zero. One warp. */
+/* Gives room to the peer's CTA of this CTA's number, if that sends parts. On this device the launch
+ * before has ended: its parts are added up, and their flags are zero. One warp. */
 DEVICE void give_room(const struct gemm_device_args *args) {
-    const int half = threadIdx.x % 32;
-    for (int distance = 1; distance < args->devices; ++distance) {
-        const int sender = (args->device + distance) % args->devices;
-        /* The launch before on this device comes before what the sender does after it has acquired
-         * the word. The sender is another device, hence .sys. st.release.sys */
-        if (half < CONSUMERS && receives_from(args, sender))
-            st_global_release(room_word(args, sender, args->device, half), 1, SCOPE_SYS);
-    }
+    const int consumer = threadIdx.x % 32;
+    const bool sends = (int)blockIdx.x < tiles_of(args, args->device); /* its first tiles */
+    /* The launch before on this device comes before what the sender does after it has acquired the
+     * word. The sender is another device, hence .sys. st.release.sys */
+    if (sends && consumer < CONSUMERS)
+        st_global_release(room_word(args, 1 - args->device, consumer), 1, SCOPE_SYS);
 }
 
 /* Waits until the owner has begun this launch, before the first part that is sent to it. One
  * thread. */
-DEVICE void wait_for_room(const struct gemm_device_args *args, int owner, int half) {
-    uint32_t *room = room_word(args, args->device, owner, half);
+DEVICE void wait_for_room(const struct gemm_device_args *args, int consumer) {
+    uint32_t *room = room_word(args, args->device, consumer);
     /* The owner's loads of the parts of the launch before come before this thread's stores of new
      * ones, and so do its resets of their flags. ld.acquire.sys */
     while (ld_global_acquire(room, SCOPE_SYS) == 0) {
@@ -180,14 +108,15 @@ DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int consumer,
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][consumer * 64 * BK], shared->b[state->index],
+             k_tile > 0);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
@@ -199,81 +128,45 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Sixteen bytes of a part from accumulators, and back. Any thread. */
-DEVICE struct b128 chunk_of(const float *acc) {
-    struct b128 chunk;
-    if (PARTS_FP32) memcpy(&chunk, acc, sizeof chunk);
-    else UNROLL for (int i = 0; i < 4; ++i)
-        chunk.word[i] = pack_elements(acc[2 * i % CHUNK_SUMS], acc[(2 * i + 1) % CHUNK_SUMS]);
-    return chunk;
-}
-DEVICE void add_chunk(float *acc, struct b128 chunk) {
-    float sum[4];
-    memcpy(sum, &chunk, sizeof sum);
-    UNROLL for (int i = 0; i < CHUNK_SUMS; ++i) {
-        const uint32_t pair = chunk.word[i / 2 % 4];
-        acc[i] += PARTS_FP32 ? sum[i % 4]
-                             : element_to_float(i % 2 ? second_of_pair(pair) : first_of_pair(pair));
-    }
-}
-
 /* The staging memory belongs to the consumer or to its mover. The consumer hands it over, and takes
  * it back. One warpgroup. */
-DEVICE void hand_staging(int half) {
+DEVICE void hand_staging(int consumer) {
     /* What these threads have stored there comes before the mover's loads, and what they have
      * loaded before its stores. The consumer does not wait. bar.arrive */
-    named_barrier_arrive(HANDED + half, HANDING_THREADS);
+    named_barrier_arrive(HANDED + consumer, HANDING_THREADS);
 }
-DEVICE void take_staging(int half) {
+DEVICE void take_staging(int consumer) {
     /* The mover has sent what lay there, and what it has fetched is there. bar.sync */
-    named_barrier_sync(RETURNED + half, HANDING_THREADS);
+    named_barrier_sync(RETURNED + consumer, HANDING_THREADS);
 }
 
 /* Leaves a warpgroup's accumulators in the staging memory, which it has taken. A mover sends them.
  * One warpgroup. */
-DEVICE void stage_part(union staging *staging, int half, const float acc[BN / 2]) {
-    UNROLL for (int box = 0; box < PART_BOXES; ++box) {
-        if (box > 0) {
-            hand_staging(half);
-            take_staging(half);
-        }
-        UNROLL for (int i = 0; i < BOX_CHUNKS; ++i) {
-            const struct b128 chunk = chunk_of(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS]);
-            st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128], chunk);
-        }
-    }
+DEVICE void stage_part(union staging *staging, const float acc[BN / 2]) {
+    UNROLL for (int i = 0; i < PART_CHUNKS; ++i)
+        st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128], chunk_of(&acc[i * CHUNK_SUMS]));
 }
 
-/* Adds the parts of all other devices to the accumulators, always in the same order, so that every
- * run gives the same bits. A mover brings them to the staging memory, one box after the other. The
- * first one is there. One warpgroup. */
-DEVICE void add_parts(const union staging *staging, const struct gemm_device_args *args, int half,
-                      float acc[BN / 2]) {
-    for (int distance = 1; distance < args->devices; ++distance)
-        UNROLL for (int box = 0; box < PART_BOXES; ++box) {
-            if (distance > 1 || box > 0) {
-                hand_staging(half);
-                take_staging(half);
-            }
-            UNROLL for (int i = 0; i < BOX_CHUNKS; ++i)
-                add_chunk(&acc[(box * BOX_CHUNKS + i) * CHUNK_SUMS],
-                          ld_shared_b128(&staging->part[i * 128 + threadIdx.x % 128]));
-        }
+/* Adds the peer's part, which a mover has brought to the staging memory. One warpgroup. */
+DEVICE void add_part(const union staging *staging, float acc[BN / 2]) {
+    UNROLL for (int i = 0; i < PART_CHUNKS; ++i)
+        add_chunk(&acc[i * CHUNK_SUMS],
+                  ld_shared_b128(&staging->part[i * 128 + threadIdx.x % 128]));
 }
 
 /* Multiplies its 64 rows of tile after tile, and sends or stores them. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int half) {
+DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
-    hand_staging(half); /* there is nothing to send yet */
+    hand_staging(consumer); /* there is nothing to send yet */
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, half, acc, 0);
+        issue_k_tile(shared, &state, consumer, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, half, acc, k_tile);
+            issue_k_tile(shared, &state, consumer, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
@@ -282,29 +175,29 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        take_staging(half);
+        take_staging(consumer);
         if (work.owner != args->device) {
-            stage_part(&shared->staging[half], half, acc);
+            stage_part(&shared->staging[consumer], acc);
         } else {
-            add_parts(&shared->staging[half], args, half, acc);
-            epilogue_store(shared->staging[half].d, &args->gemm, work.tile.m * BM + half * 64,
-                           work.tile.n * BN, 64, BN, acc, OWN + half);
+            add_part(&shared->staging[consumer], acc);
+            epilogue_store(shared->staging[consumer].d, &args->gemm,
+                           work.tile.m * BM + consumer * 64, work.tile.n * BN, 64, BN, acc,
+                           OWN + consumer);
             /* The stores have read the staging memory before the mover writes it, and before the
              * CTA ends. cp.async.bulk.wait_group.read */
             if (elected) bulk_wait_group_read(0);
         }
-        hand_staging(half);
+        hand_staging(consumer);
     }
 }
 
-/* Where a box of a part lies in the memory of the device that owns the tile. */
-DEVICE struct b128 *box_at(const struct gemm_device_args *args, struct work work, int part,
-                           int box) {
+/* Where a part lies in the memory of the device that owns the tile. */
+DEVICE struct b128 *part_at(const struct gemm_device_args *args, struct work work, int consumer) {
     return (struct b128 *)args->workspaces[work.owner] +
-           ((int64_t)part * PART_BOXES + box) * BOX_CHUNKS * 128;
+           (int64_t)part_index(work, consumer) * PART_CHUNKS * 128;
 }
 
-/* A box in the staging memory that belongs to a peer. */
+/* A part in the staging memory that belongs to the peer. */
 struct send {
     struct b128 *to; /* in the peer's memory; NULL: nothing is left to be sent */
     int sent;        /* pieces */
@@ -312,16 +205,11 @@ struct send {
 
 /* Sends the next pieces, up to piece `end`. One warp. */
 DEVICE void send_pieces(const union staging *staging, struct send *send, int end) {
+    if (!send->to) return;
     NO_UNROLL for (; send->sent < end && send->sent < PIECES; ++send->sent) {
         const int chunk = send->sent * 32 + threadIdx.x % 32;
         st_global_b128(&send->to[chunk], ld_shared_b128(&staging->part[chunk]));
     }
-}
-
-/* The same with the last box of a part. One warp. */
-DEVICE void send_last_pieces(const union staging *staging, struct send *send, int end) {
-    if (!send->to) return;
-    send_pieces(staging, send, end);
     if (send->sent < PIECES) return;
     /* All stores of both movers come before the release of the flags. A mover that arrived without
      * waiting could arrive for its next part before the flags of this one are set. bar.sync */
@@ -329,21 +217,19 @@ DEVICE void send_last_pieces(const union staging *staging, struct send *send, in
     send->to = NULL;
 }
 
-/* A box that is fetched from this device's memory to the staging memory. */
+/* A part that is fetched from this device's memory to the staging memory. */
 struct fetch {
-    uint32_t *flag; /* of its part; NULL: the part has arrived */
+    uint32_t *flag; /* of the part; NULL: it has arrived */
     const struct b128 *from;
     int loaded, stored;       /* pieces */
     struct b128 batch[BATCH]; /* loaded and not stored */
 };
 
-/* Box `number` of those that an own tile needs, the peers' parts in their order. Any thread. */
+/* The part that an own tile needs. Any thread. */
 DEVICE void fetch_begin(struct fetch *fetch, const struct gemm_device_args *args, struct work work,
-                        int half, int number) {
-    const int source = (args->device + 1 + number / PART_BOXES) % args->devices;
-    const int part = part_index(args, work, source, half);
-    fetch->flag = number % PART_BOXES > 0 ? NULL : &args->flags[args->device][part];
-    fetch->from = box_at(args, work, part, number % PART_BOXES);
+                        int consumer) {
+    fetch->flag = &args->flags[args->device][part_index(work, consumer)];
+    fetch->from = part_at(args, work, consumer);
     fetch->loaded = fetch->stored = 0;
 }
 
@@ -382,7 +268,7 @@ DEVICE void fetch_batch(union staging *staging, struct fetch *fetch, int end) {
     }
 }
 
-/* Waits for the part, if it is not there, and fetches the rest of the box. One warp. */
+/* Waits for the part, if it is not there, and fetches the rest of it. One warp. */
 DEVICE void fetch_rest(union staging *staging, struct fetch *fetch) {
     while (!fetch_ready(fetch)) {
     }
@@ -390,33 +276,31 @@ DEVICE void fetch_rest(union staging *staging, struct fetch *fetch) {
 }
 
 /* The mover's side of the staging memory. One warp. */
-DEVICE void mover_take_staging(int half) {
+DEVICE void mover_take_staging(int consumer) {
     /* What the consumer has stored there comes before this warp's loads, and what the consumer has
      * loaded before this warp's stores. bar.sync */
-    named_barrier_sync(HANDED + half, HANDING_THREADS);
+    named_barrier_sync(HANDED + consumer, HANDING_THREADS);
 }
-DEVICE void mover_return_staging(int half) {
+DEVICE void mover_return_staging(int consumer) {
     /* The same in the other direction. The mover does not wait. bar.arrive */
-    named_barrier_arrive(RETURNED + half, HANDING_THREADS);
+    named_barrier_arrive(RETURNED + consumer, HANDING_THREADS);
 }
 
 /* Moves a consumer's parts, paced by the k-tiles. While a tile is multiplied, it sends the part of
- * the tile before. If the tile is an own one, it also fetches a peer's part into the places whose
+ * the tile before. If the tile is an own one, it also fetches the peer's part into the places whose
  * pieces have been sent. One warp. */
-DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int half) {
-    union staging *const staging = &shared->staging[half];
+DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int consumer) {
+    union staging *const staging = &shared->staging[consumer];
     struct pipeline_state state = {0, 0};
     struct send send = {NULL, PIECES};
-    int room = args->device; /* the last owner whose room has been waited for */
-    /* Pieces for each k-tile: enough to have sent a box by the tile's last k-tile. */
+    /* Pieces for each k-tile: enough to have sent a part by the tile's last k-tile. */
     const int pace = (PIECES + args->gemm.tiles_k - 1) / args->gemm.tiles_k;
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct work work = work_at(args, number);
         const bool own = work.owner == args->device;
-        const int boxes = own ? (args->devices - 1) * PART_BOXES : 0; /* to be fetched */
         struct fetch fetch = {.flag = NULL, .loaded = PIECES, .stored = PIECES};
-        if (boxes > 0) fetch_begin(&fetch, args, work, half, 0);
-        mover_take_staging(half);
+        if (own) fetch_begin(&fetch, args, work, consumer);
+        mover_take_staging(consumer);
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             /* The pace: the bytes of the k-tile have arrived. This warp does not read them, but
              * without its arrival the producer could overtake it by more than the ring.
@@ -428,54 +312,39 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
             /* The other lanes keep the pace. bar.warp.sync */
             __syncwarp();
             pipeline_advance(&state, STAGES);
-            send_last_pieces(staging, &send, send.sent + pace);
+            send_pieces(staging, &send, send.sent + pace);
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
         }
-        /* By now the part of the tile before is sent. Only then may this warp wait for a peer,
+        /* By now the part of the tile before is sent. Only then may this warp wait for the peer,
          * which may be waiting for that part. */
         fetch_rest(staging, &fetch);
-        mover_return_staging(half);
-        for (int box = 1; box < boxes; ++box) {
-            fetch_begin(&fetch, args, work, half, box);
-            mover_take_staging(half);
-            fetch_rest(staging, &fetch);
-            mover_return_staging(half);
-        }
+        mover_return_staging(consumer);
         if (own) continue;
-        if (room != work.owner && threadIdx.x % 32 == 0) wait_for_room(args, work.owner, half);
+        /* Before this CTA's first part. */
+        if (number == (int)blockIdx.x && threadIdx.x % 32 == 0) wait_for_room(args, consumer);
         /* All lanes come to the next bar.sync together, and after the wait. bar.warp.sync */
         __syncwarp();
-        room = work.owner;
-        const int part = part_index(args, work, args->device, half);
-        for (int box = 0; box < PART_BOXES; ++box) {
-            send.to = box_at(args, work, part, box);
-            send.sent = 0;
-            if (box == PART_BOXES - 1) break; /* this one moves while the next tile is multiplied */
-            mover_take_staging(half);
-            send_pieces(staging, &send, PIECES);
-            mover_return_staging(half);
-        }
+        /* The part moves while the next tile is multiplied. */
+        send.to = part_at(args, work, consumer);
+        send.sent = 0;
     }
-    mover_take_staging(half);
-    send_last_pieces(staging, &send, PIECES);
+    mover_take_staging(consumer);
+    send_pieces(staging, &send, PIECES);
 }
 
 /* Sets the flags of the parts that the movers have sent. A release at system scope lasts until the
  * link has delivered all earlier stores, microseconds in which a mover would hold up the ring. One
  * warp. */
 DEVICE void signal_parts(const struct gemm_device_args *args) {
-    for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
-        const struct work work = work_at(args, number);
-        const int half = threadIdx.x % 32;
-        if (work.owner == args->device) break; /* own tiles come last */
+    const int consumer = threadIdx.x % 32, peer = 1 - args->device;
+    for (int number = blockIdx.x; number < tiles_of(args, peer); number += gridDim.x) {
+        uint32_t *flag = &args->flags[peer][part_index(work_at(args, number), consumer)];
         /* The stores of both movers come before this warp's releases. bar.sync */
         named_barrier_sync(SENT, SENT_THREADS);
         /* The parts come before what the owner does after it has acquired the flags. The owner is
          * another device, hence .sys. st.release.sys */
-        if (half < CONSUMERS)
-            st_global_release(&args->flags[work.owner][part_index(args, work, args->device, half)],
-                              1, SCOPE_SYS);
+        if (consumer < CONSUMERS) st_global_release(flag, 1, SCOPE_SYS);
     }
 }
 
@@ -503,39 +372,10 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     }
 }
 
-/* Parts that the device receives. */
-static int parts_of(const struct gemm_problem *p, int device) {
-    const int tiles_m = ceil_div(p->m, BM), tiles_n = ceil_div(p->n, BN);
-    const int rows =
-        gemm_slice(tiles_m, device + 1, p->devices) - gemm_slice(tiles_m, device, p->devices);
-    return (p->devices - 1) * rows * tiles_n * CONSUMERS;
-}
-
-static int most_parts(const struct gemm_problem *p) {
-    int most = 0;
-    for (int device = 0; device < p->devices; ++device)
-        if (most < parts_of(p, device)) most = parts_of(p, device);
-    return most;
-}
-
-static int grid_of(const struct gemm_problem *p) {
-    const int items = ceil_div(p->m, BM) * ceil_div(p->n, BN), sms = gemm_sm_count();
-    return items < sms ? items : sms;
-}
-
-/* A flag for each part, and the words of room_word(). */
-static size_t flags(const struct gemm_problem *p) {
-    return (size_t)(most_parts(p) + (p->devices - 1) * grid_of(p) * CONSUMERS);
-}
-
-static size_t workspace_bytes(const struct gemm_problem *p) {
-    return (size_t)most_parts(p) * PART_BYTES;
-}
-
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_device_args args[GEMM_DEVICES];
+    struct gemm_device_args args[DEVICES];
     const enum gemm_type type = ELEMENT_TYPE;
-    for (int device = 0; device < p->devices; ++device) {
+    for (int device = 0; device < DEVICES; ++device) {
         struct gemm_args *own = &args[device].gemm;
         args[device] = gemm_device_args_of(p, device, BM, BN, BK);
         own->items = own->tiles_m * own->tiles_n;
@@ -546,8 +386,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                             SWIZZLE_128B))
             return GEMM_UNSUPPORTED;
     }
-    const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, grid_of(p), stream);
-    return gemm_launch_devices(&grid, args, p->devices);
+    const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, resident_grid(p), stream);
+    return gemm_launch_devices(&grid, args, DEVICES);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {
@@ -555,7 +395,7 @@ const struct gemm_kernel GEMM_KERNEL = {
     .technique = "idle warps move parts of tiles over the link while the next tiles are multiplied",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
-    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = flags,
-    .rounds_parts = !PARTS_FP32, .follows = true,
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = part_workspace,
+    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = part_flags,
+    .rounds_parts = true, .follows = true,
 };

@@ -1,12 +1,11 @@
 /*
- * 13_two_gpus, serial.cu: a GEMM whose k is split over several GPUs: multiply, then exchange, then
- * add.
+ * 13_two_gpus, serial.cu: a GEMM whose k is split over two GPUs: multiply, then exchange, then add.
  *
  * The idea: each device multiplies its slice of k with the kernel of chapter 08 and has a part of
- * all of D. The rows of D are split over the devices. The copy engines send each owner the parts of
- * its rows, and a second kernel adds them up. It is what a library's GEMM and a library's
- * reduce-scatter do. What stays exposed: the exchange, during which no Tensor Core works, and the
- * addition.
+ * all of D. The rows of D are split over the devices. The copy engines send each owner the
+ * other one's part of its rows, and a second kernel adds the two. It is what a library's GEMM and a
+ * library's reduce-scatter do. What stays exposed: the exchange, during which no Tensor Core works,
+ * and the addition.
  */
 #include "gemm_devices.h"
 #include "building_blocks/epilogue_store.h"
@@ -26,6 +25,7 @@ enum {
     CONSUMERS = 2, /* warpgroups, each with BM / CONSUMERS rows of the tile */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+    DEVICES = 2,
     ADD_THREADS = 256,
     CHUNK = 8, /* elements in 16 bytes */
 };
@@ -67,14 +67,15 @@ DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
 }
 
 /* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int half,
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state, int consumer,
                          float acc[BN / 2], int k_tile) {
     /* All bytes of the k-tile have arrived. mbarrier.try_wait */
     consumer_wait(shared->ring, *state);
     /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
      * wgmma.fence */
     wgmma_fence();
-    multiply(acc, &shared->a[state->index][half * 64 * BK], shared->b[state->index], k_tile > 0);
+    multiply(acc, &shared->a[state->index][consumer * 64 * BK], shared->b[state->index],
+             k_tile > 0);
     /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
     wgmma_commit_group();
     pipeline_advance(state, STAGES);
@@ -87,7 +88,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 }
 
 /* Multiplies and stores its 64 rows of tile after tile. One warpgroup. */
-DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int half) {
+DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BN / 2];
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
@@ -95,9 +96,9 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct tile tile = tile_at(number, args->gemm.tiles_m, args->gemm.tiles_n);
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
-        issue_k_tile(shared, &state, half, acc, 0);
+        issue_k_tile(shared, &state, consumer, acc, 0);
         NO_UNROLL for (int k_tile = 1; k_tile < args->gemm.tiles_k; ++k_tile) {
-            issue_k_tile(shared, &state, half, acc, k_tile);
+            issue_k_tile(shared, &state, consumer, acc, k_tile);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
             wgmma_wait_group(1);
@@ -106,8 +107,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        epilogue_store(shared->d[half], &args->gemm, tile.m * BM + half * 64, tile.n * BN, 64, BN,
-                       acc, 1 + half);
+        epilogue_store(shared->d[consumer], &args->gemm, tile.m * BM + consumer * 64, tile.n * BN,
+                       64, BN, acc, 1 + consumer);
     }
     /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
     if (elected) bulk_wait_group(0);
@@ -132,9 +133,9 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     }
 }
 
-/* Adds up all devices' parts of the rows that this one owns, always in the same order, and stores
- * them to D. Part i is layer i of the workspace, [m][ldd]; all have arrived, because the launch
- * before and the copies have ended. */
+/* Adds both devices' parts of the rows that this one owns, always in the same order, and stores
+ * them to D. Device i's part is layer i of the workspace, [m][ldd]; both are there, because the
+ * launch before and the copies have ended. */
 KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS_OF(struct gemm_device_args) args) {
     const struct gemm_args *gemm = &args.gemm;
     const int first_row = args.first_m_tile[args.device] * BM;
@@ -146,7 +147,7 @@ KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS_OF(struct gemm_device_args) a
     for (; i < count; i += step) {
         const int64_t row = first_row + i / chunks, column = i % chunks * CHUNK;
         float sum[CHUNK] = {0};
-        for (int device = 0; device < args.devices; ++device) {
+        for (int device = 0; device < DEVICES; ++device) {
             const element_t *part = (const element_t *)gemm->workspace + device * layer;
             const struct b128 chunk = ld_global_b128(&part[row * gemm->ldd + column]);
             UNROLL for (int e = 0; e < CHUNK; ++e)
@@ -164,7 +165,7 @@ KERNEL_ASIDE(ADD_THREADS, 1) add_parts(KERNEL_ARGS_OF(struct gemm_device_args) a
 }
 
 static size_t workspace_bytes(const struct gemm_problem *p) {
-    return (size_t)p->devices * (size_t)p->m * (size_t)p->ldd * sizeof(element_t);
+    return (size_t)DEVICES * (size_t)p->m * (size_t)p->ldd * sizeof(element_t);
 }
 
 /* Where layer `layer` of a device's workspace begins. */
@@ -172,29 +173,25 @@ static element_t *layer_of(const struct gemm_problem *p, int device, int layer) 
     return (element_t *)p->share[device].workspace + (int64_t)layer * p->m * p->ldd;
 }
 
-/* Enqueues the copies: each device's parts of the rows that others own. */
+/* Enqueues the copies: each device's part of the rows that the other one owns. */
 static enum gemm_status exchange(const struct gemm_problem *p, const struct gemm_device_args *args,
                                  void *stream) {
-    struct gemm_copy copies[GEMM_DEVICES * GEMM_DEVICES];
-    int count = 0;
-    for (int distance = 1; distance < p->devices; ++distance)
-        for (int from = 0; from < p->devices; ++from) {
-            const int to = (from + distance) % p->devices;
-            const int first = args->first_m_tile[to] * BM, end = args->first_m_tile[to + 1] * BM;
-            struct gemm_copy *copy = &copies[count++];
-            copy->to = layer_of(p, to, from) + first * p->ldd;
-            copy->from = layer_of(p, from, from) + first * p->ldd;
-            copy->bytes =
-                (size_t)((end < p->m ? end : p->m) - first) * (size_t)p->ldd * sizeof(element_t);
-            copy->device = from;
-        }
-    return gemm_copy_devices(copies, count, stream);
+    struct gemm_copy copies[DEVICES];
+    for (int from = 0; from < DEVICES; ++from) {
+        const int to = 1 - from, last = args->first_m_tile[to + 1] * BM;
+        const int first = args->first_m_tile[to] * BM, end = last < p->m ? last : p->m;
+        copies[from].to = layer_of(p, to, from) + first * p->ldd;
+        copies[from].from = layer_of(p, from, from) + first * p->ldd;
+        copies[from].bytes = (size_t)(end - first) * (size_t)p->ldd * sizeof(element_t);
+        copies[from].device = from;
+    }
+    return gemm_copy_devices(copies, DEVICES, stream);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
-    struct gemm_device_args args[GEMM_DEVICES];
+    struct gemm_device_args args[DEVICES];
     const enum gemm_type type = ELEMENT_TYPE;
-    for (int device = 0; device < p->devices; ++device) {
+    for (int device = 0; device < DEVICES; ++device) {
         struct gemm_args *own = &args[device].gemm;
         args[device] = gemm_device_args_of(p, device, BM, BN, BK);
         own->items = own->tiles_m * own->tiles_n;
@@ -211,7 +208,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const int items = args[0].gemm.items, sms = gemm_sm_count();
     const struct gemm_launch multiply_all =
         gemm_launch_of(&GEMM_KERNEL, items < sms ? items : sms, stream);
-    enum gemm_status status = gemm_launch_devices(&multiply_all, args, p->devices);
+    enum gemm_status status = gemm_launch_devices(&multiply_all, args, DEVICES);
     if (status == GEMM_OK) status = exchange(p, args, stream);
     if (status != GEMM_OK) return status;
     struct gemm_launch add = multiply_all;
@@ -220,9 +217,9 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     add.grid = 8 * sms;
     add.threads = ADD_THREADS;
     add.smem_bytes = 0;
-    for (int device = 0; device < p->devices; ++device)
+    for (int device = 0; device < DEVICES; ++device)
         args[device].gemm.n = p->n;
-    return gemm_launch_devices(&add, args, p->devices);
+    return gemm_launch_devices(&add, args, DEVICES);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

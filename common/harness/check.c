@@ -254,7 +254,6 @@ static void make_command(const struct check *check, const struct check_run *run,
             add_number(command, setting->option, run->setting[i]);
         }
     }
-    if (run->gpus) add_number(command, "--gpus", (uint64_t)run->gpus);
     if (run->early) {
         add_word(command, "--launch");
         add_word(command, early_names[run->early]);

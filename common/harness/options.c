@@ -331,8 +331,7 @@ static bool selects(const struct options *o, bool (*property)(const struct gemm_
     return false;
 }
 
-/* How many GPUs the kernels get: as --gpus says, or as many as they are for. One is the same kernel
- * without peers, to compare with. */
+/* How many GPUs the kernels get: as many as they are for. */
 static bool check_gpus(struct options *o) {
     int needed = 1;
     for (int i = 0; i < kernel_registry_count; ++i) {
@@ -342,8 +341,11 @@ static bool check_gpus(struct options *o) {
             needed = gpus_of_entry(&kernel_registry[i]);
     }
     if (!o->backend.gpus) o->backend.gpus = needed;
-    if (o->backend.gpus == 1 || needed > 1) return true;
-    complain("--gpus: no kernel here is for several GPUs; leave it out");
+    if (o->backend.gpus == needed) return true;
+    if (needed == 1)
+        complain("--gpus: no kernel here is for several GPUs; leave it out");
+    else
+        complain("--gpus %d: the kernels for several GPUs are for %d", o->backend.gpus, needed);
     return false;
 }
 

@@ -8,7 +8,6 @@ BEYOND = r"^beyond/1[03]_|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
-ONE_BOX = "A part in one box follows signal_part(), which has waited for the store before it."
 
 # (file, code, edit, reason)
 RULES = (
@@ -30,10 +29,6 @@ RULES = (
      "need few: they only start later."),
     (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
      "B is loaded after the wait, too: later than necessary."),
-
-    # Chapter 13: in through_tma.cu a part is one box.
-    ("13_.*through_tma", r"bulk_wait_group_read\(0\)", "(depth|removed|after the next)", ONE_BOX),
-    ("13_.*through_tma", r"^named_barrier_sync.*#0 in send_part", "before the previous", ONE_BOX),
 
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
@@ -107,18 +102,12 @@ RULES = (
     ("10_.*kernel", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("13_.*pingpong", r"mbarrier_init\(&shared->(order|arrived)",
-     "(after the next|before the previous)", ANY_ORDER),
-    ("13_.*pingpong", "^fence_mbarrier_init", "before the previous",
-     "Only threads of their own CTA use the barriers that are then initialized after the fence; "
-     "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     (r"/pairs\.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("10_.*kernel|13_.*pingpong", r"mbarrier_arrive\(&shared->order", "after the next",
-     ORDER_BARRIER),
-    ("10_.*kernel|13_.*pingpong", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("10_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
+    ("10_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
     ("10_.*kernel|11_.*per_tensor|13_",
      r"release_stage\(shared, &release\)", "after the next",
@@ -150,15 +139,13 @@ RULES = (
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("1[012]_|13_.*pingpong", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("1[012]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )
 
 # (configuration, file, code, reason)
 NOT_NEEDED = (
-    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
-     "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
     ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",

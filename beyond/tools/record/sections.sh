@@ -16,10 +16,10 @@
 #                            11 and 10 at the same shapes in e4m3 and bf16
 #   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
 #                            the weights takes in both; BASELINES may add rivals to ceilings
-#   two_gpus         130 s   13 with launches in flight, of which each is verified, with delays, and
-#                            under memcheck; repeats, random shapes; then its speed on two GPUs and,
-#                            alone, on each; BASELINES=nccl in a build with -DHOPPER_NCCL=/usr
-#   two_gpus_trace     5 s   13's timelines on two GPUs with their link, as figures and as traces
+#   two_gpus          70 s   13's kernels on two GPUs, over m, and 08's persistent.cu, which is the
+#                            multiplication of one of them; BASELINES=nccl in a build with
+#                            -DHOPPER_NCCL=/usr
+#   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
@@ -151,62 +151,34 @@ section_w4a8_library() {
 }
 
 # Slices of k of 4096 for the reduce-scatter, 8192 columns on each GPU for the all-gather, as far as
-# m or k does not change; and the multiplication of one of the two GPUs alone, by each kernel:
-# the movers of kernel.cu cost time even then.
+# m or k does not change; and the multiplication of one of the two GPUs alone, on each of them,
+# because both launches are as long as the slower one's.
 section_two_gpus() {
-    local rs=512x8192x8192,1024x8192x8192,2048x8192x8192,4096x8192x8192,16384x8192x8192
-    local ag=512x16384x4096,1024x16384x4096,2048x16384x4096,4096x16384x4096,16384x16384x4096
-    local alone=512x8192x4096,1024x8192x4096,2048x8192x4096,4096x8192x4096,16384x8192x4096
-    local file=h200-two-gpus-curve.jsonl libraries=${BASELINES:-none} gpu_of
-    local sweep="$gpu/sweep_beyond --chapter 13_two_gpus --dtype bf16" all="--variant all"
-    # 80 s: every launch of those in flight is verified; then with random delays; the kernels that
-    # a caller would take, 1000 times; random shapes; memcheck.
-    begin two-gpus-flight.txt
-    together two-gpus-flight.txt 1 <<END
-$sweep --variant all --flight 6 --repeat 20 --size 1024x1152x640
-$sweep --variant all --flight 4 --random 30 --seed 1
-$gpu/sweep_delays_beyond --chapter 13_two_gpus --dtype bf16 --variant all --flight 4 --random 10 --seed 2
-$sweep --repeat 1000 --size 1024x1152x640 --launches 3
-$sweep --variant all_gather --repeat 1000 --size 1024x1152x640 --launches 3
-$sweep --variant all_gather_pingpong --repeat 1000 --size 1024x1152x640 --launches 3
-$sweep --variant all --random 60 --seed 3 --launches 3
-compute-sanitizer --tool memcheck --error-exitcode 9 $sweep --variant all --flight 3 --random 2 --seed 5
-END
+    local m rs=8192 ag=8192x16384x4096 alone=8192x8192x4096 gpu_of
+    local file=h200-two-gpus.jsonl libraries=${BASELINES:-none}
+    for m in 512 1024 2048 4096 16384; do
+        rs+=,${m}x8192x8192 ag+=,${m}x16384x4096 alone+=,${m}x8192x4096
+    done
     begin $file
-    # 15 s: the goals, and the multiplication alone on each of the two GPUs: both launches are as
-    # long as the slower one's.
-    rows $file "$compare" --gpus 2 --iters 3 --shapes 8192 --baselines "$libraries" \
-        --kernels 13
-    rows $file "$compare" --gpus 2 --iters 3 --shapes 8192x16384x4096 \
-        --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy \
+    rows $file "$compare" --iters 3 --kernels 13 --shapes $rs --baselines "$libraries"
+    rows $file "$compare" --iters 3 --kernels 13:all_gather --shapes $ag --baselines "$libraries"
+    rows $file "$compare" --iters 3 --kernels 13:serial,13:through_tma --shapes 8192 \
         --baselines "$libraries"
     for gpu_of in 0 1; do
-        rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$compare" --gpus 1 --iters 3 \
-            --kernels 13,13:all_gather,13:all_gather_pingpong \
-            --shapes 8192x8192x4096 --baselines cublas
+        rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$compare" --iters 3 --kernels 8:persistent \
+            --shapes $alone --baselines cublas
     done
-    # 35 s: over m, and what the other steps take.
-    rows $file "$compare" --gpus 2 --iters 2 --kernels 13 --shapes $rs \
-        --baselines "$libraries"
-    rows $file "$compare" --gpus 2 --iters 2 --baselines "$libraries" --shapes $ag \
-        --kernels 13:all_gather,13:all_gather_pingpong,13:all_gather_copy
-    rows $file "$compare" --gpus 1 --iters 2 --shapes $alone --baselines cublas \
-        --kernels 13,13:all_gather,13:all_gather_pingpong
-    rows $file "$compare" --gpus 2 --iters 2 --kernels 13:serial,13:through_tma,13:fp32 \
-        --shapes 8192,2048x8192x8192 --baselines "$libraries"
 }
 
 # Both GPUs and what crosses the link, on one axis: a figure, and the trace that it is drawn from.
 section_two_gpus_trace() {
-    local variant run draw=beyond/tools/book/figures_beyond.sh
-    for variant in "" all_gather; do
-        run="$draw $gpu/13_two_gpus measured beyond/docs/figures --m 2048 --n 8192 --k 8192"
-        run="$run ${variant:+--variant $variant} --trace $build/two-gpus-$variant.json"
-        echo "+ $run"
-        [ -n "$dry" ] && continue
-        $run
-        note $? "$run"
-    done
+    local run=beyond/tools/book/figures_beyond.sh
+    run="$run $gpu/13_two_gpus measured beyond/docs/figures --m 2048 --n 8192 --k 8192"
+    run="$run --trace $build/two-gpus.json"
+    echo "+ $run"
+    [ -n "$dry" ] && return
+    $run
+    note $? "$run"
 }
 
 # Twice, because which device comes first is settled once in a process.

@@ -83,16 +83,11 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     return trial;
 }
 
-/* Of a kernel for several: two to four. */
-static int gpus_of(const struct trial *t) {
-    return t->kernel->layout == LAYOUT_ONE_DEVICE ? 1 : 2 + (int)(t->schedule_seed % 3);
-}
-
 static enum exit_code run_trial(const struct trial *t) {
     struct backend_info device = {0};
     struct experiment experiment;
     sim_configure(t->sms, t->schedule, t->schedule_seed);
-    const struct backend_options options = {.type = t->type, .gpus = gpus_of(t)};
+    const struct backend_options options = {.type = t->type, .gpus = 2};
     enum exit_code code = backend_open(&options, &device);
     if (code != EXIT_VERIFIED) return code;
     code =
@@ -115,7 +110,6 @@ static void print_command(const struct trial *t) {
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed);
-    if (gpus_of(t) > 1) printf(" --gpus %d", gpus_of(t));
     putchar('\n');
     fflush(stdout);
 }

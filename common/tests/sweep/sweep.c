@@ -51,8 +51,7 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
     set("--schedule", (uint64_t)trial->schedule);
     set("--schedule-seed", trial->schedule_seed);
     set("--launches", trial->launches ? (uint64_t)trial->launches : 1);
-    const struct backend_options options = {.type = trial->type,
-                                            .gpus = trial->gpus ? trial->gpus : 2};
+    const struct backend_options options = {.type = trial->type, .gpus = 2};
     return backend_open(&options, info);
 }
 
@@ -111,7 +110,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], (unsigned long long)t->seed, type_names[t->type]);
     if (kernel->layout != LAYOUT_ONE_DEVICE)
-        printf(" --gpus %d --launches %d", t->gpus ? t->gpus : 2, t->launches ? t->launches : 1);
+        printf(" --launches %d", t->launches ? t->launches : 1);
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
     if (on_gpu)
@@ -162,8 +161,6 @@ static bool read_option(struct sweep *sweep, const char *name, const char *value
         return read_count(value, &sweep->largest) && sweep->largest <= 100000;
     else if (!strcmp(name, "--size"))
         return parse_extents(value, &sweep->size.m, &sweep->size.n, &sweep->size.k);
-    else if (!strcmp(name, "--gpus"))
-        return read_count(value, &sweep->gpus) && sweep->gpus <= GEMM_DEVICES;
     else if (!strcmp(name, "--launches"))
         return read_count(value, &sweep->launches) && sweep->launches <= MOST_LAUNCHES;
     else if (!strcmp(name, "--sms"))
@@ -192,9 +189,8 @@ int main(int argc, char **argv) {
         }
         if (i + 1 == argc || !read_option(&sweep, argv[i], argv[i + 1])) {
             complain("%s: not an option, or not with this value\nusage: %s [--chapter NAME|all] "
-                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|w4a8|both] [--gpus "
-                     "N] [--launches N] "
-                     "[--sms N] "
+                     "[--variant NAME|all] [--seed S] [--dtype fp16|bf16|e4m3|w4a8|both] "
+                     "[--launches N] [--sms N] "
                      "[--schedule time|early|late|random|all]\n"
                      "  [--triples N [--long-k] | --random N [--largest EXTENT] [--rotate R] | "
                      "--repeat N "

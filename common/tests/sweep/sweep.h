@@ -18,8 +18,7 @@ struct sweep {
     int schedule;                /* --schedule's value; SWEEP_ALL: each in turn */
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
     int gpus_there;              /* that the backend has */
-    int gpus;                    /* of kernels for several; 0: two, in the simulator two to four */
-    int launches; /* of these kernels in each run; 0: one, in --triples one to three */
+    int launches; /* of kernels for several, in each run; 0: one, in --triples one to three */
     int sms;
     int flight;  /* launches of these kernels in flight, of which each is verified; 0: none */
     int rotate;  /* a variant computes one random shape in this many */
@@ -34,8 +33,7 @@ struct trial {
     enum input_kind input;
     uint64_t seed;
     enum gemm_type type;
-    int gpus;          /* of a kernel for several; 0: two */
-    int launches;      /* of such a kernel; 0: one */
+    int launches;      /* of a kernel for several; 0: one */
     int sms, schedule; /* the simulator's, and its seed; no meaning on a GPU */
     uint64_t schedule_seed;
 };

@@ -19,7 +19,6 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                           .schedule = sweep->schedule == SWEEP_ALL ? i / 2 % sweep_schedules()
                                                                    : sweep->schedule,
                           .schedule_seed = sweep->seed + (uint64_t)i};
-    trial.gpus = sweep->gpus ? sweep->gpus : backend_can_time() ? 2 : 2 + i % 3;
     if (kernel->layout != LAYOUT_ONE_DEVICE)
         trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
     trial.input = kinds[sweep_draw(&random, 6)];

@@ -109,7 +109,6 @@ enum exit_code sweep_flight(const struct sweep *sweep, struct sweep_counts *coun
             .input = INPUT_NORMAL,
             .seed = sweep->seed,
             .type = (enum gemm_type)type,
-            .gpus = sweep->gpus,
             .launches = sweep->flight,
             .sms = sweep->sms,
             .schedule = sweep->schedule == SWEEP_ALL ? sweep_random_schedule() : sweep->schedule,

@@ -92,7 +92,6 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
         if (sweep->type != SWEEP_ALL && sweep->type != type) continue;
         const int step = sweep->type == SWEEP_ALL ? 2 : 1;
         struct trial common = {.type = (enum gemm_type)type,
-                               .gpus = sweep->gpus,
                                .launches = sweep->launches,
                                .sms = sweep->sms,
                                .schedule = sweep->schedule == SWEEP_ALL ? sweep_random_schedule()

@@ -54,7 +54,6 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
     struct trial trial = {.size = sweep->size.m ? sweep->size : usual,
                           .input = INPUT_NORMAL,
                           .seed = sweep->seed,
-                          .gpus = sweep->gpus,
                           .launches = sweep->launches,
                           .sms = sweep->sms,
                           .schedule = sweep_random_schedule(),

@@ -9,8 +9,8 @@
  * recording. number:tuned, of a chapter that selects a variant for each shape, is the fastest of
  * the variants with the best predictions; one chapter may have it. --baselines takes names and
  * groups of baselines: "libraries,deepgemm". --drawn SEED adds the shapes that drawn_shapes.h
- * draws. --gpus N is for kernels that are for several GPUs. Prints one JSON line for each kernel
- * and shape, as --json does; there "+trace" ends the variant's name.
+ * draws. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the
+ * variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct comparison {
     enum input_kind input;
     enum gemm_type type;
     struct timing_options timing;
-    int gpus; /* for kernels that are for several; 0: as many as they need */
+    int gpus; /* as many as the kernels need */
     FILE *csv;
 };
 
@@ -251,10 +251,7 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     if (!strcmp(name, "--csv")) return *csv = value, true;
     if (!strcmp(name, "--baselines")) return *baselines = value, true;
     if (!strcmp(name, "--seed")) return parse_whole(value, 0, UINT64_MAX, &c->timing.seed);
-    if (!strcmp(name, "--gpus")) {
-        if (!parse_whole(value, 1, GEMM_DEVICES, &whole)) return false;
-        c->gpus = (int)whole;
-    } else if (!strcmp(name, "--iters")) {
+    if (!strcmp(name, "--iters")) {
         if (!parse_whole(value, 1, 1000, &whole)) return false;
         c->timing.rounds = (int)whole;
     } else if (!strcmp(name, "--timing")) {
@@ -319,7 +316,7 @@ int main(int argc, char **argv) {
                  "[--iters N]\n"
                  "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
                  "fp16|bf16|e4m3|w4a8] "
-                 "[--input KIND] [--launch order|early|early-b] [--seed S] [--csv FILE] [--gpus N]",
+                 "[--input KIND] [--launch order|early|early-b] [--seed S] [--csv FILE]",
                  argv[i], message_program());
         return EXIT_USAGE;
     }
@@ -335,14 +332,13 @@ int main(int argc, char **argv) {
     struct text_file csv = {.file = NULL};
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
     c.csv = csv.file;
-    if (!c.gpus) c.gpus = gpus_needed(&c);
+    c.gpus = gpus_needed(&c);
     const struct backend_options options = {.type = c.type, .gpus = c.gpus};
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options, &device);
     if (code == EXIT_VERIFIED && device.gpus < c.gpus) {
-        complain("%d GPUs are needed that reach each other's memory, and there are %d; with --gpus "
-                 "1 one computes the problem alone",
-                 c.gpus, device.gpus);
+        complain("%d GPUs are needed that reach each other's memory, and there are %d", c.gpus,
+                 device.gpus);
         backend_close();
         code = EXIT_NO_DEVICE;
     } else if (code == EXIT_VERIFIED) {
