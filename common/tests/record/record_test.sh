@@ -102,7 +102,7 @@ if [ -n "$beyond" ]; then
     for dtype in e4m3 w4a8; do
         expect "runs in $dtype" 4 "$(grep -c "command.*--dtype $dtype" results/sanitizer.txt)"
     done
-    expect 'runs of split-K' 4 "$(grep -c 'command.*split2_128x64' results/sanitizer.txt)"
+    expect 'runs of split-K' 4 "$(grep -c 'command.*split_k' results/sanitizer.txt)"
 fi
 rm -rf results
 
