@@ -1,6 +1,6 @@
 #!/bin/bash
 # waves_test.sh DIRECTORY WAVES...: the shares of idle time in traces that are worked out by hand,
-# traces that WAVES must reject, and which figures of records it accepts.
+# and traces that WAVES must reject.
 set -u
 . "$(dirname "$0")/../../../common/tests/support/expect_same.sh"
 mkdir -p "$1" && cd "$1" || exit 2
@@ -52,22 +52,6 @@ expect 'the short lane' 175.0 \
 expect 'its multiplication' 139.50 \
     "$(sed -n 's/^<rect class="mma" .*width="\([0-9.]*\)" height="13.0".*/\1/p;' waves.svg | head -n 1)"
 
-# A record has what the figure and the shares need: the same are made of it.
-waves --record two.json short.json >record.txt
-expect 'exit code of --record' 0 $?
-expect 'a record' 'kernel kernel, simulated: 1 x 1 x 1, 200 cycles; idle 30.0 % after the last multiplication, 50.0 % in all
-SM 0: 120 cycles of multiplication: 20-60 100-180
-SM 5: 80 cycles of multiplication: 20-100' "$(sed -n 1,3p record.txt)"
-waves waves.svg two.json short.json >table
-{ echo '# {"gpu": "GPU"}' && cat record.txt; } >with_header.txt
-waves record.svg with_header.txt >record_table
-expect 'shares of a record' "$(cat table)" "$(cat record_table)"
-expect 'figure of a record' "$(cat waves.svg)" "$(cat record.svg)"
-sed 's/simulated/measured/' record.txt >gpu.txt
-waves gpu.svg gpu.txt >record_table
-expect 'a measured figure' yes "$(grep -q 'on one time axis, measured' gpu.svg &&
-    grep -q 'SM clock cycles' gpu.svg && echo yes)"
-
 # Of many SMs each is a line, in the order in which they end; pauses of less than a k-tile do not
 # show. SM i ends at 95 + 5 i, and has a pause of 35 cycles and one of 45.
 many=
@@ -77,21 +61,19 @@ for sm in $(seq 0 19); do
 done
 trace 280 1 "$many" >many.json
 waves many.svg many.json >table
-waves --record many.json >many.txt
 expect 'lines' 20 "$(grep -c '^<rect class="idle" .*height="2.0"' many.svg)"
 expect 'multiplications of many' 40 "$(grep -c '^<rect class="mma" .*height="2.0"' many.svg)"
 expect 'label of many' 1 "$(grep -c '>20 SMs<' many.svg)"
-expect 'the first line' 'SM 19: 110 cycles of multiplication: 0-45 90-190' "$(grep '^SM 19:' many.txt)"
 first=$(grep -n '^<rect class="mma" .*height="2.0"' many.svg | sed -n '2s/.* width="\([0-9.]*\)".*/\1/p')
 last=$(grep -n '^<rect class="mma" .*height="2.0"' many.svg | sed -n '40s/.* width="\([0-9.]*\)".*/\1/p')
 expect 'the longest first' yes "$(awk -v a="$first" -v b="$last" 'BEGIN { if (a > 10 * b) print "yes" }')"
 expect 'inferred lines' 0 "$(grep -c 'multiplications are inferred' many.svg)"
-sed 's/simulated/measured/' many.txt >gpu.txt
-waves gpu.svg gpu.txt >record_table
+sed 's/"simulated"/"measured"/; s/"ph":"X"/"ph":"X","cat":"inferred"/g' many.json >gpu.json
+waves gpu.svg gpu.json >table
 expect 'inferred lines of a GPU' '1 0' \
     "$(grep -c 'multiplications are inferred' gpu.svg) $(grep -c '>hatched' gpu.svg)"
-waves record.svg many.txt >record_table
-expect 'figure of a record of many' "$(cat many.svg)" "$(cat record.svg)"
+expect 'a measured figure' yes "$(grep -q 'on one time axis, measured' gpu.svg &&
+    grep -q 'SM clock cycles' gpu.svg && echo yes)"
 
 # What it must reject: another problem, steps instead of cycles, no trace, no file.
 trace 200 2 "$two" >other.json
@@ -99,40 +81,15 @@ trace 200 1 "$(cta 1 0)$(span 1 2 0 40 | sed 's/cycle/step/g')" >steps.json
 trace 200 1 "$(span 1 2 0 40)" >nothing.json
 echo '{"traceEvents":[]}' >no.json
 rm -f missing.json
-sed '2s/20-60/60-20/' record.txt >order.json
-sed '3s/100$/300/' record.txt >late.json
-sed '3s/multiplication/work/' record.txt >words.json
-sed '1s/200 cycles/no cycles/' record.txt >cycles.json
-sed 1q record.txt >no_sm.json
-for i in 1 2 3 4; do cat record.txt; done >nine.json
-for file in other steps nothing no missing order late words cycles no_sm nine; do
+for file in other steps nothing no missing; do
     waves rejected.svg two.json $file.json >log 2>&1
     expect "exit code of $file.json" 2 $?
     expect "its message" 1 "$(grep -c "waves: $file.json " log)"
     expect "a figure of $file.json" no "$([ -e rejected.svg ] && echo yes || echo no)"
 done
 
-# A figure of a record: neither, both, one of them, one that is stale; then as --rewrite makes it.
-rm -f kept.txt kept.svg
-waves --keep kept.txt kept.svg >log
-expect 'neither record nor figure' 0 $?
-touch kept.svg
-waves --keep kept.txt kept.svg >log
-expect 'a figure without a record' '1 kept.svg is there, but not kept.txt; the target figures_beyond mends it' \
-    "$? $(cat log)"
-waves --keep kept.txt kept.svg --rewrite >log
-expect 'rewritten without a record' '0 no' "$? $([ -e kept.svg ] && echo yes || echo no)"
-cp many.txt kept.txt
-waves --keep kept.txt kept.svg >log
-expect 'a record without a figure' 1 $?
-cp gpu.svg kept.svg
-waves --keep kept.txt kept.svg >log
-expect 'another figure' 1 $?
-waves --keep kept.txt kept.svg --rewrite >log
-expect 'rewritten' 0 $?
-waves --keep kept.txt kept.svg >log
-expect 'record and figure' 0 $?
-echo nonsense >kept.txt
-waves --keep kept.txt kept.svg >log 2>&1
-expect 'a record that is none' 2 $?
+# Eight kernels at most.
+waves rejected.svg two.json two.json two.json two.json two.json two.json two.json two.json two.json \
+    >log 2>&1
+expect 'exit code of nine kernels' 2 $?
 exit $((failures > 0))

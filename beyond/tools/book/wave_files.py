@@ -1,12 +1,4 @@
-"""When the Tensor Core of each SM multiplies, in one run of one kernel.
-
-It is read from a trace (--trace) or from a record, which has less: of each SM the stretches in
-which it multiplies. A record's numbers of idle time are for readers; they are worked out again from
-the rest:
-
-    kernel 10_stream_k coop256, measured: 2816 x 2304 x 4096, 143144 cycles; idle ...
-    SM 0: 124000 cycles of multiplication: 1200-70000 71000-130000
-"""
+"""When the Tensor Core of each SM multiplies, in the trace (--trace) of one run of one kernel."""
 import json
 import re
 
@@ -59,17 +51,6 @@ class Wave:
     def idle_in_all(self):
         return self.share(self.end - lane.busy for lane in self.lanes)
 
-    def write(self, file):
-        m, n, k = self.shape
-        print(f"kernel {self.name}, {self.source()}: {m} x {n} x {k}, {self.end} cycles; idle "
-              f"{self.idle_at_end():.1f} % after the last multiplication, "
-              f"{self.idle_in_all():.1f} % in all", file=file)
-        for lane in self.lanes:
-            spans = " ".join(f"{begin}-{end}" for begin, end in lane.spans)
-            print(f"SM {lane.sm}: {lane.busy} cycles of multiplication: {spans}", file=file)
-
-
-# ---- traces ----
 
 def read_events(wave, events):
     lanes = {}  # of a process
@@ -117,55 +98,13 @@ def read_trace(text):
         if not lane.busy:
             raise Mistake("has an SM without a multiplication in cycles")
         lane.join(period // 4 if len(wave.lanes) <= FEW_SMS else period)
-    return [wave]
-
-
-# ---- records ----
-
-HEADING = re.compile(r"kernel ([^,]+), ([a-z]+): (\d+) x (\d+) x (\d+), ([1-9]\d*) cycles;")
-LANE = re.compile(r"SM (\d+): (\d+) cycles of multiplication:((?: \d+-\d+)+) *")
-
-
-def read_lane(line, wave):
-    """The lane of a line; None if it is none."""
-    found = LANE.fullmatch(line)
-    if not found:
-        return None
-    lane = Lane(int(found.group(1)))
-    lane.busy, lane.inferred = int(found.group(2)), wave.measured
-    last = 0
-    for span in found.group(3).split():
-        begin, end = map(int, span.split("-"))
-        if begin < last or end <= begin or end > wave.end:
-            return None
-        lane.spans.append((begin, end))
-        last = end
-    return lane
-
-
-def read_record(text):
-    """Lines that begin with # are about the record."""
-    waves = []
-    for number, line in enumerate(text.split("\n"), 1):
-        heading = HEADING.match(line)
-        lane = read_lane(line, waves[-1]) if waves else None
-        if heading:
-            name, source, m, n, k, cycles = heading.groups()
-            waves.append(Wave(name, (int(m), int(n), int(k)), source == "measured", int(cycles)))
-        elif lane:
-            waves[-1].lanes.append(lane)
-        elif line and not line.startswith("#"):
-            raise Mistake(f"line {number} is not of a record of waves")
-    if not waves or not all(wave.lanes for wave in waves):
-        raise Mistake("has no SM")
-    return waves
+    return wave
 
 
 def read(path):
-    """One kernel of a trace, or all of a record."""
+    """The one kernel of a trace."""
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            return read_trace(file.read())
     except OSError:
         raise Mistake("cannot be read") from None
-    return read_trace(text) if text.startswith("{") else read_record(text)

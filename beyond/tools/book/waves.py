@@ -1,28 +1,21 @@
 #!/usr/bin/env python3
 """The Tensor Cores of several kernels on one time axis, to see the last wave.
 
-    build/sim/10_stream_k --m 256 --n 768 --k 4096 --variant coop256 --trace coop256.json
-    build/sim/10_stream_k --m 256 --n 768 --k 4096 --variant stream256 --trace stream256.json
-    beyond/tools/book/waves.py waves.svg coop256.json stream256.json
-    beyond/tools/book/waves.py --record coop256.json stream256.json >record.txt
-    beyond/tools/book/waves.py waves.svg record.txt
+    build/sim/09_cluster_multicast --m 256 --n 768 --k 4096 --trace whole.json
+    build/sim/10_stream_k --m 256 --n 768 --k 4096 --trace stream_k.json
+    beyond/tools/book/waves.py waves.svg whole.json stream_k.json
 
-Reads traces that --trace has written, of the simulator or of a GPU, and records. Draws a lane for
-each SM in them, and prints how much of the lanes is idle: after an SM's last multiplication, and in
-all. (A trace has the first four SMs, or as many as --trace-sms says.) --record prints a record
-instead. A kernel's time is that of its run; on a GPU it begins with the first CTA and ends with the
-last. Where a trace does not contain it, the time ends with the last span.
-
-    waves.py --keep RECORD FIGURE [--rewrite]
-
-FIGURE is what is drawn of the record of waves, and is not there as long as the record is not.
---rewrite makes it so; without it, a difference is an error.
+Reads traces that --trace has written, of the simulator or of a GPU. Draws a lane for each SM in
+them, and prints how much of the lanes is idle: after an SM's last multiplication, and in all. (A
+trace has the first four SMs, or as many as --trace-sms says.) A kernel's time is that of its run;
+on a GPU it begins with the first CTA and ends with the last. Where a trace does not contain it, the
+time ends with the last span.
 
     waves.py --page PAGE PROGRAMS FIGURE [--rewrite]
 
-The block of the page that begins with "$ build/sim/10_stream_k" is a recording of waves: its
-commands, run in order with the programs of the folder PROGRAMS, and what the last of them,
-"$ beyond/tools/book/waves.py", prints. FIGURE is what that command draws. --rewrite brings the page
+A block of the page whose commands have --trace is a recording of waves: its commands, run in order
+with the programs of the folder PROGRAMS, and what the last of them, "$ beyond/tools/book/waves.py",
+prints. FIGURE is what that command draws. --rewrite brings the page
 and the figure up to date; without it, a difference is an error.
 """
 import contextlib
@@ -97,10 +90,9 @@ def read_all(paths):
     waves = []
     for path in paths:
         try:
-            some = read(path)
-            if len(waves) + len(some) > KERNELS:
+            if len(waves) == KERNELS:
                 raise Mistake("is one too many")
-            waves += some
+            waves.append(read(path))
             if any((w.shape, w.measured) != (waves[0].shape, waves[0].measured) for w in waves):
                 raise Mistake("is of another problem, or from another machine, than the first")
         except Mistake as mistake:
@@ -130,32 +122,13 @@ def drawing(path):
     return re.sub(r"^<style>.*^</style>\n", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
 
 
-def keep(record, figure, rewrite):
-    """What is wrong with the figure of a record; None if nothing is."""
-    if not os.path.exists(record):
-        if rewrite and os.path.exists(figure):
-            os.remove(figure)
-        return f"{figure} is there, but not {record}" if os.path.exists(figure) else None
-    with tempfile.TemporaryDirectory() as folder:
-        drawn = os.path.join(folder, "waves.svg")
-        with contextlib.redirect_stdout(io.StringIO()):
-            make(drawn, [record])
-        if rewrite:
-            with open(figure, "w", encoding="utf-8") as file:
-                file.write(text_of(drawn))
-        if not os.path.exists(figure):
-            return f"there is no {figure} of {record}"
-        same = drawing(figure) == drawing(drawn)
-    return None if same else f"{figure} is not what waves.py draws of {record}"
-
-
 def run_block(lines, programs, folder):
     """The page's lines with what the commands of the block print now, and the figure."""
     figure = None
     skipping = False
     for line in lines:
         words = line.split()
-        if line.startswith("$ build/sim/10_stream_k ") and "--trace" in words:
+        if line.startswith("$ build/sim/") and "--trace" in words:
             program = os.path.join(programs, os.path.basename(words[1]))
             subprocess.run([program, *words[2:]], cwd=folder, stdout=subprocess.DEVNULL, check=True)
         skipping = skipping and line != "```"
@@ -191,14 +164,10 @@ def main(arguments):
     if len(words) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    if words[0] == "--record":
-        for wave in read_all(words[1:]):
-            wave.write(sys.stdout)
-        return 0
-    if words[0] not in ("--keep", "--page"):
+    if words[0] != "--page":
         make(words[0], words[1:])
         return 0
-    wrong = (keep if words[0] == "--keep" else page)(*words[1:], rewrite)
+    wrong = page(*words[1:], rewrite)
     if wrong:
         print(f"{wrong}; the target figures_beyond mends it")
     return 1 if wrong else 0

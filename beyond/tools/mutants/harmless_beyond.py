@@ -4,7 +4,7 @@ from harmless import ANY_ORDER, BOTH_BEFORE, LOADS, ORDER_BARRIER, REGISTERS_ONL
 
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel"
-BEYOND = r"^beyond/1[03]_|11_.*per_tensor"
+BEYOND = r"^beyond/1[03]_|hopper_gemm/|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
@@ -67,7 +67,7 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^beyond/(?!.*(/stream_k|/per_tensor|/few_rows)\.cu)",
+    (r"^beyond/(?!.*(10_stream_k/kernel|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
@@ -92,24 +92,25 @@ RULES = (
     (OF_MANY_ROWS, r"tma_load_multicast\(", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
-    (r"/stream_k\.cu", r"^release_stage", "after the next",
+    (r"10_.*/kernel", r"^release_stage", "after the next",
      "The last stage of a piece is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"/(stream_k|per_tensor)\.cu", r"^tma_load_multicast\(", "after the next", LOADS),
-    (r"/stream_k\.cu", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("10_.*kernel", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
-    ("10_.*kernel", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
+    ("hopper_gemm/persistent", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
+    ("hopper_gemm/persistent", r"mbarrier_init\(&shared->order", "before the previous", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     (r"/pairs\.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
-    ("10_.*kernel", r"mbarrier_arrive\(&shared->order", "after the next", ORDER_BARRIER),
-    ("10_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("hopper_gemm/persistent", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("10_.*kernel|11_.*per_tensor|13_",
+    ("hopper_gemm/persistent", r"^wgmma_wait_group\(0\)", "before the previous",
+     ORDER_BARRIER),
+    ("hopper_gemm/persistent|11_.*per_tensor|13_",
      r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
     ("11_.*kernel", r"^wgmma_commit_group", "after the next",
@@ -128,7 +129,7 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for room is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
-    ("10_.*(kernel|split_k)", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+    ("hopper_gemm/persistent|10_.*split_k", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
      "The producer's next loads start a little later: it waits for consumers that come at once."),
     ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
      "The barrier of that number is not in use any more."),
@@ -139,17 +140,17 @@ RULES = (
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("1[012]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("hopper_gemm/|1[12]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )
 
 # (configuration, file, code, reason)
 NOT_NEEDED = (
-    ("^10_.*:coop", "10_.*kernel", r"mbarrier_init\(&shared->order",
+    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
+     "A part in one box follows signal_part(), which has waited for the store before it."),
+    ("^hopper_gemm:coop", "hopper_gemm/persistent", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
-    ("^10_.*:stream256_alone$", r"/stream_k\.cu", r"^cluster_sync\(\);",
-     "The last barrier is for the peers' sake, and a cluster of one CTA has none."),
     ("^12_.*:pairs16_two$", "12_.*/pairs", r"^if \(again\) wgmma_wait_group",
      "PAIRS is 1: no other pair comes in the same turn."),
     ("^12_(?!.*:(quads|halves))", "12_.*/(kernel|pairs)", r"^else mbarrier_wait",

@@ -4,10 +4,11 @@ import os
 
 from rules import ORDER, VALUE
 
-GENERAL, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_reduce.cu"
+STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
+SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
+GENERAL = "beyond/library/hopper_gemm/persistent.cu"
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
 SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
-PARTIAL_SUMS = "building_blocks/partial_sums.h"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
 COLUMN_SUM = "building_blocks/column_sum.h"
 COLUMN_STORE = "building_blocks/column_store.h"
@@ -15,37 +16,49 @@ TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
-HEADERS = ("partial_sums.h", "cluster_sum.h", "column_sum.h", "column_store.h",
+HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
-COMPILED_WITH = {"beyond/10_stream_k/fitted.cu":
+COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run",
                   os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
-    (SPLIT_K, "const int first = part * args->tiles_k", "const int first = 0",
+    (SPLIT_REDUCE, "const int first = part * args->tiles_k", "const int first = 0",
      "every part is the first", VALUE),
-    (PARTIAL_SUMS, "column + CHUNK <= args->n", "column < args->n", "stores across the edge",
-     VALUE),
-    (PARTIAL_SUMS, "if (row >= args->m) return;", "", "rows not checked", VALUE),
-    (PARTIAL_SUMS, "if (row >= args->m || column >= args->n) return;", "",
-     "a layer's edges not checked", VALUE),
-    (PARTIAL_SUMS, "(int64_t)layer * args->m + row", "(int64_t)row", "one layer for all", VALUE),
-    (PARTIAL_SUMS, "layer < args.splits", "layer < 1", "adds the first layer only", VALUE),
+    (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
+     "every CTA the first one's k-tiles", VALUE),
 
-    (GENERAL, "(1 << CLUSTER) - 1", "1 << rank", "multicast to itself only", ORDER),
+    (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
+    (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
+    (STREAM_K, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
+    (STREAM_K, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
+    (STREAM_K, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
+     "both CTAs compute the same tile", VALUE),
+    (STREAM_K, "[half * 64 * BK]", "[0]", "both consumers on one half", VALUE),
+    (STREAM_K, "((int64_t)cta * CONSUMERS + half) * CHUNKS", "(int64_t)cta * CONSUMERS * CHUNKS",
+     "the sums of both halves in one place", ORDER),
+    (STREAM_K, "tile_counter[cta * CONSUMERS + half]", "tile_counter[cta * CONSUMERS]",
+     "one flag for both halves", ORDER),
+    (STREAM_K, "c * CLUSTER + cluster_rank(), half", "c * CLUSTER, half",
+     "the sums of CTA 0's tile", ORDER),
+    (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one piece's sums alone",
+     VALUE),
+
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (GENERAL, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
-    (GENERAL, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - rank)", "multicast to the other only",
-     ORDER),
+    (GENERAL, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - cluster_rank())",
+     "multicast to the other only", ORDER),
     (GENERAL, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
      ORDER),
     (GENERAL, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
-    (GENERAL, "int row = rank * BOX", "int row = 0", "every CTA loads all parts", ORDER),
+    (GENERAL, "int row = cluster_rank() * (BN / CLUSTER)", "int row = 0",
+     "every CTA loads the first part", ORDER),
     (GENERAL, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
     (GENERAL, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
      ORDER),
-    (GENERAL, "p->ldb, BOX, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
+    (GENERAL, "p->ldb, BN / CLUSTER, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
     (GENERAL, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
      "every CTA computes the same tile", VALUE),
     (GENERAL, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),

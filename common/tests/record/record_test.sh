@@ -16,7 +16,7 @@ PATH=$PWD/without:$PATH
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
 beyond=
 [ ! -d "$tools/../../../beyond" ] || beyond=yes
-expect 'sections' "$([ -n "$beyond" ] && echo 36 || echo 20)" "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' "$([ -n "$beyond" ] && echo 31 || echo 20)" "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -51,20 +51,6 @@ expect 'the headers' '1 2 3 4 ' \
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
 if [ -n "$beyond" ]; then
-    # The section waves makes a record of two traces; the traces do not stay.
-    printf '#!/bin/sh\n[ "$DIFFERS" = 0 ] || exit 1\nwhile [ "$1" != --trace ]; do shift; done\necho trace >"$2"\n' \
-        >build/gpu/10_stream_k
-    printf '#!/bin/sh\n[ "$1" = --record ] && shift && cat "$@"\n' >waves.sh
-    chmod +x build/gpu/10_stream_k waves.sh
-    for differs in 1 0; do
-        WAVES=$PWD/waves.sh DIFFERS=$differs "$tools/record.sh" --build "$PWD/build" --out "$PWD/waves" waves >log 2>&1
-        expect "exit code of waves, $differs" $differs $?
-    done
-    expect 'both kernels' 'trace trace ' "$(sed 1d waves/h200-waves.txt | tr '\n' ' ')"
-    expect 'the header' 1 "$(head -n 1 waves/h200-waves.txt | grep -c '^# {"gpu": .*/10_stream_k --m ')"
-    expect 'traces' '' "$(ls build | grep waves-)"
-    rm -r waves
-
     # Every layer of fp8_layers is a shape: name, n x k, numbers of tokens.
     "$tools/record.sh" --dry fp8_layers >commands
     expect 'layers' 20 "$(grep -oE '[0-9]+x[0-9]+x[0-9]+' commands | sort -u | wc -l | tr -d ' ')"
@@ -116,7 +102,7 @@ if [ -n "$beyond" ]; then
     for dtype in e4m3 w4a8; do
         expect "runs in $dtype" 4 "$(grep -c "command.*--dtype $dtype" results/sanitizer.txt)"
     done
-    expect 'runs of split-K' 4 "$(grep -c 'command.*split2_128x64' results/sanitizer.txt)"
+    expect 'runs of split-K' 4 "$(grep -c 'command.*split_k' results/sanitizer.txt)"
 fi
 rm -rf results
 

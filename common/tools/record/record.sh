@@ -318,7 +318,7 @@ sanitizer_commands() {
         [ -n "$beyond" ] || continue
         echo "$tool $gpu/sweep_beyond --variant all --triples 3 --dtype e4m3 --seed 5"
         echo "$tool $gpu/sweep_beyond --variant all --triples 3 --dtype w4a8 --seed 5"
-        for stage in 10_stream_k:split_reduce 10_stream_k:split2_128x64; do
+        for stage in 10_stream_k:split_reduce 10_stream_k:split_k; do
             echo "$tool $gpu/sweep_beyond --chapter ${stage%:*} --variant ${stage#*:} --triples 4" \
                 "--long-k --dtype bf16 --seed 6"
         done
