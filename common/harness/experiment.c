@@ -16,13 +16,16 @@ const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t si
     return text;
 }
 
+enum gemm_early experiment_early = GEMM_IN_ORDER;
+
 struct gemm_problem problem_of_size(struct problem_size size) {
     return (struct gemm_problem){.m = size.m,
                                  .n = size.n,
                                  .k = size.k,
                                  .lda = leading_dimension(size.k),
                                  .ldb = leading_dimension(size.k),
-                                 .ldd = leading_dimension(size.n)};
+                                 .ldd = leading_dimension(size.n),
+                                 .early = experiment_early};
 }
 
 const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
@@ -30,8 +33,6 @@ const struct gemm_kernel *kernel_for_size(const struct gemm_kernel *kernel,
     const struct gemm_problem problem = problem_of_size(size);
     return kernel->select ? kernel->select(&problem) : kernel;
 }
-
-enum gemm_early experiment_early = GEMM_IN_ORDER;
 
 static enum gemm_status enqueue_kernel(const struct contender *self,
                                        const struct gemm_problem *problem, void *stream) {

@@ -11,8 +11,9 @@
  * The sums of a tile's parts are added up by the CTA that comes last or, if they are many bytes, by
  * a second kernel on all SMs.
  *
- * A launch may begin while the kernel ahead of it on the stream still runs: barriers, and if B is
- * complete the loads of B into the ring, come before the wait for that kernel.
+ * With EARLY a launch may begin while the kernel ahead of it on the stream still runs: barriers, and
+ * if B is complete the loads of B into the ring, come before the wait for that kernel. (One form for
+ * both would take 2 % longer in order.)
  *
  * The *side* operand gives the rows of a tile, up to 64 for each consumer; the *fitted* operand
  * gives the columns. If the side operand is A, the product is D. If it is B, the product is D
@@ -37,6 +38,9 @@
 
 #ifndef SLABS
 #define SLABS 2 /* of 64 rows, one for each consumer warpgroup */
+#endif
+#ifndef EARLY
+#define EARLY 0 /* 1: the launch may begin before the kernels ahead of it on the stream end */
 #endif
 #ifdef FIT_OF /* how the problem is cut: a test has a choice of its own */
 struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel, bool splits);
@@ -101,8 +105,7 @@ struct kernel_fit {
     bool turned;                      /* the order has columns for rows, and rows for columns */
     struct divisor cluster;           /* CTAs of a cluster */
     struct tile_order order;          /* of a part's clusters */
-    bool early;                       /* the launch may begin before the kernels ahead end ... */
-    int ahead;                        /* ... and loads B for so many k-tiles before it waits */
+    int ahead;                        /* with EARLY, k-tiles whose B is loaded before the wait */
     int longer_parts;                 /* so many of the first parts have a k-tile more */
     struct divisor layer;             /* clusters of a part: of the tiles of D */
 };
@@ -238,9 +241,8 @@ DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct wor
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
      * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
-     * wait for the full barrier. A launch in order has nothing to wait for, and the
-     * instructions would cost it a tenth of a microsecond. griddepcontrol.wait */
-    if (args->fit.early) griddepcontrol_wait();
+     * wait for the full barrier. griddepcontrol.wait */
+    griddepcontrol_wait();
     if (ahead > 0) producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
     return ahead;
 }
@@ -514,7 +516,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         ring_is_ready(alone);
         /* The next launch's CTAs may begin as soon as each CTA of this one has, where there is
          * room. griddepcontrol.launch_dependents */
-        if (args->fit.early || added_apart(args, width)) griddepcontrol_launch_dependents();
+        if (EARLY || added_apart(args, width)) griddepcontrol_launch_dependents();
         const struct work work = work_of(args, width);
         if (SLABS > 1) setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, args, work, warp / 4, width);
@@ -527,9 +529,9 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         ring_is_ready(alone);
         /* The first loads come before the exchange of registers. Of a cluster they wait for more. */
         int item = 0;
-        if (loads) item = begin(shared, args, work, width, &state, alone);
-        if (loads && alone && SLABS > 1 && item < FIRST_LOADS) {
-            producer(shared, args, work, width, &state, item, FIRST_LOADS, true, LOADS_BOTH);
+        if (EARLY && loads) item = begin(shared, args, work, width, &state, alone);
+        if (loads && alone && SLABS > 1 && !EARLY) {
+            producer(shared, args, work, width, &state, 0, FIRST_LOADS, true, LOADS_BOTH);
             item = FIRST_LOADS;
         }
         if (SLABS > 1) setmaxnreg_dec(PRODUCER_REGISTERS);
@@ -580,7 +582,7 @@ KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
     work.line = rank / args.fit.sharing_side;
     work.place = rank % args.fit.sharing_side;
     find_tile(&args, &work, number / size, args.fit.width);
-    if (args.fit.early) griddepcontrol_launch_dependents();
+    if (EARLY) griddepcontrol_launch_dependents();
     /* The GEMM is complete, and with it all sums. griddepcontrol.wait */
     griddepcontrol_wait();
     float total[4] = {0};
@@ -629,7 +631,6 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(gemm->tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
-    args.fit.early = p->early != GEMM_IN_ORDER;
     args.fit.ahead = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
     args.fit.transposed = fit.transposed;
     const int size = fit.sharing_side * fit.sharing_fitted;
@@ -678,7 +679,8 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
-    .workspace_bytes = uses_workspace, .counters = uses_counters, .earliest = GEMM_EARLY_B,
+    .workspace_bytes = uses_workspace, .counters = uses_counters,                      \
+    .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)
 #ifdef __cplusplus

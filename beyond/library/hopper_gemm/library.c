@@ -18,6 +18,7 @@ struct hopper_gemm_plan {
     struct gemm_plan plan;
     struct gemm_problem problem; /* extents and leading dimensions */
     const struct gemm_kernel *kernel;
+    const struct gemm_kernel *selected; /* that one, or the one of which it is an early form */
     size_t workspace_bytes;
     uint32_t *counters; /* NULL: the kernel uses none */
 };
@@ -106,18 +107,21 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 
 /* ---- plans ---- */
 
-/* Stores the launches of the kernel in the plan, which begin as early as the kernel allows, but not
- * before `early`. False after a message: the plan is as before. */
+/* Stores the launches of the selected kernel, or of its form for early launches, in the plan. They
+ * begin as early as the kernel allows, but not before `early`. False after a message: the plan is as
+ * before. */
 static bool store_launches(struct hopper_gemm_plan *plan, enum gemm_early early) {
     struct gemm_plan stored;
     struct gemm_problem problem = plan->problem;
-    problem.early = early < plan->kernel->earliest ? early : plan->kernel->earliest;
-    if (!gemm_plan_store(&stored, plan->kernel, problem)) {
+    const struct gemm_kernel *kernel = early_form(plan->selected, early);
+    problem.early = early < kernel->earliest ? early : kernel->earliest;
+    if (!gemm_plan_store(&stored, kernel, problem)) {
         fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
-                plan->kernel->variant);
+                kernel->variant);
         return false;
     }
     plan->plan = stored;
+    plan->kernel = kernel;
     plan->problem = problem;
     return true;
 }
@@ -132,7 +136,7 @@ static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
     }
     memset(plan, 0, sizeof *plan);
     plan->problem = *problem;
-    plan->kernel = kernel;
+    plan->selected = kernel;
     plan->workspace_bytes = sums_bytes(kernel, problem);
     if ((kernel->counters && !(plan->counters = gemm_counters_make())) ||
         !store_launches(plan, GEMM_IN_ORDER)) {

@@ -178,11 +178,30 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     return ranking.count;
 }
 
+/* ---- early launches ---- */
+
+/* The fitted kernels for few rows have a form that may begin before the kernel ahead ends. */
+#define EARLY_FORMS(f)                                                                             \
+    f(fitted1, fp16) f(fitted1, bf16) f(fitted1, fp16_whole) f(fitted1, bf16_whole)                \
+        f(fitted2, fp16) f(fitted2, bf16) f(fitted2, fp16_whole) f(fitted2, bf16_whole)
+#define DECLARE_FORM(name, suffix)                                                                 \
+    extern const struct gemm_kernel kernel_hopper_gemm_##name##_early_##suffix;
+EARLY_FORMS(DECLARE_FORM)
+
+const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early) {
+#define FORMS(name, suffix)                                                                        \
+    {&kernel_hopper_gemm_##name##_##suffix, &kernel_hopper_gemm_##name##_early_##suffix},
+    static const struct gemm_kernel *const forms[][2] = {EARLY_FORMS(FORMS)};
+    for (size_t i = 0; early != GEMM_IN_ORDER && i < sizeof forms / sizeof *forms; ++i)
+        if (forms[i][0] == kernel) return forms[i][1];
+    return kernel;
+}
+
 static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
                                         void *stream) {
     const struct gemm_kernel *kernel =
         selected_kernel(type, problem, problem->workspace ? SIZE_MAX : 0);
-    return kernel ? kernel->launch(problem, stream) : GEMM_UNSUPPORTED;
+    return kernel ? early_form(kernel, problem->early)->launch(problem, stream) : GEMM_UNSUPPORTED;
 }
 
 static size_t workspace_selected(enum gemm_type type, const struct gemm_problem *problem) {
@@ -194,7 +213,8 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
  * the configuration that selected_kernel() returns. */
 #define CHAPTER_KERNEL(suffix, type)                                                               \
     static const struct gemm_kernel *select_##suffix(const struct gemm_problem *problem) {         \
-        return selected_kernel(type, problem, SIZE_MAX);                                           \
+        const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);               \
+        return kernel ? early_form(kernel, problem->early) : NULL;                                 \
     }                                                                                              \
     static int ranked_##suffix(const struct gemm_problem *problem,                                 \
                                const struct gemm_kernel **kernels, int most) {                     \
@@ -219,6 +239,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
         .ranked = ranked_##suffix,                                                                 \
+        .earliest = GEMM_EARLY_B,                                                                  \
     };
 CHAPTER_KERNEL(fp16, GEMM_FP16)
 CHAPTER_KERNEL(bf16, GEMM_BF16)

@@ -22,6 +22,10 @@ selected_kernel(enum gemm_type type, const struct gemm_problem *problem, size_t 
     return ranked_kernels(type, problem, limit, &kernel, 1) ? kernel : NULL;
 }
 
+/* The form of a kernel for launches that begin early, with the same cut and the same workspace. The
+ * kernel itself if it has none, or if `early` is GEMM_IN_ORDER. Host thread. */
+const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early);
+
 /* Bytes that a kernel needs besides A, B and D: sums, then counters, both at multiples of 256. Host
  * thread. */
 static inline size_t sums_bytes(const struct gemm_kernel *kernel,

@@ -213,6 +213,6 @@ int main(void) {
             for (int shape = 0; shape < (type == GEMM_BF16 ? SHAPES : 1); ++shape)
                 check_configuration(type, &shapes[shape]);
         }
-    EXPECT(configurations >= 18, "only %d configurations", configurations);
+    EXPECT(configurations >= 22, "only %d configurations", configurations);
     return expect_result();
 }
