@@ -16,6 +16,8 @@
 #include "harness/output_file.h"
 #include "harness/registry.h"
 #include "harness/report.h"
+#include "harness/said.h"
+#include "harness/stale.h"
 
 /* The kernels that the options select. */
 struct selection {
@@ -155,11 +157,25 @@ static enum exit_code verify_smaller(const struct backend_info *device, struct s
     return code;
 }
 
+/* One line, if the run will take long. */
+static void say_duration(const struct gemm_kernel *kernel, const struct options *o) {
+    enum { LONG_SECONDS = 10, MINUTES_FROM = 90 };
+    char name[64];
+    const double seconds = backend_expected_seconds(kernel, o->m, o->n, o->k);
+    if (seconds < LONG_SECONDS) return;
+    const bool minutes = seconds >= MINUTES_FROM;
+    complain("%s at %d x %d x %d will take about %.0f %s in the simulator; a smaller --size shows "
+             "the same",
+             kernel_label(kernel, name, sizeof name), o->m, o->n, o->k,
+             minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds");
+}
+
 static enum exit_code verify_all(struct experiment *e, struct selection *s,
                                  const struct options *options, struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < s->count; ++i) {
         char name[64];
+        if (!has_smaller_problem(s->kernels[i], options)) say_duration(s->kernels[i], options);
         progress("[%d/%d] %s", i + 1, s->count, kernel_label(s->kernels[i], name, sizeof name));
         if (has_smaller_problem(s->kernels[i], options))
             code = worse(code, verify_smaller(e->device, s, i, options, &results[i]));
@@ -222,6 +238,7 @@ static bool write_page(const struct options *options, const struct report *repor
     struct report_row *rows = allocate((size_t)(report->count + report->baseline_count + 1),
                                        sizeof *rows, "the rows of the page");
     const struct backend_info *device = report->device;
+    char docs[1024];
     const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
                                      .device = device->name,
                                      .dtype = type_names[options->backend.type],
@@ -233,7 +250,8 @@ static bool write_page(const struct options *options, const struct report *repor
                                      .power_limit_w = device->power_limit_w,
                                      .driver = *device->driver ? device->driver : NULL,
                                      .toolkit = *device->toolkit ? device->toolkit : NULL,
-                                     .command = command};
+                                     .command = command,
+                                     .docs = docs_from(options->report, docs, sizeof docs)};
     const bool good =
         timeline_write_report(options->report, &info, rows, report_rows(report, rows));
     if (!good)
@@ -338,6 +356,7 @@ int main(int argc, char **argv) {
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;
     if (open) code = leave_out(&selection, &device, options.backend.type, options.backend.gpus);
+    if (code == EXIT_VERIFIED) warn_if_stale(selection.entries, selection.count);
     if (code == EXIT_VERIFIED && options.check) {
         backend_close();
         open = false;
@@ -347,7 +366,9 @@ int main(int argc, char **argv) {
         struct kernel_result *results =
             allocate((size_t)selection.count + 1, sizeof *results, "the results");
         char *command = command_line(argc, argv);
+        backend_hold_reports();
         code = run(&options, &device, &selection, results, command);
+        say_reports();
         free(command);
         free(results);
         timeline_free_all();
