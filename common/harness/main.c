@@ -157,17 +157,19 @@ static enum exit_code verify_smaller(const struct backend_info *device, struct s
     return code;
 }
 
-/* One line, if the run will take long. */
-static void say_duration(const struct gemm_kernel *kernel, const struct options *o) {
+/* One line, if the runs will take long. */
+static void say_duration(const struct selection *s, const struct options *o) {
     enum { LONG_SECONDS = 10, MINUTES_FROM = 90 };
-    char name[64];
-    const double seconds = backend_expected_seconds(kernel, o->m, o->n, o->k);
+    char name[64] = "these kernels";
+    double seconds = 0;
+    for (int i = 0; i < s->count; ++i)
+        if (!has_smaller_problem(s->kernels[i], o))
+            seconds += backend_expected_seconds(s->kernels[i], o->m, o->n, o->k);
     if (seconds < LONG_SECONDS) return;
+    if (s->count == 1) kernel_label(s->kernels[0], name, sizeof name);
     const bool minutes = seconds >= MINUTES_FROM;
-    complain("%s at %d x %d x %d will take about %.0f %s in the simulator; a smaller --size shows "
-             "the same",
-             kernel_label(kernel, name, sizeof name), o->m, o->n, o->k,
-             minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds");
+    complain("%s: %d x %d x %d takes about %.0f %s in the simulator; --size 1024 takes seconds", name,
+             o->m, o->n, o->k, minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds");
 }
 
 static enum exit_code verify_all(struct experiment *e, struct selection *s,
@@ -175,7 +177,6 @@ static enum exit_code verify_all(struct experiment *e, struct selection *s,
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < s->count; ++i) {
         char name[64];
-        if (!has_smaller_problem(s->kernels[i], options)) say_duration(s->kernels[i], options);
         progress("[%d/%d] %s", i + 1, s->count, kernel_label(s->kernels[i], name, sizeof name));
         if (has_smaller_problem(s->kernels[i], options))
             code = worse(code, verify_smaller(e->device, s, i, options, &results[i]));
@@ -304,6 +305,7 @@ static enum exit_code run(const struct options *options, const struct backend_in
                           struct selection *s, struct kernel_result *results, char *command) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
+    say_duration(s, options);
     enum exit_code code =
         experiment_open(&e, device, size, options->backend.type, options->input, options->seed,
                         s->kernels, s->count, options->timing != 0);

@@ -10,7 +10,7 @@ const barrier = {
   stage: null,
   which: null,
   at: 0,
-  waiting: []
+  touched: false /* somebody has chosen it */
 };
 
 function recordOf(which, i) {
@@ -110,8 +110,10 @@ function sentence(event, before, own) {
       return `${by} ${several ? "begin" : "begins"} to wait for parity ${event.amount}` +
              ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
     default:
-      return `${by} ${several ? "have" : "has"} seen the phase complete and ${
-        several ? "go" : "goes"} on.`;
+      /* A wait for the parity of the phase before the first passes: that phase counts as complete. */
+      return event.phase === 0 ?
+        `${by} ${several ? "go" : "goes"} on at once: parity 1 is the phase before phase 0, which counts as complete.` :
+        `${by} ${several ? "have" : "has"} seen the phase complete and ${several ? "go" : "goes"} on.`;
   }
 }
 
@@ -162,10 +164,9 @@ function goTo(at) {
   setState(
     "state-pending", `${event.pending} of ${event.expected}`, event.pending !== before.pending);
   setState("state-tx", whole(event.tx), event.tx !== before.tx);
-  const arrived = event.expected - event.pending;
-  byId("dots").textContent = event.expected <= 32 ? "\u25CF".repeat(Math.max(0, arrived)) +
-                                                      "\u25CB".repeat(Math.max(0, event.pending)) :
-                                                    "";
+  const pending = Math.max(0, event.pending);
+  byId("dots").textContent = event.expected <= 32 ?
+    "\u25CF".repeat(pending) + "\u25CB".repeat(Math.max(0, event.expected - pending)) : "";
   byId("tx-bar").firstChild.style.width = 100 * Math.abs(event.tx) / barrier.largestTx + "%";
   const waiting = [...waitingAt(which, at)].map(([key, threads]) => {
     const [cta, parity] = key.split(" ").map(Number);
@@ -177,13 +178,53 @@ function goTo(at) {
     byId(id).disabled = end;
   listEvents();
   view.cursor = {time: event.cycle};
+  followCursor();
   redraw();
+  keepState();
 }
 
-const stepBy = by => goTo(barrier.at + by);
+/* The timelines go along, if the event is not in view. */
+function followCursor() {
+  const length = view.to - view.from, {time} = view.cursor;
+  if (barrier.touched && (time < view.from || time > view.to)) show(time - length / 3, time + 2 * length / 3);
+}
+
+/* Chooses a barrier of a step, and an event of it. */
+function selectBarrier(stage, index, at) {
+  barrier.touched = true;
+  byId("barrier-stage").value = stage.index;
+  chooseBarrierStage(stage.index, index, at);
+}
+
+/* The event of a CTA's barriers that belongs to a span: what ends a wait or a load, and the release
+ * that follows a multiplication; of several the nearest. null: none. */
+function eventOfSpan(row, i) {
+  const {lane, stage} = row, wanted = {[SPAN_LOAD]: [FLIP, COMPLETE_TX], [SPAN_MULTICAST]: [FLIP, COMPLETE_TX],
+    [SPAN_ACQUIRE]: [PASS], [SPAN_WAIT]: [PASS]}[lane.type[i]] || [ARRIVE];
+  const slot = lane.kind === TRACK_SLOT ? /\d+/.exec(lane.name) : null;
+  let best = null, nearest = Infinity;
+  stage.timeline.barriers.forEach((which, index) => {
+    if (which.cta !== lane.cta) return;
+    /* A stage of the ring has its own barriers. */
+    if (slot && /\[\d+\]/.test(which.name) && !which.name.includes(`[${slot[0]}]`)) return;
+    for (let at = 0; at < eventCount(which); ++at) {
+      const event = eventOf(which, at), distance = Math.abs(event.cycle - lane.end[i]);
+      if (!wanted.includes(event.kind) || distance >= nearest) continue;
+      nearest = distance;
+      best = {index, at};
+    }
+  });
+  return best;
+}
+
+function stepBy(by) {
+  barrier.touched = true;
+  goTo(barrier.at + by);
+}
 
 /* To the flip before or after the current event; to the end if there is none. */
 function stepPhase(direction) {
+  barrier.touched = true;
   let at = barrier.at + direction;
   while (at > 0 && at < eventCount(barrier.which) - 1 &&
          eventOf(barrier.which, at).kind !== FLIP)
@@ -191,22 +232,24 @@ function stepPhase(direction) {
   goTo(at);
 }
 
-function chooseBarrier(index) {
+function chooseBarrier(index, at = 0) {
+  byId("barrier-which").value = index;
   barrier.which = barrier.stage.timeline.barriers[index];
   barrier.largestTx = largestTx(barrier.which);
   byId("barrier-slider").max = eventCount(barrier.which) - 1;
-  goTo(0);
+  goTo(at);
 }
 
-function chooseBarrierStage(index) {
+function chooseBarrierStage(index, which = 0, at = 0) {
   barrier.stage = view.stages[index];
   const select = byId("barrier-which");
   select.replaceChildren();
   barrier.stage.timeline.barriers.forEach((which, i) => {
-    select.append(element(
-      "option", {value: i}, `CTA ${which.cta}: ${which.name}, ${eventCount(which)} events`));
+    const line = /made in line (\d+)/.exec(which.name);
+    select.append(element("option", {value: i}, `${shortName(which)} of CTA ${which.cta} (${
+      line ? `init at line ${line[1]}, ` : ""}${eventCount(which)} events)`));
   });
-  chooseBarrier(0);
+  chooseBarrier(which, at);
 }
 
 function barrierKey(event) {
@@ -237,10 +280,20 @@ function startBarriers() {
   for (const stage of stages)
     byId("barrier-stage").append(element("option", {value: stage.index}, stage.name));
   byId("barrier-stage")
-    .addEventListener("change", event => chooseBarrierStage(Number(event.target.value)));
+    .addEventListener("change", event => {
+      barrier.touched = true;
+      chooseBarrierStage(Number(event.target.value));
+    });
   byId("barrier-which")
-    .addEventListener("change", event => chooseBarrier(Number(event.target.value)));
-  byId("barrier-slider").addEventListener("input", event => goTo(Number(event.target.value)));
+    .addEventListener("change", event => {
+      barrier.touched = true;
+      chooseBarrier(Number(event.target.value));
+    });
+  byId("barrier-slider").addEventListener("input", event => {
+    barrier.touched = true;
+    goTo(Number(event.target.value));
+  });
+  byId("to-timelines").addEventListener("click", () => scrollToStage(barrier.stage));
   byId("step").addEventListener("click", () => stepBy(1));
   byId("step-back").addEventListener("click", () => stepBy(-1));
   byId("phase").addEventListener("click", () => stepPhase(1));
@@ -249,8 +302,3 @@ function startBarriers() {
   chooseBarrierStage(stages[0].index);
   view.cursor = null; /* none in the timelines before the first step */
 }
-
-showRun();
-showResults();
-startTimelines();
-startBarriers();

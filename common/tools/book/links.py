@@ -6,6 +6,7 @@ import re
 import pages
 
 TARGET = re.compile(r"\]\(([^) ]*)")
+PLACE = re.compile(r'<a id="([^"]*)">')  # a place in a page that is no heading
 
 
 def anchor_of(heading):
@@ -34,7 +35,8 @@ def check_link(book, page, line, target, anchors):
 
 
 def check(book):
-    anchors = {page.path: {anchor_of(page.lines[line]) for line in page.all("#")}
+    anchors = {page.path: {anchor_of(page.lines[line]) for line in page.all("#")} |
+               {name for line in page.all("") for name in PLACE.findall(page.lines[line])}
                for page in book.pages}
     for page in book.pages:
         for line in page.all(""):
