@@ -168,8 +168,9 @@ static void say_duration(const struct selection *s, const struct options *o) {
     if (seconds < LONG_SECONDS) return;
     if (s->count == 1) kernel_label(s->kernels[0], name, sizeof name);
     const bool minutes = seconds >= MINUTES_FROM;
-    complain("%s: %d x %d x %d takes about %.0f %s in the simulator; --size 1024 takes seconds", name,
-             o->m, o->n, o->k, minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds");
+    complain("%s: %d x %d x %d takes about %.0f %s in the simulator%s", name, o->m, o->n, o->k,
+             minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds",
+             minutes ? "; --size 1024 takes seconds" : "");
 }
 
 static enum exit_code verify_all(struct experiment *e, struct selection *s,

@@ -5,7 +5,9 @@
 
 #include "harness/message.h"
 
-static bool is_newer(const struct stat *a, const struct stat *b) { return a->st_mtime > b->st_mtime; }
+static bool is_newer(const struct stat *a, const struct stat *b) {
+    return a->st_mtime > b->st_mtime;
+}
 
 void warn_if_stale(const struct kernel_entry *const *entries, int count) {
     struct stat program, source;

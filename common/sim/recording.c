@@ -104,14 +104,14 @@ static void record_hazard(const struct sim_hazard *hazard) {
         .kind = hazard->kind, .text = hazard->text, .sides = hazard->sides};
     for (int i = 0; i < hazard->sides; ++i) {
         const struct sim_side *const side = &hazard->side[i];
-        copy.side[i] = (struct hazard_side){
-            .cycle = side->cycle == SIDE_UNKNOWN ? -1 : (int64_t)side->cycle,
-            .what = side->what,
-            .place = source_name(side->file),
-            .path = source_path(side->file),
-            .line = side->line,
-            .cta = side->cta,
-            .thread = side->thread};
+        copy.side[i] =
+            (struct hazard_side){.cycle = side->cycle == SIDE_UNKNOWN ? -1 : (int64_t)side->cycle,
+                                 .what = side->what,
+                                 .place = source_name(side->file),
+                                 .path = source_path(side->file),
+                                 .line = side->line,
+                                 .cta = side->cta,
+                                 .thread = side->thread};
     }
     timeline_hazard(recorded, &copy);
 }

@@ -44,9 +44,8 @@ void timeline_hazard(struct timeline *timeline, const struct timeline_hazard *ha
     timeline_grow((void **)&timeline->hazard, timeline->hazards, &timeline->hazard_capacity,
                   sizeof *timeline->hazard);
     struct kept_hazard *const kept = &timeline->hazard[timeline->hazards++];
-    *kept = (struct kept_hazard){.kind = copy_of(hazard->kind),
-                                 .text = copy_of(hazard->text),
-                                 .sides = hazard->sides};
+    *kept = (struct kept_hazard){
+        .kind = copy_of(hazard->kind), .text = copy_of(hazard->text), .sides = hazard->sides};
     for (int i = 0; i < hazard->sides; ++i) {
         const struct hazard_side *const from = &hazard->side[i];
         struct kept_side *const to = &kept->side[i];

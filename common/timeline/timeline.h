@@ -142,7 +142,7 @@ struct report_row {
     const char *variant;   /* NULL: the chapter's own kernel, or a baseline */
     const char *technique; /* NULL for a baseline */
     bool baseline;
-    bool verified; /* of a stage */
+    bool verified;       /* of a stage */
     const char *failure; /* why it is not: "hazard", "wrong"; NULL: not known */
     double burst_ms, burst_tflops, burst_clock_mhz, burst_spread;
     double sustained_ms, sustained_tflops, sustained_clock_mhz, sustained_spread, power_w;

@@ -136,13 +136,13 @@ static void say_sides(const struct accessor *now, const struct record *then,
                              .cta = now->thread->cta->index,
                              .thread = now->thread->index,
                              .cycle = sim_now()};
-    struct sim_side second = {
-        .cta = other->cta->index,
-        .thread = other->index,
-        .cycle = when_of(cluster->index, then->slot, then->epoch, then->site)};
+    struct sim_side second = {.cta = other->cta->index,
+                              .thread = other->index,
+                              .cycle =
+                                  when_of(cluster->index, then->slot, then->epoch, then->site)};
     source_site_raw(then->site, &second.file, &second.line);
-    snprintf(first.what, sizeof first.what, "%s by %s",
-             now->access == SIM_WRITE ? "write" : "read", cluster->slot[now->slot].what);
+    snprintf(first.what, sizeof first.what, "%s by %s", now->access == SIM_WRITE ? "write" : "read",
+             cluster->slot[now->slot].what);
     snprintf(second.what, sizeof second.what, "%s by %s", then->write ? "write" : "read",
              cluster->slot[then->slot].what);
     sim_hazard_between(&first, &second);

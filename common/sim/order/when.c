@@ -16,7 +16,7 @@ static struct when {
     uint32_t epoch;
     int cluster;
     uint16_t slot, site;
-} *table; /* NULL: nothing is recorded */
+} * table; /* NULL: nothing is recorded */
 
 static struct when *entry(int cluster, int slot, uint32_t epoch, uint16_t site) {
     uint32_t hash = (uint32_t)cluster * 2654435761u ^ (uint32_t)slot * 40503u;

@@ -139,6 +139,9 @@ def check_good(browser, url, phone, dark):
         return view.narrow || pen.measureText(heading.stage.name).width < view.width / 2;
       })"""))
     if phone:
+        browser.run("stepBy(8)")
+        check("nothing of a barrier's events is beside the screen", not browser.run(BEYOND),
+              browser.run(BEYOND))
         check_fingers(browser)
     else:
         check_links(browser, url)
