@@ -5,8 +5,8 @@
 
 #include "backend.h"
 
-/* Nanoseconds of a processor for a product, by chapter, as measured at 1024^3, and 256^3 for chapter
- * 01. 01 calls the simulator for every element; 02 to 05 do for every fragment. */
+/* Nanoseconds of a processor for a product, by chapter, as measured at 1024^3, of chapter 01 at
+ * 256^3. 01 calls the simulator for every element; 02 to 05 do for every fragment. */
 static double nanoseconds(int chapter) {
     if (chapter == 1) return 70;
     return chapter <= 5 ? 3.5 : 2;

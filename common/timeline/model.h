@@ -109,7 +109,7 @@ struct timeline {
     int tracks, track_capacity;
     struct barrier_event *barrier;
     int barriers, barrier_capacity;
-    struct kept_hazard *hazard; /* hazards.h */
+    struct kept_hazard *hazard; /* kept_hazards.h */
     int hazards, hazard_capacity;
     struct timeline *next;
 };

@@ -1,7 +1,7 @@
 /*
  * page.c: the report: the page with everything in it, the figures, and the trace.
  */
-#include "timeline/hazards.h"
+#include "timeline/kept_hazards.h"
 #include "timeline/model.h"
 #include "timeline/page_source.h"
 #include "timeline/svg.h"

@@ -1,7 +1,7 @@
 /*
  * timeline.c: keeps what is recorded, one timeline per stage and variant.
  */
-#include "timeline/hazards.h"
+#include "timeline/kept_hazards.h"
 #include "timeline/model.h"
 
 #include <stdio.h>

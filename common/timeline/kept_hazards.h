@@ -1,8 +1,8 @@
 /*
- * hazards.h: the mistakes that a run has shown, kept for the page.
+ * kept_hazards.h: the mistakes that a run has shown, kept for the page.
  */
-#ifndef TIMELINE_HAZARDS_H
-#define TIMELINE_HAZARDS_H
+#ifndef TIMELINE_KEPT_HAZARDS_H
+#define TIMELINE_KEPT_HAZARDS_H
 
 #include "timeline/model.h"
 

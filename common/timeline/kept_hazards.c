@@ -1,8 +1,8 @@
 /*
- * hazards.c: keeping the mistakes that a run has shown, and writing them for the page, with the
+ * kept_hazards.c: keeping the mistakes that a run has shown, and writing them for the page, with the
  * lines of the source that they name.
  */
-#include "timeline/hazards.h"
+#include "timeline/kept_hazards.h"
 
 #include <stdlib.h>
 #include <string.h>
