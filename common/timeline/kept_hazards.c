@@ -1,6 +1,6 @@
 /*
- * kept_hazards.c: keeping the mistakes that a run has shown, and writing them for the page, with the
- * lines of the source that they name.
+ * kept_hazards.c: keeping the mistakes that a run has shown, and writing them for the page, with
+ * the lines of the source that they name.
  */
 #include "timeline/kept_hazards.h"
 
