@@ -110,10 +110,11 @@ function sentence(event, before, own) {
       return `${by} ${several ? "begin" : "begins"} to wait for parity ${event.amount}` +
              ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
     default:
-      /* A wait for the parity of the phase before the first passes: that phase counts as complete. */
-      return event.phase === 0 ?
-        `${by} ${several ? "go" : "goes"} on at once: parity 1 is the phase before phase 0, which counts as complete.` :
-        `${by} ${several ? "have" : "has"} seen the phase complete and ${several ? "go" : "goes"} on.`;
+      if (event.phase === 0)
+        return `${by} ${several ? "go" : "goes"} on at once: parity 1 is the phase before phase 0, ` +
+               "which counts as complete.";
+      return `${by} ${several ? "have" : "has"} seen the phase complete and ${
+        several ? "go" : "goes"} on.`;
   }
 }
 
@@ -156,7 +157,8 @@ function goTo(at) {
   barrier.at = at = Math.max(0, Math.min(count - 1, at));
   const event = eventOf(which, at), before = at > 0 ? eventOf(which, at - 1) : event;
   byId("barrier-slider").value = at;
-  byId("barrier-position").textContent = `event ${at + 1} of ${count}, ${data.info.tick} ${whole(event.cycle)}`;
+  byId("barrier-position").textContent =
+    `event ${at + 1} of ${count}, ${data.info.tick} ${whole(event.cycle)}`;
   byId("barrier-sentence").textContent =
     sentence(event, before, which.cta).replace(/^./, letter => letter.toUpperCase());
   setState(
@@ -181,40 +183,6 @@ function goTo(at) {
   followCursor();
   redraw();
   keepState();
-}
-
-/* The timelines go along, if the event is not in view. */
-function followCursor() {
-  const length = view.to - view.from, {time} = view.cursor;
-  if (barrier.touched && (time < view.from || time > view.to)) show(time - length / 3, time + 2 * length / 3);
-}
-
-/* Chooses a barrier of a step, and an event of it. */
-function selectBarrier(stage, index, at) {
-  barrier.touched = true;
-  byId("barrier-stage").value = stage.index;
-  chooseBarrierStage(stage.index, index, at);
-}
-
-/* The event of a CTA's barriers that belongs to a span: what ends a wait or a load, and the release
- * that follows a multiplication; of several the nearest. null: none. */
-function eventOfSpan(row, i) {
-  const {lane, stage} = row, wanted = {[SPAN_LOAD]: [FLIP, COMPLETE_TX], [SPAN_MULTICAST]: [FLIP, COMPLETE_TX],
-    [SPAN_ACQUIRE]: [PASS], [SPAN_WAIT]: [PASS]}[lane.type[i]] || [ARRIVE];
-  const slot = lane.kind === TRACK_SLOT ? /\d+/.exec(lane.name) : null;
-  let best = null, nearest = Infinity;
-  stage.timeline.barriers.forEach((which, index) => {
-    if (which.cta !== lane.cta) return;
-    /* A stage of the ring has its own barriers. */
-    if (slot && /\[\d+\]/.test(which.name) && !which.name.includes(`[${slot[0]}]`)) return;
-    for (let at = 0; at < eventCount(which); ++at) {
-      const event = eventOf(which, at), distance = Math.abs(event.cycle - lane.end[i]);
-      if (!wanted.includes(event.kind) || distance >= nearest) continue;
-      nearest = distance;
-      best = {index, at};
-    }
-  });
-  return best;
 }
 
 function stepBy(by) {

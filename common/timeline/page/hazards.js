@@ -40,7 +40,8 @@ function drawHazards(pen, heading) {
       pen.fillRect(x - 0.75, line - 5, 1.5, heading.bottom - line + 5);
       pen.font = "600 11px system-ui, sans-serif";
       const text = `${side.what || hazard.kind}, line ${side.line}`,
-            width = pen.measureText(text).width, place = x + 5 + width < right ? x + 5 : x - 5 - width;
+            width = pen.measureText(text).width,
+            place = x + 5 + width < right ? x + 5 : x - 5 - width;
       pen.fillStyle = view.colors.bg;
       pen.fillRect(place - 2, line - 6, width + 4, 12);
       pen.fillStyle = view.colors.bad;

@@ -7,7 +7,8 @@ const TAP = 5; /* pixels that a finger may move and still taps */
 function pinch() {
   const [a, b] = [...view.fingers.values()];
   const [left, right] = a.x < b.x ? [a, b] : [b, a];
-  const apart = Math.max(20, right.x - left.x), length = (right.time - left.time) / apart * plotWidth();
+  const apart = Math.max(20, right.x - left.x),
+        length = (right.time - left.time) / apart * plotWidth();
   if (length <= 0) return;
   const from = left.time - (left.x - LABELS) / plotWidth() * length;
   show(from, from + length);

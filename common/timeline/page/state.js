@@ -52,7 +52,8 @@ function restoreState() {
   restoring = true;
   if (state.has("hide") || state.has("from")) {
     const hidden = (state.get("hide") || "").split(",");
-    for (const stage of view.stages) stage.box.checked = stage.visible = !hidden.includes(stage.name);
+    for (const stage of view.stages)
+      stage.box.checked = stage.visible = !hidden.includes(stage.name);
   }
   const stage = view.stages.find(stage => stage.name === state.get("step"));
   if (stage) stage.box.checked = stage.visible = true;
