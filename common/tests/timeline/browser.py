@@ -67,7 +67,7 @@ def check_links(browser, url):
     check("a click on a load goes to the event of its barrier at its end", chosen,
           browser.run("byId('barrier-position').textContent"))
     browser.run("view.stages[0].box.click()")
-    browser.run("show(view.cursor.time - 15, view.cursor.time + 15); stepBy(1000)")
+    browser.run("show(view.cursor.time - 15, view.cursor.time + 15); stepBy(-1000)")
     check("the timelines follow the event", browser.run(
         "view.cursor.time >= view.from && view.cursor.time <= view.to"))
     browser.wait(300)
