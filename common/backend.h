@@ -151,6 +151,18 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
 enum run_status backend_run(const struct contender *contender, const struct gemm_problem *problem,
                             double *cycles);
 
+/* ---- what a run reports; the GPU reports nothing ---- */
+
+/* From here on reports are kept for backend_report(), and not printed when they are made. Only if a
+ * signal ends the program, they are printed then. */
+void backend_hold_reports(void);
+/* The report of this index, counted from backend_hold_reports() on: lines without the last line's
+ * end. NULL: there are no more. */
+const char *backend_report(int index);
+
+/* About how long a run takes, in seconds of a processor; 0: no time worth mentioning. */
+double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, int k);
+
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */

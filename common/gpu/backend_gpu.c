@@ -84,6 +84,18 @@ const char *backend_lacks(const char *option) {
     return NULL;
 }
 
+void backend_hold_reports(void) {}
+
+const char *backend_report(int index) {
+    (void)index;
+    return NULL;
+}
+
+double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, int k) {
+    (void)kernel, (void)m, (void)n, (void)k;
+    return 0;
+}
+
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel, (void)runs;
     return 0; /* backend_lacks("--check") */

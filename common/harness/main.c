@@ -16,6 +16,8 @@
 #include "harness/output_file.h"
 #include "harness/registry.h"
 #include "harness/report.h"
+#include "harness/said.h"
+#include "harness/stale.h"
 
 /* The kernels that the options select. */
 struct selection {
@@ -158,6 +160,22 @@ static enum exit_code verify_smaller(const struct backend_info *device, struct s
     return code;
 }
 
+/* One line, if the runs will take long. */
+static void say_duration(const struct selection *s, const struct options *o) {
+    enum { LONG_SECONDS = 10, MINUTES_FROM = 90 };
+    char name[64] = "these kernels";
+    double seconds = 0;
+    for (int i = 0; i < s->count; ++i)
+        if (!has_smaller_problem(s->kernels[i], o))
+            seconds += backend_expected_seconds(s->kernels[i], o->m, o->n, o->k);
+    if (seconds < LONG_SECONDS) return;
+    if (s->count == 1) kernel_label(s->kernels[0], name, sizeof name);
+    const bool minutes = seconds >= MINUTES_FROM;
+    complain("%s: %d x %d x %d takes about %.0f %s in the simulator%s", name, o->m, o->n, o->k,
+             minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds",
+             minutes ? "; --size 1024 takes seconds" : "");
+}
+
 static enum exit_code verify_all(struct experiment *e, struct selection *s,
                                  const struct options *options, struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
@@ -225,6 +243,7 @@ static bool write_page(const struct options *options, const struct report *repor
     struct report_row *rows = allocate((size_t)(report->count + report->baseline_count + 1),
                                        sizeof *rows, "the rows of the page");
     const struct backend_info *device = report->device;
+    char docs[1024];
     const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
                                      .device = device->name,
                                      .dtype = type_names[options->backend.type],
@@ -236,7 +255,8 @@ static bool write_page(const struct options *options, const struct report *repor
                                      .power_limit_w = device->power_limit_w,
                                      .driver = *device->driver ? device->driver : NULL,
                                      .toolkit = *device->toolkit ? device->toolkit : NULL,
-                                     .command = command};
+                                     .command = command,
+                                     .docs = docs_from(options->report, docs, sizeof docs)};
     const bool good =
         timeline_write_report(options->report, &info, rows, report_rows(report, rows));
     if (!good)
@@ -289,6 +309,7 @@ static enum exit_code run(const struct options *options, const struct backend_in
                           struct selection *s, struct kernel_result *results, char *command) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
+    say_duration(s, options);
     enum exit_code code =
         experiment_open(&e, device, size, options->backend.type, options->input, options->seed,
                         s->kernels, s->count, options->timing != 0);
@@ -343,6 +364,7 @@ int main(int argc, char **argv) {
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;
     if (open) code = leave_out(&selection, &device, options.backend.type, options.backend.gpus);
+    if (code == EXIT_VERIFIED) warn_if_stale(selection.entries, selection.count);
     if (code == EXIT_VERIFIED && options.check) {
         backend_close();
         open = false;
@@ -352,7 +374,9 @@ int main(int argc, char **argv) {
         struct kernel_result *results =
             allocate((size_t)selection.count + 1, sizeof *results, "the results");
         char *command = command_line(argc, argv);
+        backend_hold_reports();
         code = run(&options, &device, &selection, results, command);
+        say_reports();
         free(command);
         free(results);
         timeline_free_all();

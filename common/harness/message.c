@@ -5,11 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *program = "gemm";
+static const char *program = "gemm", *path = "";
 static bool terminal, line_open;
 
 void message_open(const char *argv0) {
     if (argv0 && *argv0) {
+        path = argv0;
         const char *slash = strrchr(argv0, '/');
         program = slash ? slash + 1 : argv0;
     }
@@ -17,6 +18,7 @@ void message_open(const char *argv0) {
 }
 
 const char *message_program(void) { return program; }
+const char *message_path(void) { return path; }
 
 void complain(const char *format, ...) {
     progress_clear();

@@ -23,6 +23,11 @@ extern const struct kernel_entry kernel_registry[];
 /* The same kernels compiled with the recorder in them; all NULL where there is no such object. */
 extern const struct kernel_entry kernel_trace_registry[];
 extern const int kernel_registry_count;
+/* The file that each of them is compiled from; NULL: not known. Only for programs with the
+ * harness's main(), as the next. */
+extern const char *const kernel_sources[];
+/* What builds the program: "sim_05_tma_mbarrier"; NULL: not known. */
+extern const char *const program_target;
 /* Does the program run chapters side by side (true), or one chapter and its variants? */
 extern const bool program_is_tour;
 

@@ -238,6 +238,7 @@ int report_rows(const struct report *r, struct report_row *rows) {
             .variant = result->kernel->variant,
             .technique = result->kernel->technique,
             .verified = result->code == EXIT_VERIFIED,
+            .failure = result->code == EXIT_VERIFIED ? NULL : verdict_word(result),
             .cycles = cycles > 0 ? cycles : 0,
             .utilization = tensor_core_utilization(r, result->kernel, result->size, cycles),
             .registers = result->info.registers > 0 ? result->info.registers : 0,

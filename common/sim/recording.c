@@ -4,7 +4,9 @@
 #include "sim/recording.h"
 
 #include "sim/core/events.h"
+#include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/order/when.h"
 #include "timeline/timeline.h"
 #include "timeline/trace.h"
 
@@ -97,6 +99,23 @@ static void record(const struct sim_event *event) {
     }
 }
 
+static void record_hazard(const struct sim_hazard *hazard) {
+    struct timeline_hazard copy = {
+        .kind = hazard->kind, .text = hazard->text, .sides = hazard->sides};
+    for (int i = 0; i < hazard->sides; ++i) {
+        const struct sim_side *const side = &hazard->side[i];
+        copy.side[i] =
+            (struct hazard_side){.cycle = side->cycle == SIDE_UNKNOWN ? -1 : (int64_t)side->cycle,
+                                 .what = side->what,
+                                 .place = source_name(side->file),
+                                 .path = source_path(side->file),
+                                 .line = side->line,
+                                 .cta = side->cta,
+                                 .thread = side->thread};
+    }
+    timeline_hazard(recorded, &copy);
+}
+
 void sim_trace(int role, int event, int argument) {
     if (!sim_recording()) return;
     const struct sim_thread *thread = sim_thread();
@@ -115,10 +134,14 @@ void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_pro
     recorded = timeline_begin(kernel, problem);
     if (kernel->layout != LAYOUT_ONE_DEVICE) timeline_gpus(recorded, sim.gpus, sim.sms);
     sim_event_hook = record;
+    sim_hazard_hook = record_hazard;
+    when_begin();
 }
 
 void sim_recording_end(double cycles) {
     sim_event_hook = NULL;
+    sim_hazard_hook = NULL;
+    when_end();
     timeline_end(recorded, cycles);
     recorded = NULL;
 }

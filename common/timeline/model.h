@@ -109,6 +109,8 @@ struct timeline {
     int tracks, track_capacity;
     struct barrier_event *barrier;
     int barriers, barrier_capacity;
+    struct kept_hazard *hazard; /* kept_hazards.h */
+    int hazards, hazard_capacity;
     struct timeline *next;
 };
 

@@ -1,6 +1,7 @@
 /*
  * page.c: the report: the page with everything in it, the figures, and the trace.
  */
+#include "timeline/kept_hazards.h"
 #include "timeline/model.h"
 #include "timeline/page_source.h"
 #include "timeline/svg.h"
@@ -34,6 +35,7 @@ static void write_row(FILE *file, const struct report_row *row) {
     write_string(file, "technique", row->technique);
     fprintf(file, ",\"baseline\":%s,\"verified\":%s", row->baseline ? "true" : "false",
             row->verified ? "true" : "false");
+    write_string(file, "failure", row->failure);
     write_number(file, "burst_ms", row->burst_ms);
     write_number(file, "burst_tflops", row->burst_tflops);
     write_number(file, "burst_clock_mhz", row->burst_clock_mhz);
@@ -62,6 +64,7 @@ static void write_info(FILE *file, const struct report_info *info) {
     write_string(file, "driver", info->driver);
     write_string(file, "toolkit", info->toolkit);
     write_string(file, "command", info->command);
+    write_string(file, "docs", info->docs);
     putc('}', file);
 }
 
@@ -170,7 +173,8 @@ static void write_barriers(FILE *file, const struct timeline *timeline) {
     const int last_cta =
         timeline->ctas ? timeline->cta[0].cta + (timeline->cluster > 1 ? timeline->cluster : 1) : 0;
     for (int i = 0; i < timeline->barriers; ++i) {
-        if (timeline->barrier[i].cta >= last_cta) continue;
+        const int cta = timeline->barrier[i].cta;
+        if (cta >= last_cta && !hazards_concern(timeline, cta)) continue;
         timeline_grow((void **)&order, count, &capacity, sizeof *order);
         order[count++] = i;
     }
@@ -207,10 +211,15 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int inde
     fprintf(file, ",\"tile\":[%d,%d,%d],\"cluster\":%d", timeline->tile_m, timeline->tile_n,
             timeline->tile_k, timeline->cluster);
     write_number(file, "k_tile_period", figures.k_tile_period);
+    write_number(file, "busy", figures.tensor_core_busy);
+    fputs(",\"hazards\":", file);
+    hazards_write(file, timeline);
     fputs(",\"tracks\":[", file);
     bool first = true;
     for (int i = 0; i < timeline->tracks; ++i) {
-        if (!timeline_shows(timeline, timeline->track[i].sm, PAGE_SMS)) continue;
+        if (!timeline_shows(timeline, timeline->track[i].sm, PAGE_SMS) &&
+            !hazards_concern(timeline, timeline->track[i].cta))
+            continue;
         if (!first) putc(',', file);
         first = false;
         write_track(file, &timeline->track[i], until);

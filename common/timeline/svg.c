@@ -269,7 +269,9 @@ bool timeline_write_stack_svg(const char *path) {
     if (timeline_list)
         snprintf(size, sizeof size, "%d x %d x %d, ", timeline_list->m, timeline_list->n,
                  timeline_list->k);
-    snprintf(subtitle, sizeof subtitle, "%sone CTA of each step, in %s%s", size, timeline_times(),
+    snprintf(subtitle, sizeof subtitle,
+             "%sone CTA of each step, in %s; shares from first to last multiplication%s", size,
+             timeline_times(),
              legend.inferred ? "; hatched: inferred from issue and observed completion" : "");
     svg_begin(output.file, height, title, subtitle);
     static const char *const captions[2] = {"from the kernel's start",

@@ -1,6 +1,7 @@
 /*
  * timeline.c: keeps what is recorded, one timeline per stage and variant.
  */
+#include "timeline/kept_hazards.h"
 #include "timeline/model.h"
 
 #include <stdio.h>
@@ -44,6 +45,7 @@ static void free_timeline(struct timeline *timeline) {
     free(timeline->cta);
     free(timeline->track);
     free(timeline->barrier);
+    hazards_free(timeline);
     free(timeline);
 }
 

@@ -113,6 +113,23 @@ struct barrier_event {
 /* Events of one barrier come in the order in which they took effect. */
 void timeline_barrier(struct timeline *timeline, const struct barrier_event *event);
 
+/* One of the accesses that a hazard is about. */
+struct hazard_side {
+    int64_t cycle;     /* -1: not known */
+    const char *what;  /* "write by TMA load"; empty: not said */
+    const char *place; /* "05_tma_mbarrier/kernel.cu", of a verb with the header's line before it */
+    const char *path;  /* the kernel's file, as the compiler was given it; NULL: none */
+    int line, cta, thread;
+};
+
+/* A mistake of the kernel: the simulator's report, and the accesses, the accused one first. */
+struct timeline_hazard {
+    const char *kind, *text;
+    int sides;
+    struct hazard_side side[2];
+};
+void timeline_hazard(struct timeline *timeline, const struct timeline_hazard *hazard); /* copied */
+
 /* Ends the run: `cycles` is its length in simulated cycles, or negative if the schedule keeps no
  * time (the cycles given to the hooks are then only an order). Builds the tracks. */
 void timeline_end(struct timeline *timeline, double cycles);
@@ -125,7 +142,8 @@ struct report_row {
     const char *variant;   /* NULL: the chapter's own kernel, or a baseline */
     const char *technique; /* NULL for a baseline */
     bool baseline;
-    bool verified; /* of a stage */
+    bool verified;       /* of a stage */
+    const char *failure; /* why it is not: "hazard", "wrong"; NULL: not known */
     double burst_ms, burst_tflops, burst_clock_mhz, burst_spread;
     double sustained_ms, sustained_tflops, sustained_clock_mhz, sustained_spread, power_w;
     double cycles; /* simulated cycles, or SM cycles per multiplication as measured in a burst */
@@ -144,6 +162,7 @@ struct report_info {
     int sms;
     double power_limit_w;
     const char *driver, *toolkit, *command; /* NULL: not known */
+    const char *docs; /* the folder docs/, from that of the page; NULL: not known */
 };
 
 /* How many timelines there are. */

@@ -18,6 +18,7 @@
 #include "backend.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
+#include "sim/core/held_reports.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 
@@ -94,6 +95,8 @@ static void tick(int signal) {
         return;
     }
     if (++seconds_of_turn < turn_limit()) return;
+    reports_spill();
+    sim_hazard_hook = NULL; /* it takes memory */
     sim_hazard("endless", sim_thread(),
                "has not waited for anything for %.0f seconds of processor time; this is the last "
                "wrapper that it called",

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/held_reports.h"
+#include "sim/core/run.h"
 #include "sim/core/scheduler.h"
+
+void (*sim_hazard_hook)(const struct sim_hazard *hazard);
 
 /* ---- places in the source ---- */
 
@@ -34,9 +38,14 @@ uint16_t source_site(const char *file, int line) {
     return 0; /* thousands of lines of kernels in one program: reports get vague */
 }
 
-void source_site_of(uint16_t site, const char **file, int *line) {
-    *file = source_name(sites[site].file);
+void source_site_raw(uint16_t site, const char **file, int *line) {
+    *file = sites[site].file;
     *line = sites[site].line;
+}
+
+void source_site_of(uint16_t site, const char **file, int *line) {
+    source_site_raw(site, file, line);
+    *file = source_name(*file);
 }
 
 /* ---- names ---- */
@@ -92,10 +101,20 @@ static struct {
 static int seen_count;
 static bool silent;
 
+static struct sim_side side[2]; /* of the next report */
+static int sides;
+
+void sim_hazard_between(const struct sim_side *now, const struct sim_side *then) {
+    side[0] = *now;
+    side[1] = *then;
+    sides = 2;
+}
+
 void hazards_quiet(bool quiet) { silent = quiet; }
 
 void hazards_begin(void) {
     seen_count = 0;
+    sides = 0;
     sim.hazards = 0;
 }
 
@@ -107,27 +126,47 @@ bool hazards_get(int i, const char **kind, const char **file, int *line) {
     return true;
 }
 
-static void report(const char *kind, const char *file, int line, const struct sim_thread *thread,
-                   const char *format, va_list arguments) {
-    ++sim.hazards;
+/* Is it the first at this line? */
+static bool remember(const char *kind, const char *file, int line) {
     for (int i = 0; i < seen_count; ++i)
-        if (!strcmp(seen[i].kind, kind) && seen[i].file == file && seen[i].line == line) return;
-    if (seen_count == REMEMBERED) return;
+        if (!strcmp(seen[i].kind, kind) && seen[i].file == file && seen[i].line == line)
+            return false;
+    if (seen_count == REMEMBERED) return false;
     seen[seen_count].kind = kind;
     seen[seen_count].file = file;
     seen[seen_count++].line = line;
-    if (seen_count > SHOWN || silent) return;
+    return true;
+}
+
+/* A report may come in the middle of a thread's turn (endless.c), so it takes no memory. */
+static void report(const char *kind, const char *file, int line, const struct sim_thread *thread,
+                   const char *format, va_list arguments) {
+    static char text[1 << 16];
+    const int known = sides;
+    ++sim.hazards;
+    sides = 0;
+    if (!remember(kind, file, line) || seen_count > SHOWN || silent) return;
     char who[96];
-    fflush(stdout);
-    fprintf(stderr, "hazard: %s: %s:%d: %s: ", kind, source_name(file), line,
-            sim_who(thread, who, sizeof who));
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    const int used = snprintf(text, sizeof text, "hazard: %s: %s:%d: %s: ", kind, source_name(file),
+                              line, sim_who(thread, who, sizeof who));
+    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    report_say(text);
+    if (!sim_hazard_hook) return;
+    struct sim_hazard hazard = {kind, text, known ? known : file ? 1 : 0, {side[0], side[1]}};
+    if (!known)
+        hazard.side[0] = (struct sim_side){.file = file,
+                                           .line = line,
+                                           .cta = thread ? thread->cta->index : -1,
+                                           .thread = thread ? thread->index : -1,
+                                           .cycle = sim_now()};
+    sim_hazard_hook(&hazard);
 }
 
 void hazards_end(void) {
-    if (seen_count > SHOWN && !silent)
-        fprintf(stderr, "hazards at %d more lines are not shown\n", seen_count - SHOWN);
+    char text[64];
+    if (seen_count <= SHOWN || silent) return;
+    snprintf(text, sizeof text, "hazards at %d more lines are not shown", seen_count - SHOWN);
+    report_say(text);
 }
 
 void sim_hazard(const char *kind, const struct sim_thread *thread, const char *format, ...) {

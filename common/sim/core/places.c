@@ -39,6 +39,12 @@ const char *sim_called_from(const char *file, int line, const char *caller) {
     return caller; /* hundreds of kernels in one program: the header's line is left out */
 }
 
+const char *source_path(const char *file) {
+    for (int i = 0; file && *file == MADE && i < PLACES; ++i)
+        if (places[i].text == file) return source_path(places[i].caller);
+    return file;
+}
+
 /* ---- names that outlive what they name ---- */
 
 struct kept {

@@ -10,6 +10,7 @@
 #include "sim/order/global_shadow.h"
 #include "sim/order/known.h"
 #include "sim/order/clock.h"
+#include "sim/order/when.h"
 
 static const char *const what[] = {
     [GLOBAL_LD_ST] = "ld/st",         [GLOBAL_STRONG] = "a strong ld/st or atomic",
@@ -206,11 +207,27 @@ static struct sim_thread *resident(const struct global_record *record) {
     return &cluster->cta[record->thread / threads].thread[record->thread % threads];
 }
 
+/* For the picture. */
+static struct sim_side side_of(const struct global_record *record, bool is_now) {
+    const int threads = sim.launch->threads;
+    struct sim_side side = {
+        .cta = (int)record->cluster * sim.launch->cluster + record->thread / threads,
+        .thread = record->thread % threads,
+        .cycle = is_now ? sim_now()
+                        : when_of((int)record->cluster, record->slot, record->epoch, record->site)};
+    source_site_raw(record->site, &side.file, &side.line);
+    snprintf(side.what, sizeof side.what, "%s by %s", record->write ? "write" : "read",
+             what[record->how]);
+    return side;
+}
+
 void global_accuse(struct sim_thread *thread, const struct global_record *now,
                    const struct global_record *then, const void *pointer, bool one_writer) {
     char advice[ADVICE_TEXT], where[96], line[LINE_TEXT], who[WHO_TEXT];
+    const struct sim_side now_side = side_of(now, true), then_side = side_of(then, false);
     global_where(pointer, where, sizeof where);
     if (one_writer) {
+        sim_hazard_between(&now_side, &then_side);
         sim_hazard("global-write-write", thread,
                    "stores to %s, where %s has stored in the same launch, at %s\n"
                    "    Each element has one writer: do two tiles overlap, or does a row run into "
@@ -228,6 +245,7 @@ void global_accuse(struct sim_thread *thread, const struct global_record *now,
         const char *file;
         int number;
         source_site_of(then->site, &file, &number);
+        sim_hazard_between(&then_side, &now_side);
         sim_hazard_at(kind, file, number, other,
                       "%s by %s of %s\n    is not ordered before the %s by %s, issued at %s by "
                       "%s.\n    %s",
@@ -236,6 +254,7 @@ void global_accuse(struct sim_thread *thread, const struct global_record *now,
                       sim_who(thread, who, sizeof who), advice);
         return;
     }
+    sim_hazard_between(&now_side, &then_side);
     sim_hazard(kind, thread,
                "%s by %s of %s\n    is not ordered after the %s by %s, issued at %s by %s.\n    %s",
                now->write ? "write" : "read", what[now->how], where, then->write ? "write" : "read",

@@ -23,6 +23,7 @@
 #include "sim/order/clock.h"
 #include "sim/order/earlier.h"
 #include "sim/order/known.h"
+#include "sim/order/when.h"
 
 enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_BYTES };
 
@@ -213,6 +214,7 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
     now->cluster = (uint32_t)thread->cta->cluster->index;
     now->thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index);
     now->issued = thread->epoch;
+    when_note(thread, now->slot, now->epoch, now->site);
     size_t element = offset / ELEMENT_BYTES;
     const size_t end = (offset + bytes + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
     while (element < end) {

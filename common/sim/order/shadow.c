@@ -18,6 +18,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/when.h"
 
 /* One access to (some words of) a cell. */
 struct record {
@@ -126,6 +127,27 @@ static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int
     return &cluster->cta[index / threads].thread[index % threads];
 }
 
+/* For the picture. */
+static void say_sides(const struct accessor *now, const struct record *then,
+                      const struct sim_cluster *cluster) {
+    const struct sim_thread *const other = thread_of(cluster, then->thread);
+    struct sim_side first = {.file = now->thread->self.file,
+                             .line = now->thread->self.line,
+                             .cta = now->thread->cta->index,
+                             .thread = now->thread->index,
+                             .cycle = sim_now()};
+    struct sim_side second = {.cta = other->cta->index,
+                              .thread = other->index,
+                              .cycle =
+                                  when_of(cluster->index, then->slot, then->epoch, then->site)};
+    source_site_raw(then->site, &second.file, &second.line);
+    snprintf(first.what, sizeof first.what, "%s by %s", now->access == SIM_WRITE ? "write" : "read",
+             cluster->slot[now->slot].what);
+    snprintf(second.what, sizeof second.what, "%s by %s", then->write ? "write" : "read",
+             cluster->slot[then->slot].what);
+    sim_hazard_between(&first, &second);
+}
+
 static void accuse(const struct accessor *now, const struct record *then, struct sim_cta *cta,
                    size_t offset) {
     const struct sim_cluster *cluster = cta->cluster;
@@ -173,6 +195,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     int line;
     source_site_of(then->site, &file, &line);
     char who[96], where[96];
+    say_sides(now, then, cluster);
     sim_hazard(
         kind, now->thread,
         "%s by %s of %s\n    is not ordered after the %s by %s, issued at %s:%d by %s.\n    %s",
@@ -301,6 +324,7 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
     size_t first = offset / WORD_BYTES, end = (offset + bytes + WORD_BYTES - 1) / WORD_BYTES;
+    when_note(now->thread, now->slot, now->epoch, site);
     while (first < end) {
         size_t cell = first / 4, in_cell = first % 4;
         size_t count = 4 - in_cell < end - first ? 4 - in_cell : end - first;

@@ -383,4 +383,6 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
 #define TRACED(i)                                                                                  \
     {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i), NULL},
 const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};
+const char *const kernel_sources[sizeof kernel_registry / sizeof *kernel_registry];
+const char *const program_target = NULL;
 const struct kernel_entry kernel_trace_registry[] = {ENTRIES(TRACED)};

@@ -10,7 +10,7 @@ const barrier = {
   stage: null,
   which: null,
   at: 0,
-  waiting: []
+  touched: false /* somebody has chosen it */
 };
 
 function recordOf(which, i) {
@@ -110,8 +110,11 @@ function sentence(event, before, own) {
       return `${by} ${several ? "begin" : "begins"} to wait for parity ${event.amount}` +
              ((event.phase & 1) !== event.amount ? ", whose phase is complete already." : ".");
     default:
-      return `${by} ${several ? "pass" : "passes"}: ${
-        event.phase ? `phase ${event.phase - 1}` : "the phase before the first"} is complete.`;
+      if (event.phase === 0)
+        return `${by} ${several ? "go" : "goes"} on at once: parity 1 is the phase before phase 0, ` +
+               "which counts as complete.";
+      return `${by} ${several ? "have" : "has"} seen the phase complete and ${
+        several ? "go" : "goes"} on.`;
   }
 }
 
@@ -154,7 +157,8 @@ function goTo(at) {
   barrier.at = at = Math.max(0, Math.min(count - 1, at));
   const event = eventOf(which, at), before = at > 0 ? eventOf(which, at - 1) : event;
   byId("barrier-slider").value = at;
-  byId("barrier-position").textContent = `event ${at + 1} of ${count}, ${data.info.tick} ${whole(event.cycle)}`;
+  byId("barrier-position").textContent =
+    `event ${at + 1} of ${count}, ${data.info.tick} ${whole(event.cycle)}`;
   byId("barrier-sentence").textContent =
     sentence(event, before, which.cta).replace(/^./, letter => letter.toUpperCase());
   setState(
@@ -162,10 +166,9 @@ function goTo(at) {
   setState(
     "state-pending", `${event.pending} of ${event.expected}`, event.pending !== before.pending);
   setState("state-tx", whole(event.tx), event.tx !== before.tx);
-  const arrived = event.expected - event.pending;
-  byId("dots").textContent = event.expected <= 32 ? "\u25CF".repeat(Math.max(0, arrived)) +
-                                                      "\u25CB".repeat(Math.max(0, event.pending)) :
-                                                    "";
+  const pending = Math.max(0, event.pending);
+  byId("dots").textContent = event.expected <= 32 ?
+    "\u25CF".repeat(pending) + "\u25CB".repeat(Math.max(0, event.expected - pending)) : "";
   byId("tx-bar").firstChild.style.width = 100 * Math.abs(event.tx) / barrier.largestTx + "%";
   const waiting = [...waitingAt(which, at)].map(([key, threads]) => {
     const [cta, parity] = key.split(" ").map(Number);
@@ -177,13 +180,19 @@ function goTo(at) {
     byId(id).disabled = end;
   listEvents();
   view.cursor = {time: event.cycle};
+  followCursor();
   redraw();
+  keepState();
 }
 
-const stepBy = by => goTo(barrier.at + by);
+function stepBy(by) {
+  barrier.touched = true;
+  goTo(barrier.at + by);
+}
 
 /* To the flip before or after the current event; to the end if there is none. */
 function stepPhase(direction) {
+  barrier.touched = true;
   let at = barrier.at + direction;
   while (at > 0 && at < eventCount(barrier.which) - 1 &&
          eventOf(barrier.which, at).kind !== FLIP)
@@ -191,22 +200,24 @@ function stepPhase(direction) {
   goTo(at);
 }
 
-function chooseBarrier(index) {
+function chooseBarrier(index, at = 0) {
+  byId("barrier-which").value = index;
   barrier.which = barrier.stage.timeline.barriers[index];
   barrier.largestTx = largestTx(barrier.which);
   byId("barrier-slider").max = eventCount(barrier.which) - 1;
-  goTo(0);
+  goTo(at);
 }
 
-function chooseBarrierStage(index) {
+function chooseBarrierStage(index, which = 0, at = 0) {
   barrier.stage = view.stages[index];
   const select = byId("barrier-which");
   select.replaceChildren();
   barrier.stage.timeline.barriers.forEach((which, i) => {
-    select.append(element(
-      "option", {value: i}, `CTA ${which.cta}: ${which.name}, ${eventCount(which)} events`));
+    const line = /made in line (\d+)/.exec(which.name);
+    select.append(element("option", {value: i}, `${shortName(which)} of CTA ${which.cta} (${
+      line ? `init at line ${line[1]}, ` : ""}${eventCount(which)} events)`));
   });
-  chooseBarrier(0);
+  chooseBarrier(which, at);
 }
 
 function barrierKey(event) {
@@ -237,10 +248,20 @@ function startBarriers() {
   for (const stage of stages)
     byId("barrier-stage").append(element("option", {value: stage.index}, stage.name));
   byId("barrier-stage")
-    .addEventListener("change", event => chooseBarrierStage(Number(event.target.value)));
+    .addEventListener("change", event => {
+      barrier.touched = true;
+      chooseBarrierStage(Number(event.target.value));
+    });
   byId("barrier-which")
-    .addEventListener("change", event => chooseBarrier(Number(event.target.value)));
-  byId("barrier-slider").addEventListener("input", event => goTo(Number(event.target.value)));
+    .addEventListener("change", event => {
+      barrier.touched = true;
+      chooseBarrier(Number(event.target.value));
+    });
+  byId("barrier-slider").addEventListener("input", event => {
+    barrier.touched = true;
+    goTo(Number(event.target.value));
+  });
+  byId("to-timelines").addEventListener("click", () => scrollToStage(barrier.stage));
   byId("step").addEventListener("click", () => stepBy(1));
   byId("step-back").addEventListener("click", () => stepBy(-1));
   byId("phase").addEventListener("click", () => stepPhase(1));
@@ -249,8 +270,3 @@ function startBarriers() {
   chooseBarrierStage(stages[0].index);
   view.cursor = null; /* none in the timelines before the first step */
 }
-
-showRun();
-showResults();
-startTimelines();
-startBarriers();

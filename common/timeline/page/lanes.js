@@ -4,7 +4,8 @@
  * one rectangle per lane and pixel: where spans are finer than pixels, a pixel's strength is the
  * share of its time that is covered. */
 
-const LABELS = 168, RIGHT = 10, HEADING = 24, LANE = 14, SLOT_LANE = 8, CORE_LANE = 18,
+let LABELS = 168, HEADING = 24; /* layOut() fits them to the width */
+const RIGHT = 10, NARROW = 620, MARKS = 15, LANE = 14, SLOT_LANE = 8, CORE_LANE = 18,
       LANE_GAP = 2, STAGE_GAP = 12;
 const RULER = 24, CLOSEST = 20; /* cycles that fill the view at the largest zoom */
 
@@ -32,7 +33,7 @@ function readColors() {
   const style = getComputedStyle(document.documentElement);
   const color = name => style.getPropertyValue("--" + name).trim();
   view.colors = {kinds: [...KIND_COLORS, "mma1"].map(color)};
-  for (const name of ["bg", "fg", "soft", "line", "lane", "idle", "ink", "accent", "hatch"])
+  for (const name of ["bg", "fg", "soft", "line", "lane", "idle", "ink", "accent", "hatch", "bad"])
     view.colors[name] = color(name);
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
@@ -54,25 +55,31 @@ function shownCtas(stage) {
   const count = view.ctas === "all" ? stage.ctas.length :
     view.ctas === "cluster"         ? stage.timeline.cluster :
                                       Number(view.ctas);
-  return new Set(stage.ctas.slice(0, count));
+  const accused = stage.hazards.flatMap(hazard => hazard.sides.map(side => side.cta));
+  return new Set([...stage.ctas.slice(0, count), ...accused]);
 }
 
 function layOut() {
   view.rows = [];
   view.headings = [];
+  view.narrow = view.width < NARROW;
+  LABELS = view.narrow ? 92 : 168;
+  HEADING = view.narrow ? 40 : 24; /* the note has a line of its own */
   let y = 4;
   for (const stage of view.stages) {
     if (!stage.visible) continue;
     const ctas = shownCtas(stage);
-    const heading = {stage, y, core: null};
+    const heading = {stage, y, core: null, bottom: y};
     view.headings.push(heading);
-    y += HEADING;
+    y += HEADING + MARKS * stage.hazards.slice(0, SHOWN_HAZARDS).flatMap(marksOf).length;
+    stage.shownEnd = 1;
     let last = null;
     for (const lane of stage.lanes) {
       if (!ctas.has(lane.cta)) continue;
       if (lane.kind === TRACK_TENSOR_CORE && !heading.core) heading.core = lane;
       if (last !== null && lane.cta !== last) y += 6;
       last = lane.cta;
+      if (lane.count) stage.shownEnd = Math.max(stage.shownEnd, lane.end[lane.count - 1]);
       const height = lane.kind === TRACK_TENSOR_CORE ? CORE_LANE :
                      lane.kind === TRACK_SLOT        ? SLOT_LANE :
                                                        LANE;
@@ -85,6 +92,7 @@ function layOut() {
       });
       y += height + LANE_GAP;
     }
+    heading.bottom = y;
     y += STAGE_GAP;
   }
   view.height = Math.max(y, 60);
@@ -181,7 +189,7 @@ function drawRow(pen, row) {
 function drawHeading(pen, heading) {
   const {stage, y, core} = heading;
   pen.fillStyle = view.colors.bg; /* over the grid */
-  pen.fillRect(LABELS, y, plotWidth(), HEADING - 1);
+  pen.fillRect(LABELS, y, plotWidth() + RIGHT, HEADING - 1);
   pen.font = "600 13px system-ui, sans-serif";
   pen.fillStyle = view.colors.fg;
   pen.fillText(stage.name, 8, y + 12);
@@ -193,8 +201,9 @@ function drawHeading(pen, heading) {
                  percent(coverage(core, view.from, Math.min(view.to, stage.end)))} of this view` :
                "Tensor Core not used";
   if (view.from >= stage.end) note = "ended";
-  const left = view.width - RIGHT - pen.measureText(note).width;
-  pen.fillText(note, left, y + 12);
+  const left = view.narrow ? 8 : view.width - RIGHT - pen.measureText(note).width;
+  pen.fillText(note, left, view.narrow ? y + 28 : y + 12);
+  if (view.narrow) return;
   const {tile, cluster} = stage.timeline,
         technique = `${stage.timeline.technique || ""}; tile ${tile.join(" \u00d7 ")}${
           cluster > 1 ? `, cluster of ${cluster}` : ""}`;
@@ -220,10 +229,11 @@ function drawRuler() {
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "middle";
   pen.fillStyle = view.colors.soft;
-  pen.fillText(data.info.times, 8, RULER / 2);
+  if (!view.narrow) pen.fillText(data.info.times, 8, RULER / 2);
   forTicks((time, x) => {
     pen.fillRect(x, 14, 1, RULER - 14);
-    if (x < view.width - 50) pen.fillText(whole(time), x + 4, RULER / 2);
+    const text = whole(time), fits = x + 4 + pen.measureText(text).width <= view.width;
+    pen.fillText(text, fits ? x + 4 : x - 4 - pen.measureText(text).width, RULER / 2);
   });
 }
 
@@ -244,7 +254,11 @@ function draw() {
   for (const heading of view.headings.filter(seen)) drawHeading(pen, heading);
   pen.font = "10px system-ui, sans-serif";
   for (const row of view.rows.filter(seen)) drawRow(pen, row);
-  pen.font = "11px system-ui, sans-serif";
+  if (!view.headings.length) {
+    pen.fillStyle = view.colors.soft;
+    pen.fillText("No step is chosen: tick one above.", 8, 30);
+  }
+  pen.font = `${view.narrow ? 10 : 11}px system-ui, sans-serif`;
   pen.fillStyle = view.colors.fg;
   let slots = 0;
   for (const row of view.rows) {
@@ -254,8 +268,10 @@ function draw() {
     const label = slots ?
                     (row.label.includes("CTA") ? `CTA ${row.lane.cta} ` : "") + "loads by stage" :
                                                  row.label;
-    pen.fillText(label, LABELS - 8 - pen.measureText(label).width, row.y + row.height / 2 + 0.5);
+    const room = LABELS - 12, length = Math.min(room, pen.measureText(label).width);
+    pen.fillText(label, LABELS - 8 - length, row.y + row.height / 2 + 0.5, room);
   }
+  for (const heading of view.headings) drawHazards(pen, heading);
   drawCursors(pen);
   drawRuler();
   byId("range").textContent = `${whole(view.from)} \u2013 ${whole(view.to)} ${data.info.tick}s`;

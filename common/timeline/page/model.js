@@ -9,7 +9,8 @@ const KIND_COLORS = [
   "load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
   "store", "other", "link", "fma"
 ];
-const [SPAN_HELD, SPAN_ACQUIRE, SPAN_MMA] = [2, 3, 7];
+const [SPAN_LOAD, SPAN_MULTICAST, SPAN_HELD, SPAN_ACQUIRE, SPAN_WAIT] = [0, 1, 2, 3, 4];
+const SPAN_MMA = 7;
 const [TRACK_SLOT, TRACK_TENSOR_CORE] = [0, 4];
 const SECOND_CONSUMER = 2;
 const SPAN_FIELDS = 7; /* begin, end, kind, inferred, role, k-tile, output tile */
@@ -76,6 +77,8 @@ function coverage(lane, from, to) {
          (to - from);
 }
 
+const nameOf = timeline => timeline.name + (timeline.variant ? " " + timeline.variant : "");
+
 function makeStages(timelines) {
   return timelines.map((timeline, index) => {
     const lanes = timeline.tracks.map(columnsOf);
@@ -84,10 +87,12 @@ function makeStages(timelines) {
       if (lane.count) end = Math.max(end, lane.end[lane.count - 1]);
     return {
       index,
-      name: timeline.name + (timeline.variant ? " " + timeline.variant : ""),
+      name: nameOf(timeline),
       timeline,
       lanes,
       end,
+      shownEnd: end, /* of the lanes that are drawn */
+      hazards: timeline.hazards || [],
       ctas: [...new Set(lanes.map(lane => lane.cta))],
       visible: true
     };

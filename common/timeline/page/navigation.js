@@ -1,11 +1,11 @@
-/* navigation.js: moving through the timelines: zoom, pan, hover, selection, by mouse and by
- * keyboard. */
+/* navigation.js: moving through the timelines: zoom, pan, hover, by buttons and by keyboard. */
 
 function show(from, to) {
   const length = Math.min(Math.max(to - from, CLOSEST), view.end * 1.02);
-  view.from = Math.min(Math.max(from, -0.01 * view.end), view.end * 1.01 - length);
+  view.from = Math.max(0, Math.min(from, view.end * 1.02 - length));
   view.to = view.from + length;
   redraw();
+  keepState();
 }
 
 function zoom(factor, around = (view.from + view.to) / 2) {
@@ -14,7 +14,19 @@ function zoom(factor, around = (view.from + view.to) / 2) {
 
 const pan = share =>
   show(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from));
-const fit = () => show(0, view.end);
+
+/* All that is drawn, but for a step that takes many times as long as the others, such as 01: they
+ * would be stripes beside it. */
+function fit() {
+  const TIMES_AS_LONG = 4;
+  const ends = view.stages.filter(stage => stage.visible)
+                 .map(stage => stage.shownEnd)
+                 .sort((a, b) => a - b);
+  let end = ends[0] || view.end;
+  for (const next of ends)
+    if (next <= TIMES_AS_LONG * end) end = next;
+  show(0, 1.01 * end);
+}
 
 /* The beginning: so much that the shortest stage fills two thirds, but at most some twenty k-tiles
  * of the fastest. */
@@ -37,7 +49,8 @@ function describe(hit) {
   const {row, time, i} = hit, lane = row.lane;
   const place = `${row.stage.name}, ${lane.name}\nCTA ${lane.cta} on SM ${lane.sm}`;
   if (i < 0)
-    return `${lane.kind === TRACK_TENSOR_CORE ? "idle" : "nothing"} at ${whole(time)}\n${place}`;
+    return `${lane.kind === TRACK_TENSOR_CORE ? "idle" : "nothing"} at ${data.info.tick} ${
+      whole(time)}\n${place}`;
   let text = KINDS[lane.type[i]];
   if (lane.kTile[i] >= 0) text += `, k-tile ${lane.kTile[i]}`;
   if (lane.tile[i] >= 0) text += `, output tile ${lane.tile[i]}`;
@@ -47,62 +60,14 @@ function describe(hit) {
   return text + "\n" + place;
 }
 
-function showTooltip(x, y) {
+function showTooltip(x, y, more = []) {
   const tooltip = byId("tooltip"), hit = spanAt(x, y);
   tooltip.hidden = !hit;
+  tooltip.classList.toggle("pinned", more.length > 0);
   if (!hit) return;
-  tooltip.textContent = describe(hit);
+  tooltip.replaceChildren(describe(hit), ...more);
   tooltip.style.left = Math.max(0, Math.min(x + 14, view.width - tooltip.offsetWidth - 8)) + "px";
   tooltip.style.top = y + RULER + 18 + "px";
-}
-
-/* ---- input ---- */
-
-function listenToPointer() {
-  const canvas = byId("lanes"), box = byId("timeline");
-  canvas.addEventListener("pointerdown", event => {
-    canvas.setPointerCapture(event.pointerId);
-    view.pointer = {x: event.offsetX, from: view.from, to: view.to};
-    view.marking = event.shiftKey ? {from: event.offsetX, to: event.offsetX} : null;
-    canvas.style.cursor = event.shiftKey ? "col-resize" : "grabbing";
-    byId("tooltip").hidden = true;
-  });
-  canvas.addEventListener("pointermove", event => {
-    if (view.marking) {
-      view.marking.to = event.offsetX;
-      redraw();
-    } else if (view.pointer) {
-      const moved =
-        (event.offsetX - view.pointer.x) / plotWidth() * (view.pointer.to - view.pointer.from);
-      show(view.pointer.from - moved, view.pointer.to - moved);
-    } else {
-      showTooltip(event.offsetX, event.offsetY);
-    }
-  });
-  const release = () => {
-    const marked = view.marking;
-    view.pointer = view.marking = null;
-    canvas.style.cursor = "";
-    if (marked && Math.abs(marked.to - marked.from) > 4)
-      show(timeAt(Math.min(marked.from, marked.to)), timeAt(Math.max(marked.from, marked.to)));
-    else if (marked)
-      redraw();
-  };
-  canvas.addEventListener("pointerup", release);
-  canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => {
-    byId("tooltip").hidden = true;
-  });
-  canvas.addEventListener("dblclick", event => zoom(3, timeAt(event.offsetX)));
-  box.addEventListener("wheel", event => {
-    /* An unfocused timeline lets the page scroll. */
-    if (!event.ctrlKey && !event.metaKey && document.activeElement !== box) return;
-    event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-      pan((event.deltaX || event.deltaY) / 1000);
-    else
-      zoom(Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 300), timeAt(event.offsetX));
-  }, {passive: false});
 }
 
 function timelineKey(event) {
@@ -158,19 +123,21 @@ function makeLegend() {
 
 function startTimelines() {
   view.stages = makeStages(data.timelines);
+  view.cursor = null;
   for (const stage of view.stages) {
     stage.box = element("input", {type: "checkbox", checked: ""});
     stage.box.addEventListener("change", () => {
       stage.visible = stage.box.checked;
       relayOut();
+      keepState();
     });
     byId("stages").append(element("label", {class: "chip"}, stage.box, stage.name));
   }
   const most = Math.max(1, ...view.stages.map(stage => stage.ctas.length));
   for (const [value, text] of [
          ["cluster", view.stages.some(stage => stage.timeline.cluster > 1) ?
-           "the first, or its cluster" : "the first"],
-         ["2", "the first two"], ["all", `all recorded (${most})`]])
+           "first CTA, or its cluster" : "first CTA"],
+         ["2", "first two"], ["all", `all recorded (${most})`]])
     if (value !== "2" || most > 2) byId("ctas").append(element("option", {value}, text));
   byId("ctas").addEventListener("change", event => {
     view.ctas = event.target.value;
@@ -185,16 +152,35 @@ function startTimelines() {
   readColors();
   makeLegend();
   relayOut();
-  beginning();
+  const accused = view.stages.find(stage => stage.hazards.length);
+  if (accused)
+    showHazard(accused, accused.hazards[0]);
+  else
+    beginning();
   new ResizeObserver(() => {
     if (byId("timeline").clientWidth !== view.width) relayOut();
   }).observe(byId("timeline"));
+}
+
+/* On paper: all lanes, as wide as a page, in the colours of the light scheme. */
+function print(printing) {
+  const PAPER = 700;
+  document.documentElement.classList.toggle("printing", printing);
+  view.printing = printing;
+  readColors();
+  byId("timeline").style.width = printing ? PAPER + "px" : "";
+  view.width = printing ? PAPER : byId("timeline").clientWidth;
+  layOut();
+  draw();
+}
+
+/* What does not belong to one report: once for the page. */
+function listenToWindow() {
   addEventListener("scroll", redraw, {passive: true});
-  for (const [event, printing] of [["beforeprint", true], ["afterprint", false]])
-    addEventListener(event, () => {
-      view.printing = printing;
-      draw();
-    });
+  addEventListener("resize", redraw);
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  addEventListener("hashchange", restoreState);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     readColors();
     redraw();

@@ -1,6 +1,6 @@
 /* results.js: the heading and the table of results. */
 
-const data = JSON.parse(document.getElementById("data").textContent);
+let data = null; /* the report that is shown: renderReport() */
 
 /* What went wrong while the page ran: shown by the self-test. */
 const pageErrors = [];
@@ -16,8 +16,8 @@ function element(name, attributes, ...children) {
   return node;
 }
 
-/* 1234567 -> "1 234 567", with thin spaces. */
-const whole = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u2009");
+/* 1234567 -> "1 234 567", with narrow spaces that do not break. */
+const whole = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202F");
 const percent = share => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %";
 
 function showRun() {
@@ -39,11 +39,10 @@ function bar(share) {
 }
 
 /* The columns that this run can fill: title, text of a row (null: not known), and the share that
- * its bar shows. */
+ * its bar shows, which grows with the number. */
 function resultColumns() {
   const rows = data.rows, most = key => Math.max(...rows.map(row => row[key] || 0));
   const cublas = rows.find(row => row.name === "cublas");
-  const fastest = Math.min(...rows.map(row => row.cycles || Infinity));
   const columns = [];
   const speed = (mode, title) => {
     const tflops = mode + "_tflops", best = most(tflops);
@@ -67,12 +66,11 @@ function resultColumns() {
   if (most("cycles"))
     columns.push([
       data.info.simulated ? "simulated cycles" : "SM cycles",
-      row => row.cycles ? whole(row.cycles) : null,
-      data.info.simulated ? row => row.cycles ? fastest / row.cycles : 0 : undefined
+      row => row.cycles ? whole(row.cycles) : null
     ]);
   if (most("utilization"))
     columns.push([
-      data.info.simulated ? "simulated Tensor Core use" : "Tensor Core use",
+      (data.info.simulated ? "simulated " : "") + "Tensor Core utilization, whole run",
       row => row.utilization ? percent(row.utilization) : null, row => row.utilization
     ]);
   if (most("registers")) columns.push(["registers", row => row.registers || null]);
@@ -90,17 +88,24 @@ function showResults() {
   table.append(element("thead", {}, head));
   const body = table.appendChild(element("tbody"));
   for (const row of data.rows) {
-    const name = element("td", {}, row.name + (row.variant ? " " + row.variant : ""));
+    const label = row.name + (row.variant ? " " + row.variant : "");
+    const drawn = data.timelines.some(timeline => nameOf(timeline) === label);
+    const name = element("td", {},
+      drawn ? element("a", {href: "#step=" + encodeURIComponent(label)}, label) : label);
     if (row.technique) name.append(element("span", {class: "technique"}, row.technique));
     const line = element("tr", row.baseline ? {class: "baseline"} : {}, name);
-    for (const [, text, share] of columns) {
-      const shown = text(row),
-            cell = element("td", {class: "number"}, shown === null ? "\u2013" : String(shown));
-      if (share && shown !== null) cell.append(" ", bar(share(row)));
+    for (const [title, text, share] of columns) {
+      const shown = text(row), cell = element("td", {class: "number", "data-title": title},
+        element("span", {}, shown === null ? "\u2013" : String(shown)));
+      if (share && shown !== null) cell.append(bar(share(row)));
       line.append(cell);
     }
-    const verified = row.baseline ? "" : row.verified ? "verified" : "not verified";
-    line.append(element("td", {class: row.baseline || row.verified ? "good" : "bad"}, verified));
+    const verified = row.baseline ? "" : row.verified ? "verified" :
+                                                        (row.failure || "not verified").toLowerCase();
+    line.append(element("td", {
+      class: row.baseline || row.verified ? "good" : "bad",
+      "data-title": "result"
+    }, verified));
     body.append(line);
   }
 }

@@ -13,6 +13,7 @@ function selfTest() {
   };
 
   byId("timeline").scrollIntoView();
+  draw();
   /* The steps are there, and can be hidden and shown with the keyboard. */
   const key = (id, name) => byId(id).dispatchEvent(
     new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));

@@ -7,6 +7,7 @@ import unicodedata
 import pages
 
 TARGET = re.compile(r"\]\(([^) ]*)")
+PLACE = re.compile(r'<a id="([^"]*)">')  # a place in a page that is no heading
 
 
 def anchor_of(heading):
@@ -36,7 +37,8 @@ def check_link(book, page, line, target, anchors):
 
 
 def check(book):
-    anchors = {page.path: {anchor_of(page.lines[line]) for line in page.all("#")}
+    anchors = {page.path: {anchor_of(page.lines[line]) for line in page.all("#")} |
+               {name for line in page.all("") for name in PLACE.findall(page.lines[line])}
                for page in book.pages}
     for page in book.pages:
         for line in page.all(""):

@@ -1,0 +1,61 @@
+/*
+ * held_reports.c: reports that wait for the end of the program.
+ *
+ * A broken kernel may end the process: by an address that it makes up, or by a loop that somebody
+ * interrupts. What was reported before is the explanation, so these signals print it first.
+ */
+#include "sim/core/held_reports.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+
+enum { HELD = 256 };
+static char held[1 << 20]; /* texts, each with its NUL */
+static size_t used;
+static const char *text_of[HELD];
+static int count;
+static bool holding;
+
+void report_say(const char *text) {
+    const size_t size = strlen(text) + 1;
+    if (!holding) {
+        fflush(stdout);
+        fprintf(stderr, "%s\n", text);
+    } else if (count < HELD && size <= sizeof held - used) {
+        text_of[count++] = memcpy(held + used, text, size);
+        used += size;
+    }
+}
+
+const char *backend_report(int index) { return index < count ? text_of[index] : NULL; }
+
+void reports_spill(void) {
+    for (int i = 0; i < count; ++i)
+        if (write(STDERR_FILENO, text_of[i], strlen(text_of[i])) < 0 ||
+            write(STDERR_FILENO, "\n", 1) < 0)
+            break;
+    count = 0;
+    used = 0;
+    holding = false;
+}
+
+static void end(int signal) {
+    reports_spill();
+    raise(signal); /* SA_RESETHAND: now it does what it always does */
+}
+
+void backend_hold_reports(void) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM};
+    /* On the other stack, where endless.c has given one: a fiber's may be full. */
+    struct sigaction action = {.sa_handler = end, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+        sigaction(signals[i], &action, NULL);
+    count = 0;
+    used = 0;
+    holding = true;
+}
