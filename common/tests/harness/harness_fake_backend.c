@@ -167,7 +167,8 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i, 8, 1, 0, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] =
+            (struct check_run){8, 8 + i, 8, 1, 0, GEMM_IN_ORDER, {(uint64_t)i + 1, (uint64_t)i, 1}};
     return FAKE_GPU ? 0 : 2;
 }
 
