@@ -28,6 +28,7 @@ struct backend_options {
     enum gemm_type type; /* of the operands: for the baselines */
     bool trace;          /* record a timeline */
     int gpus;            /* that kernels for several GPUs get; 0 or 1: there are none of these */
+    int oldest; /* the lowest compute capability that will do, 80 for 8.0; 0: 9.0 and no other */
 };
 
 /* An option of the command line that only this backend has; the harness reads its value before
@@ -54,7 +55,9 @@ struct backend_info {
     int gpus;      /* GPUs that kernels may use together: those that reach each other's memory */
     int gpus_open; /* of these, the ones that kernels for several GPUs use: options.gpus, or 1 */
     char driver[32], toolkit[32]; /* empty: not known */
+    int compute_capability;       /* 80 for 8.0; 0: of the simulator, which runs every kernel */
     int sm_count;
+    size_t smem_bytes;    /* the most that a CTA may have; 0: no limit that this backend knows */
     size_t memory_bytes;  /* free memory */
     size_t l2_bytes;      /* 0: none */
     double power_limit_w; /* 0: not known */

@@ -13,7 +13,8 @@
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
 # fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1). KIND
 # is the C file with the struct problem_kind of a chapter whose kernels compute something else than
-# A * B (harness/problem_kind.h).
+# A * B (harness/problem_kind.h). PTX is the lowest compute capability of the GPUs that the chapter's
+# kernels can run on, such as 80 for 8.0, where these are more than 9.0; `variant:90` says so of one.
 #
 # There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
 # absent. HOPPER_HOUSE is what the names of a house's targets, tests and programs end with: nothing,
@@ -32,7 +33,7 @@ set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 # chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS;PTX" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -75,6 +76,7 @@ function(chapter directory)
   set_property(GLOBAL PROPERTY HOPPER_FROM_${directory} "${ARG_FROM}")
   set_property(GLOBAL PROPERTY HOPPER_KIND_${directory} "${ARG_KIND}")
   set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
+  set_property(GLOBAL PROPERTY HOPPER_PTX_${directory} "${ARG_PTX}")
   set_property(GLOBAL PROPERTY HOPPER_TYPES_${directory} "${ARG_TYPES}")
   set_property(GLOBAL PROPERTY HOPPER_GPUS_${directory} "${ARG_GPUS}")
   foreach(variant IN LISTS ARG_VARIANTS)
@@ -101,6 +103,40 @@ function(chapter directory)
   foreach(label IN LISTS ARG_STEPS labels)
     set_property(GLOBAL APPEND PROPERTY HOPPER_KERNELS${HOPPER_HOUSE} "${entry_${label}}")
   endforeach()
+endfunction()
+
+# The target's kernels get PTX for this compute capability besides 9.0's machine code. A driver
+# compiles it for the GPU that it finds, once, and keeps the result. With machine code for each of
+# 8.0, 8.6, 8.9 and 12.0 a kernel would take nvcc two or three times as long.
+function(add_ptx target capability)
+  if(HOPPER_GPU_PROGRAMS AND capability IN_LIST HOPPER_PTX_CAPABILITIES)
+    set(architectures 90a-real ${capability}-virtual)
+    if(HOPPER_PTX_ONLY)
+      set(architectures ${capability}-virtual)
+    endif()
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+endfunction()
+
+# Sets in the caller: `ptx`, the lowest compute capability of the GPUs with code for a kernel; 0: 9.0
+# alone.
+function(get_ptx directory label ptx)
+  get_property(declared GLOBAL PROPERTY HOPPER_PTX_${directory})
+  set(found 0)
+  foreach(word IN LISTS declared)
+    if(word MATCHES "^[0-9]+$")
+      set(found ${word})
+    endif()
+  endforeach()
+  foreach(word IN LISTS declared)
+    if(label AND word MATCHES "^${label}:([0-9]+)$")
+      set(found ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  if(NOT found IN_LIST HOPPER_PTX_CAPABILITIES)
+    set(found 0)
+  endif()
+  set(${ptx} ${found} PARENT_SCOPE)
 endfunction()
 
 # ptxas's remarks on a target's kernels stop the build. Within another project they do not.
@@ -132,6 +168,8 @@ function(add_kernel_objects prefix language entry suffix symbol)
   file(STRINGS ${source} marks REGEX "timeline/trace.h")
   set_source_files_properties(${source} PROPERTIES LANGUAGE ${language})
   get_property(types GLOBAL PROPERTY HOPPER_TYPES_${directory})
+  get_ptx(${directory} "${label}" ptx)
+  set_property(GLOBAL PROPERTY HOPPER_PTX_OF_${name} ${ptx})
   set(objects "")
   foreach(type IN LISTS types)
     set(object ${prefix}_${name}_${type})
@@ -145,6 +183,7 @@ function(add_kernel_objects prefix language entry suffix symbol)
       target_compile_definitions(${object} PRIVATE "GEMM_VARIANT=\"${label}\"")
     endif()
     if(language STREQUAL "CUDA")
+      add_ptx(${object} ${ptx})
       # Without exceptions and locked statics, nvcc's host code needs no library of C++.
       target_compile_options(${object} PRIVATE -lineinfo
         -Xcompiler=-fno-exceptions,-fno-threadsafe-statics)
@@ -199,6 +238,10 @@ function(write_registry path is_tour rows)
     endif()
     get_property(types GLOBAL PROPERTY HOPPER_TYPES_${CMAKE_MATCH_1})
     get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${CMAKE_MATCH_1})
+    get_property(ptx GLOBAL PROPERTY HOPPER_PTX_OF_${symbol})
+    if(NOT ptx) # a selection has no code of its own
+      set(ptx 0)
+    endif()
     get_property(from GLOBAL PROPERTY HOPPER_FROM_${CMAKE_MATCH_1})
     if(from AND NOT CMAKE_MATCH_1 IN_LIST from_said) # of a chapter's first step
       list(APPEND from_said ${CMAKE_MATCH_1})
@@ -219,16 +262,16 @@ function(write_registry path is_tour rows)
         string(APPEND traced_records "[GEMM_${TYPE}] = &${traced}_${type}, ")
       endif()
     endforeach()
-    string(APPEND entries "    {{${records}}, ${gpus}, ${step}, ${from}},\n")
+    string(APPEND entries "    {{${records}}, ${gpus}, ${step}, ${from}, ${ptx}},\n")
     if(NOT traced)
       set(traced_records NULL)
     endif()
-    string(APPEND traced_entries "    {{${traced_records}}, ${gpus}, ${step}, ${from}},\n")
+    string(APPEND traced_entries "    {{${traced_records}}, ${gpus}, ${step}, ${from}, ${ptx}},\n")
   endforeach()
   list(LENGTH rows count)
   if(count EQUAL 0) # C has no empty arrays
-    set(entries "    {{NULL}, 0, false, NULL},\n")
-    set(traced_entries "    {{NULL}, 0, false, NULL},\n")
+    set(entries "    {{NULL}, 0, false, NULL, 0},\n")
+    set(traced_entries "    {{NULL}, 0, false, NULL, 0},\n")
     set(sources "    NULL,\n")
   endif()
   file(CONFIGURE OUTPUT ${path} @ONLY CONTENT [=[/* Generated by common/cmake/Chapters.cmake. */

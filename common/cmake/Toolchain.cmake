@@ -78,6 +78,10 @@ if(HOPPER_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# The compute capabilities of the PTX that kernels for more than 9.0 get (add_ptx()). A toolkit may
+# lack one: kernels for it are then built for 9.0 alone.
+set(HOPPER_PTX_CAPABILITIES 80 90)
+
 # CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built, HOPPER_NO_GPU why
 # they are not.
 set(HOPPER_GPU_PROGRAMS OFF)
@@ -100,6 +104,19 @@ if(HOPPER_GPU)
     set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3")
     set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
     set(HOPPER_GPU_PROGRAMS ON)
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch
+      OUTPUT_VARIABLE targets RESULT_VARIABLE failed)
+    foreach(capability IN LISTS HOPPER_PTX_CAPABILITIES)
+      if(failed OR NOT targets MATCHES "compute_${capability}\n")
+        list(REMOVE_ITEM HOPPER_PTX_CAPABILITIES ${capability})
+        list(APPEND missing compute_${capability})
+      endif()
+    endforeach()
+    if(missing)
+      list(JOIN missing ", " missing)
+      message(STATUS "CUDA ${CUDAToolkit_VERSION} lacks ${missing}: kernels for it are built for "
+                     "9.0 alone")
+    endif()
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: building the GPU programs and the simulator")
   else()
     set(HOPPER_NO_GPU "there is no CUDA toolkit: install ${HOPPER_CUDA_FLOOR} or newer, put its \

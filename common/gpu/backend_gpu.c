@@ -1,14 +1,12 @@
 /*
- * backend_gpu.c: opening a Hopper GPU, its memory, and what the runtime knows of a kernel.
+ * backend_gpu.c: opening a GPU, its memory, and what the runtime knows of a kernel.
  *
  * CUDA Runtime API: "Device Management", "Memory Management", "Driver Entry Point Access".
  */
-#define _GNU_SOURCE /* program_invocation_name */
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
 
 #include <cuda.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,55 +14,10 @@
 #include "gpu/baselines.h"
 #include "gpu/checksum.h"
 #include "gpu/devices.h"
+#include "gpu/find_device.h"
 #include "gpu/nvml.h"
 
 struct gpu_state gpu_state;
-
-/* Names the program that needs no GPU: the same one under sim/ instead of gpu/. */
-static void point_to_simulator(const char *reason) {
-    const char *program = program_invocation_name;
-    const char *name = strrchr(program, '/');
-    name = name ? name + 1 : program;
-    const int directory = (int)(name - program);
-    if (directory >= 4 && memcmp(name - 4, "gpu/", 4) == 0)
-        fprintf(stderr, "%s: %s; %.*ssim/%s runs in the simulator, without a GPU\n", name, reason,
-                directory - 4, program, name);
-    else
-        fprintf(stderr, "%s: %s; build/sim/%s runs in the simulator, without a GPU\n", name, reason,
-                name);
-}
-
-/* The first device of compute capability 9.0 into `ordinal`; or says what there is instead. */
-static bool find_hopper(int *ordinal, struct cudaDeviceProp *properties) {
-    char reason[512];
-    int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
-        int driver = 0;
-        const bool no_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
-        snprintf(reason, sizeof reason, "no CUDA device (%s)",
-                 no_driver               ? "no NVIDIA driver is installed"
-                 : status == cudaSuccess ? "none is visible"
-                                         : cudaGetErrorString(status));
-        point_to_simulator(reason);
-        return false;
-    }
-    for (int i = 0; i < count; ++i) {
-        if (cudaGetDeviceProperties(properties, i) != cudaSuccess) continue;
-        if (properties->major == 9 && properties->minor == 0) {
-            *ordinal = i;
-            return true;
-        }
-    }
-    if (cudaGetDeviceProperties(properties, 0) == cudaSuccess)
-        snprintf(reason, sizeof reason,
-                 "no device of compute capability 9.0 (Hopper); device 0 is %s, %d.%d",
-                 properties->name, properties->major, properties->minor);
-    else
-        snprintf(reason, sizeof reason, "no device of compute capability 9.0 (Hopper)");
-    point_to_simulator(reason);
-    return false;
-}
 
 struct backend_setting backend_settings[] = {
     [SETTING_LAUNCHES] = {"--launches", "N",
@@ -109,7 +62,7 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     struct cudaDeviceProp properties;
     memset(info, 0, sizeof *info);
     memset(&gpu_state, 0, sizeof gpu_state);
-    if (!find_hopper(&gpu_state.ordinal, &properties)) return EXIT_NO_DEVICE;
+    if (!find_device(options->oldest, &gpu_state.ordinal, &properties)) return EXIT_NO_DEVICE;
     size_t free_bytes = 0, total_bytes = 0;
     if (!cuda_ok(cudaSetDevice(gpu_state.ordinal), "opening the device") ||
         !cuda_ok(cudaStreamCreate(&gpu_state.stream), "creating a stream") ||
@@ -117,10 +70,13 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
         return EXIT_NO_DEVICE;
     gpu_state.sm_count = properties.multiProcessorCount;
     gpu_state.type = options->type;
+    gpu_state.is_hopper = properties.major == 9 && properties.minor == 0;
 
     info->backend = "cuda";
-    int ordinals[GEMM_DEVICES];
-    info->gpus = devices_find(gpu_state.ordinal, ordinals);
+    info->compute_capability = 10 * properties.major + properties.minor;
+    info->smem_bytes = properties.sharedMemPerBlockOptin;
+    int ordinals[GEMM_DEVICES] = {gpu_state.ordinal};
+    info->gpus = gpu_state.is_hopper ? devices_find(gpu_state.ordinal, ordinals) : 1;
     info->gpus_open = options->gpus > 1 && options->gpus <= info->gpus ? options->gpus : 1;
     if (!devices_open(ordinals, info->gpus_open)) return EXIT_NO_DEVICE;
     snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);

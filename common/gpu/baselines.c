@@ -32,18 +32,20 @@
 #endif
 
 enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
+/* It runs on GPUs other than Hopper, too. */
+enum { ANY_GPU = 1 << 8 };
 static const struct {
     struct baseline_name name;
-    int types; /* of the operands */
+    int types; /* of the operands; and ANY_GPU, or it is for 9.0 alone */
     make_contender *make;
 } baselines[] = {
-    {{"cublas", "libraries", NULL}, FP16 | BF16, cublas_contender},
-    {{"cublaslt-best", "libraries", NULL}, FP16 | BF16, cublaslt_contender},
+    {{"cublas", "libraries", NULL}, FP16 | BF16 | ANY_GPU, cublas_contender},
+    {{"cublaslt-best", "libraries", NULL}, FP16 | BF16 | ANY_GPU, cublaslt_contender},
     {{"cublaslt-blocks", "libraries", NULL}, E4M3, cublaslt_blocks_contender},
     {{"cublaslt-tensor", "libraries", NULL}, E4M3, cublaslt_tensor_contender},
     {{"cublaslt-fast", "libraries", NULL}, E4M3, cublaslt_fast_contender},
-    {{"cublas-reduced", "reduced", NULL}, FP16 | BF16, cublas_reduced_contender},
-    {{"cublaslt-reduced", "reduced", NULL}, FP16 | BF16, cublaslt_reduced_contender},
+    {{"cublas-reduced", "reduced", NULL}, FP16 | BF16 | ANY_GPU, cublas_reduced_contender},
+    {{"cublaslt-reduced", "reduced", NULL}, FP16 | BF16 | ANY_GPU, cublaslt_reduced_contender},
     {{"deepgemm", "rivals", DEEPGEMM_NEEDS}, BF16 | E4M3, deepgemm_contender},
     {{"cutlass-cooperative", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_cooperative_contender},
     {{"cutlass-pingpong", "rivals", CUTLASS_NEEDS}, FP16 | BF16, cutlass_pingpong_contender},
@@ -53,7 +55,7 @@ static const struct {
     {{"cublas-reduce-scatter", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_reduce_scatter_contender},
     {{"all-gather-cublas", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_all_gather_contender},
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
-    {{"mma-only", "ceilings", NULL}, FP16 | BF16, mma_contender},
+    {{"mma-only", "ceilings", NULL}, FP16 | BF16 | ANY_GPU, mma_contender},
     {{"read-only", "ceilings", NULL}, W4A8, read_contender},
     {{"read-only-ahead", "ceilings", NULL}, W4A8, read_ahead_contender},
 };
@@ -74,7 +76,9 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
                       struct contender *out, int room) {
     int made = 0;
     for (int i = 0; i < BASELINES && made < room; ++i) {
-        if (!(wanted >> i & 1) || !baselines[i].make || !(baselines[i].types >> gpu_state.type & 1))
+        const int types = baselines[i].types;
+        if (!(wanted >> i & 1) || !baselines[i].make || !(types >> gpu_state.type & 1) ||
+            (!(types & ANY_GPU) && !gpu_state.is_hopper))
             continue;
         /* What several devices compute needs their shares of the problem. */
         if (baselines[i].make(problems, count, &out[made]) &&

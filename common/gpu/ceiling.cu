@@ -1,18 +1,13 @@
 /*
- * ceiling.cu: the Tensor Core alone, once through wgmma and once through mma.sync.
+ * ceiling.cu: the Tensor Core alone, through wgmma: the ceiling of every chapter.
  *
- * The first is the ceiling of every chapter, the second that of the chapters before wgmma. Operands
- * are random numbers that stay where they are: power, and with it the clock, depends on the bits
+ * Operands are random numbers that stay where they are: power, and with it the clock, depends on the bits
  * that toggle, so zeros would flatter. Compiled once for each element type. Every thread stores the
  * sum of its accumulators at the end, without which ptxas would remove the multiplications.
  */
 #include "gpu/ceiling.h"
-#include "hopper/mma.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-
-#define CEILING_PASTE(kind, type) ceiling_##kind##_##type
-#define CEILING_NAME(kind, type) CEILING_PASTE(kind, type)
 
 enum {
     WARPGROUPS = CEILING_M / 64,
@@ -20,10 +15,8 @@ enum {
     K_STEPS = CEILING_K / 16,
     ROW_BYTES = CEILING_K * 2,  /* 128: the width of the swizzle */
     ATOM_BYTES = 8 * ROW_BYTES, /* eight rows repeat the swizzle's pattern */
-    MMA_M = 2,
-    MMA_N = 4, /* a warp's accumulator tiles */
 };
-static_assert(MMA_M * MMA_N == CEILING_MMA_TILES && CEILING_MMA_WARPS * 32 == THREADS, "ceiling.h");
+static_assert(THREADS == (int)CEILING_SUMS, "ceiling.h");
 
 struct smem {
     element_t a[CEILING_STAGES][CEILING_M * CEILING_K]; // [stage][row][k], 128 B swizzle
@@ -66,51 +59,11 @@ KERNEL(THREADS, 1) wgmma_only(const float *operands, float *sums, int steps) {
     sums[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-KERNEL(THREADS, 1) mma_only(const float *operands, float *sums, int steps) {
-    uint32_t a[CEILING_STAGES][MMA_M][4], b[CEILING_STAGES][MMA_N][2];
-    float acc[MMA_M][MMA_N][4];
-    const float *next = operands + threadIdx.x;
-    UNROLL
-    for (int stage = 0; stage < CEILING_STAGES; ++stage) {
-        UNROLL
-        for (int i = 0; i < MMA_M * 4; ++i, next += 2 * THREADS)
-            a[stage][i / 4][i % 4] = pack_elements(next[0], next[THREADS]);
-        UNROLL
-        for (int i = 0; i < MMA_N * 2; ++i, next += 2 * THREADS)
-            b[stage][i / 2][i % 2] = pack_elements(next[0], next[THREADS]);
-    }
-    UNROLL
-    for (int i = 0; i < MMA_M * MMA_N * 4; ++i)
-        acc[i / 4 / MMA_N][i / 4 % MMA_N][i % 4] = 0.0f;
-    for (int step = 0; step < steps; ++step) {
-        UNROLL
-        for (int stage = 0; stage < CEILING_STAGES; ++stage) {
-            UNROLL
-            for (int m = 0; m < MMA_M; ++m) {
-                UNROLL
-                for (int n = 0; n < MMA_N; ++n)
-                    mma_m16n8k16(acc[m][n], a[stage][m], b[stage][n]);
-            }
-        }
-    }
-    float sum = 0.0f;
-    UNROLL
-    for (int i = 0; i < MMA_M * MMA_N * 4; ++i)
-        sum += acc[i / 4 / MMA_N][i / 4 % MMA_N][i % 4];
-    sums[blockIdx.x * THREADS + threadIdx.x] = sum;
-}
-
 extern "C" cudaError_t CEILING_NAME(wgmma, CEILING_TYPE)(const float *operands, float *sums,
                                                          int steps, int sms, cudaStream_t stream) {
     const cudaError_t allowed = cudaFuncSetAttribute(
         wgmma_only, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct smem));
     if (allowed != cudaSuccess) return allowed;
     wgmma_only<<<sms, THREADS, sizeof(struct smem), stream>>>(operands, sums, steps);
-    return cudaGetLastError();
-}
-
-extern "C" cudaError_t CEILING_NAME(mma, CEILING_TYPE)(const float *operands, float *sums,
-                                                       int steps, int sms, cudaStream_t stream) {
-    mma_only<<<sms, THREADS, 0, stream>>>(operands, sums, steps);
     return cudaGetLastError();
 }

@@ -28,6 +28,10 @@ enum {
     CEILING_MMA_STEP = CEILING_MMA_WARPS * CEILING_STAGES * CEILING_MMA_TILES * 2 * 16 * 8 * 16,
 };
 
+/* ceiling_<kind>_<type>, the function's name in a file that is compiled for each type. */
+#define CEILING_PASTE(kind, type) ceiling_##kind##_##type
+#define CEILING_NAME(kind, type) CEILING_PASTE(kind, type)
+
 /* Enqueues `steps` steps on each of `sms` CTAs, one per SM. `operands`: CEILING_OPERANDS floats in
  * global memory; `sums`: room for CEILING_SUMS floats per CTA. wgmma: two warpgroups of m64n256k16,
  * operands in shared memory. mma: mma.sync, operands in registers. */

@@ -15,6 +15,7 @@ extern "C" {
 struct gpu_state {
     int ordinal;
     int sm_count;
+    bool is_hopper;      /* of compute capability 9.0: the ceilings and rivals for sm_90a run */
     enum gemm_type type; /* of the operands, for the libraries and the ceilings */
     cudaStream_t stream; /* everything runs on this one */
 };

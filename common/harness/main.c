@@ -17,71 +17,8 @@
 #include "harness/registry.h"
 #include "harness/report.h"
 #include "harness/said.h"
+#include "harness/selection.h"
 #include "harness/stale.h"
-
-/* The kernels that the options select. */
-struct selection {
-    const struct gemm_kernel **kernels, **traced; /* [count]; traced[i] may be NULL */
-    const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
-    const struct kernel_entry **entries; /* [count] */
-    struct gemm_kernel *copies;          /* [2 * count] */
-    int count;
-};
-
-static struct selection select_kernels(const struct options *options) {
-    const size_t room = (size_t)kernel_registry_count + 1;
-    static const char what[] = "the selection of kernels";
-    struct selection s = {.kernels = allocate(room, sizeof *s.kernels, what),
-                          .traced = allocate(room, sizeof *s.traced, what),
-                          .selected = allocate(room, sizeof *s.selected, what),
-                          .entries = allocate(room, sizeof *s.entries, what),
-                          .copies = allocate(2 * room, sizeof *s.copies, what)};
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        const bool named =
-            options->variant && kernel->variant && strcmp(options->variant, kernel->variant) == 0;
-        const bool own = !options->variant &&
-                         (program_is_tour ? kernel_registry[i].step : kernel->variant == NULL);
-        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1))
-            continue;
-        s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
-        s.entries[s.count] = &kernel_registry[i];
-        s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);
-    }
-    return s;
-}
-
-/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, with
- * a line for each. EXIT_NO_DEVICE if none is left. */
-static enum exit_code leave_out(struct selection *s, const struct backend_info *device,
-                                enum gemm_type type, int gpus) {
-    int count = 0;
-    for (int i = 0; i < s->count; ++i) {
-        const struct kernel_entry *entry = s->entries[i];
-        char name[64];
-        kernel_label(kernel_of_any_type(entry), name, sizeof name);
-        if (!s->kernels[i]) {
-            complain("%s is left out: it is not compiled for %s", name, type_names[type]);
-        } else if (entry->gpus > 1 && gpus > device->gpus) {
-            complain("%s%sneeds %d GPUs that reach each other's memory, and there %s %d here%s",
-                     program_is_tour ? name : "this kernel ",
-                     program_is_tour ? " is left out: it " : "", gpus,
-                     device->gpus == 1 ? "is" : "are", device->gpus,
-                     strcmp(device->backend, "sim") == 0
-                         ? ""
-                         : "; the program of the same name under sim/ simulates them");
-        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
-            complain("%s is left out: its problem is of another kind; run the chapter's program",
-                     name);
-        } else {
-            s->kernels[count] = s->kernels[i];
-            s->traced[count] = s->traced[i];
-            s->entries[count++] = entry;
-        }
-    }
-    s->count = count;
-    return count ? EXIT_VERIFIED : EXIT_NO_DEVICE;
-}
 
 /* The same under the chapter's name alone. */
 static const struct gemm_kernel *as_own(const struct gemm_kernel *variant,
@@ -360,6 +297,7 @@ int main(int argc, char **argv) {
     }
     experiment_early = options.early;
     struct selection selection = select_kernels(&options);
+    options.backend.oldest = oldest_of(&selection);
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;
@@ -382,10 +320,6 @@ int main(int argc, char **argv) {
         timeline_free_all();
     }
     if (open) backend_close();
-    free(selection.kernels);
-    free(selection.traced);
-    free(selection.selected);
-    free(selection.entries);
-    free(selection.copies);
+    free_selection(&selection);
     return streams_end(code);
 }

@@ -16,6 +16,8 @@ struct kernel_entry {
     bool step;        /* one of those that the tour runs, and its table shows */
     const char *from; /* the step that it builds on, "08_persistent_pingpong:persistent"; NULL: the
                        * step before */
+    int ptx; /* the lowest compute capability that its PTX is for, 80 for 8.0; 0: it has none, and
+              * runs on 9.0 alone */
 };
 
 /* Chapters come in order; in a chapter its steps first, in the order in which they are read. */
@@ -43,6 +45,13 @@ static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_e
            : entry->of_type[GEMM_FP16] ? entry->of_type[GEMM_FP16]
            : entry->of_type[GEMM_E4M3] ? entry->of_type[GEMM_E4M3]
                                        : entry->of_type[GEMM_W4A8];
+}
+
+/* Is there code in it for a GPU of this compute capability? (0: the simulator.) The driver compiles
+ * PTX for the GPU that it finds. */
+static inline bool entry_runs_on(const struct kernel_entry *entry, int compute_capability) {
+    return compute_capability == 0 || compute_capability == 90 ||
+           (entry->ptx > 0 && compute_capability >= entry->ptx);
 }
 
 /* GPUs that it gets unless --gpus says otherwise: one, unless it is for several. */

@@ -34,7 +34,8 @@ int report_rows(const struct report *report, struct report_row *rows);
 double result_cycles(const struct kernel_result *result);
 /* GPUs that a kernel uses; NULL: a library. */
 int report_gpus(const struct report *report, const struct gemm_kernel *kernel);
-/* FLOPs / (SMs * 4096 * cycles), of e4m3 8192, without padding; 0: not known. */
+/* FLOPs / (SMs * 4096 * cycles), of e4m3 8192, without padding; 0: not known. 4096 is Hopper's, and
+ * the peak of most other GPUs is not known here. */
 double tensor_core_utilization(const struct report *report, const struct gemm_kernel *kernel,
                                struct problem_size size, double cycles);
 

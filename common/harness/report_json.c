@@ -163,8 +163,8 @@ static void json_result(const struct report *r, const struct kernel_result *resu
         fputs("null, ", out);
     json_number(out, "cycles", cycles, cycles > 0);
     fputs(", ", out);
-    json_number(out, "tensor_core_utilization",
-                tensor_core_utilization(r, kernel, result->size, cycles), cycles > 0);
+    const double used = tensor_core_utilization(r, kernel, result->size, cycles);
+    json_number(out, "tensor_core_utilization", used, used > 0);
     if (kernel->layout != LAYOUT_ONE_DEVICE) fprintf(out, ", \"gpus\": %d", report_gpus(r, kernel));
     fputs(", ", out);
     json_timing(out, &result->timing);

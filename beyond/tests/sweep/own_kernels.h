@@ -11,8 +11,8 @@
 #include "splitmix64.h"
 
 /* The program needs no table of its kernels. */
-const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
+const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL, 0}};
+const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL, 0}};
 const int kernel_registry_count = 0;
 const bool program_is_tour = true;
 

@@ -44,6 +44,24 @@ cudaError_t cudaSetDevice(int chosen) {
     return fake_count(&fake.others);
 }
 
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = fake.devices;
+    return fake_count(&fake.others);
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = 13000;
+    return fake_count(&fake.others);
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    memset(properties, 0, sizeof *properties);
+    strcpy(properties->name, device ? "second" : "first");
+    properties->major = fake.capability[device] / 10;
+    properties->minor = fake.capability[device] % 10;
+    return fake_count(&fake.others);
+}
+
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int of) {
     (void)attribute, (void)of;
     *value = FAKE_SMS;

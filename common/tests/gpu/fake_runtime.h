@@ -25,7 +25,9 @@ struct fake_runtime {
     int cluster;            /* its CTAs of a cluster; 0: it has no such attribute */
     int mixed_up;           /* launches whose pointers are not all of their caller */
     int inside, unlocked; /* threads that ask for their device; times that it was several at once */
-    void (*meanwhile)(void); /* NULL, or called while a map is made */
+    int devices;          /* that cudaGetDeviceCount() tells */
+    int capability[FAKE_DEVICES]; /* their compute capabilities, 80 for 8.0 */
+    void (*meanwhile)(void);      /* NULL, or called while a map is made */
 };
 extern struct fake_runtime fake;
 

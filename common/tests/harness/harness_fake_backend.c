@@ -3,7 +3,8 @@
  * files.
  *
  * FAKE_GPU=1: it can time, and has libraries that compute; else it is like the simulator. The
- * environment's FAKE_RIVAL and FAKE_ROUNDING name a defect of two of the libraries.
+ * environment's FAKE_RIVAL and FAKE_ROUNDING name a defect of two of the libraries, FAKE_CAPABILITY
+ * is the GPU's compute capability, FAKE_SMEM the shared memory that a CTA may have.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -48,6 +49,8 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     }
     info->backend = FAKE_GPU ? "cuda" : "sim";
     snprintf(info->name, sizeof info->name, "fake");
+    if (getenv("FAKE_CAPABILITY")) info->compute_capability = atoi(getenv("FAKE_CAPABILITY"));
+    if (getenv("FAKE_SMEM")) info->smem_bytes = (size_t)atoi(getenv("FAKE_SMEM"));
     info->gpus = info->gpus_open = 1;
     info->sm_count = FAKE_GPU ? 4 : (int)backend_settings[0].value;
     info->memory_bytes = (size_t)1 << 30;
@@ -179,7 +182,8 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i, 8, 1, 0, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] =
+            (struct check_run){8, 8 + i, 8, 1, 0, GEMM_IN_ORDER, {(uint64_t)i + 1, (uint64_t)i, 1}};
     return FAKE_GPU ? 0 : 2;
 }
 

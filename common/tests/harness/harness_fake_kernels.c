@@ -284,6 +284,8 @@ static int ranked(const struct gemm_problem *problem, const struct gemm_kernel *
 #define LAUNCH_NAME(type, number) LAUNCH_NAME_(type, number)
 #define LAUNCH_NAME_(type, number) launch_##type##_##number
 
+enum { FAKE_SMEM_BYTES = 98304 }; /* that each says it needs */
+
 #define KERNEL(chapter, variant_name, type, number)                                                \
     {.name = chapter,                                                                              \
      .variant = variant_name,                                                                      \
@@ -294,6 +296,7 @@ static int ranked(const struct gemm_problem *problem, const struct gemm_kernel *
      .stages = 0,                                                                                  \
      .threads = 128,                                                                               \
      .cluster = 1,                                                                                 \
+     .smem_bytes = FAKE_SMEM_BYTES,                                                                \
      .launch = LAUNCH_NAME(type, number),                                                          \
      .workspace_bytes = workspace_bytes,                                                           \
      .ranked = (number) == 0 ? ranked : NULL,                                                      \
@@ -321,6 +324,8 @@ enum { CHAPTER_OF_FP16 = 7, CHAPTER_OF_TWO_GPUS = 8 };
 #define OF_W4A8(i) NULL
 #define ENTRIES(each) each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8)
 #define IS_STEP(i) ((i) != 3)
+/* The first two chapters are for 8.0 and later, the third for 9.0 and later, the others for 9.0. */
+#define PTX_OF(i) ((i) < 4 ? 80 : (i) == 4 ? 90 : 0)
 const int kernel_registry_count = 9;
 const bool program_is_tour = true;
 #else
@@ -369,6 +374,7 @@ static const struct gemm_kernel kernels_w4a8[] = {VARIANTS(W4A8)};
 #define OF_W4A8(i) &kernels_w4a8[i]
 #define ENTRIES(each) ALL(each)
 #define IS_STEP(i) ((i) == 0)
+#define PTX_OF(i) 80
 const int kernel_registry_count = DEFECTS;
 const bool program_is_tour = false;
 enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
@@ -378,10 +384,11 @@ enum { CHAPTER_OF_FP16 = -1, CHAPTER_OF_TWO_GPUS = -1 };
     {{&kernels_fp16[i], (i) == CHAPTER_OF_FP16 ? NULL : &kernels_bf16[i], OF_E4M3(i), OF_W4A8(i)}, \
      (i) == CHAPTER_OF_TWO_GPUS ? 2 : 1,                                                           \
      IS_STEP(i),                                                                                   \
-     NULL},
+     NULL,                                                                                         \
+     PTX_OF(i)},
 /* The first can record; it leaves no records. */
 #define TRACED(i)                                                                                  \
-    {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i), NULL},
+    {{i == 0 ? &kernels_fp16[i] : NULL, i == 0 ? &kernels_bf16[i] : NULL}, 1, IS_STEP(i), NULL, 0},
 const struct kernel_entry kernel_registry[] = {ENTRIES(ENTRY)};
 const char *const kernel_sources[sizeof kernel_registry / sizeof *kernel_registry];
 const char *const program_target = NULL;

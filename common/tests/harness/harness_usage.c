@@ -222,7 +222,7 @@ static void check_outputs(void) {
                                             "\"max_error\": ",
                                             "\"error_bound\": ",
                                             "\"registers\": null",
-                                            "\"smem_bytes\": 0",
+                                            "\"smem_bytes\": 98304",
                                             "\"stages\": null",
                                             "\"cycles\": 12345",
                                             "\"tensor_core_utilization\": ",

@@ -62,11 +62,11 @@ static const struct gemm_kernel kernels[] = {{.name = "90_bias",
                                               .tile_n = 8,
                                               .launch = launch_around,
                                               .kind = &bias_kind}};
-const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernels[0]}, 1, true, NULL},
-                                               {{[GEMM_BF16] = &kernels[1]}, 1, true, NULL},
-                                               {{[GEMM_BF16] = &kernels[2]}, 1, true, NULL}};
+const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernels[0]}, 1, true, NULL, 0},
+                                               {{[GEMM_BF16] = &kernels[1]}, 1, true, NULL, 0},
+                                               {{[GEMM_BF16] = &kernels[2]}, 1, true, NULL, 0}};
 const struct kernel_entry kernel_trace_registry[] = {
-    {{NULL}, 0, false, NULL}, {{NULL}, 0, false, NULL}, {{NULL}, 0, false, NULL}};
+    {{NULL}, 0, false, NULL, 0}, {{NULL}, 0, false, NULL, 0}, {{NULL}, 0, false, NULL, 0}};
 const int kernel_registry_count = 3;
 const bool program_is_tour = false;
 

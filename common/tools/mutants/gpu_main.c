@@ -23,8 +23,9 @@
 #include "harness/registry.h"
 
 extern const struct gemm_kernel kernel_mutant;
-const struct kernel_entry kernel_registry[] = {{{&kernel_mutant, &kernel_mutant}, 1, true, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
+const struct kernel_entry kernel_registry[] = {
+    {{&kernel_mutant, &kernel_mutant}, 1, true, NULL, 0}};
+const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL, 0}};
 const int kernel_registry_count = 1;
 const bool program_is_tour = false;
 

@@ -30,8 +30,8 @@
 #include "sim/core/grid.h"
 
 /* Kernels come from shared objects only. */
-const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL}};
+const struct kernel_entry kernel_registry[] = {{{NULL}, 0, false, NULL, 0}};
+const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 0, false, NULL, 0}};
 const int kernel_registry_count = 0;
 const bool program_is_tour = false;
 

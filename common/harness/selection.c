@@ -1,0 +1,131 @@
+#include "harness/selection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/allocate.h"
+#include "harness/experiment.h"
+#include "harness/message.h"
+
+struct selection select_kernels(const struct options *options) {
+    const size_t room = (size_t)kernel_registry_count + 1;
+    static const char what[] = "the selection of kernels";
+    struct selection s = {.kernels = allocate(room, sizeof *s.kernels, what),
+                          .traced = allocate(room, sizeof *s.traced, what),
+                          .selected = allocate(room, sizeof *s.selected, what),
+                          .entries = allocate(room, sizeof *s.entries, what),
+                          .copies = allocate(2 * room, sizeof *s.copies, what)};
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
+        const bool named =
+            options->variant && kernel->variant && strcmp(options->variant, kernel->variant) == 0;
+        const bool own = !options->variant &&
+                         (program_is_tour ? kernel_registry[i].step : kernel->variant == NULL);
+        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1))
+            continue;
+        s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
+        s.entries[s.count] = &kernel_registry[i];
+        s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);
+    }
+    return s;
+}
+
+void free_selection(struct selection *s) {
+    free(s->kernels);
+    free(s->traced);
+    free(s->selected);
+    free(s->entries);
+    free(s->copies);
+}
+
+int oldest_of(const struct selection *s) {
+    int oldest = 0;
+    for (int i = 0; i < s->count; ++i)
+        if (s->entries[i]->ptx && (!oldest || s->entries[i]->ptx < oldest))
+            oldest = s->entries[i]->ptx;
+    return oldest;
+}
+
+/* "05_tma_mbarrier, which needs 9.0 or later (TMA, mbarriers)": the left-out kernels with this PTX,
+ * appended to `list`. */
+static void list_left_out(const struct kernel_entry *const *left_out, int count, int ptx,
+                          char *list, size_t size) {
+    int listed = 0;
+    for (int i = 0; i < count; ++i) {
+        char name[64];
+        if (left_out[i]->ptx != ptx) continue;
+        kernel_label(kernel_of_any_type(left_out[i]), name, sizeof name);
+        const size_t used = strlen(list);
+        snprintf(list + used, size - used, "%s%s", !used ? "" : listed ? ", " : "; ", name);
+        ++listed;
+    }
+    const size_t used = strlen(list);
+    const char *const needs = listed == 1 ? "needs" : "need";
+    if (listed && ptx)
+        snprintf(list + used, size - used, ", which %s %d.%d or later%s", needs, ptx / 10, ptx % 10,
+                 ptx == 90 ? " (TMA, mbarriers)" : "");
+    else if (listed)
+        snprintf(list + used, size - used, ", which %s 9.0 itself (Hopper: wgmma)", needs);
+}
+
+/* The one line on all kernels that need another GPU. */
+static void complain_left_out(const struct kernel_entry *const *left_out, int count,
+                              const struct backend_info *device) {
+    char list[2048] = "";
+    bool listed[256] = {false};
+    for (int i = 0; i < count; ++i) {
+        const int ptx = left_out[i]->ptx;
+        if (!listed[ptx]) list_left_out(left_out, count, ptx, list, sizeof list);
+        listed[ptx] = true;
+    }
+    if (count)
+        complain("left out on %s (compute capability %d.%d): %s; the program of the same name "
+                 "under sim/ simulates %s, without a GPU",
+                 device->name, device->compute_capability / 10, device->compute_capability % 10,
+                 list, count == 1 ? "it" : "them");
+}
+
+enum exit_code leave_out(struct selection *s, const struct backend_info *device,
+                         enum gemm_type type, int gpus) {
+    const bool simulated = strcmp(device->backend, "sim") == 0;
+    const struct kernel_entry **left_out =
+        allocate((size_t)s->count + 1, sizeof *left_out, "the kernels that are left out");
+    int count = 0, left_out_count = 0;
+    for (int i = 0; i < s->count; ++i) {
+        const struct kernel_entry *entry = s->entries[i];
+        char name[64];
+        kernel_label(kernel_of_any_type(entry), name, sizeof name);
+        if (!s->kernels[i]) {
+            complain("%s is left out: it is not compiled for %s", name, type_names[type]);
+        } else if (!entry_runs_on(entry, device->compute_capability)) {
+            left_out[left_out_count++] = entry;
+        } else if (device->smem_bytes && s->kernels[i]->smem_bytes > device->smem_bytes) {
+            complain("%s%sneeds %zu bytes of shared memory for a CTA, and %s has %zu; the program "
+                     "of the same name under sim/ simulates it",
+                     program_is_tour ? name : "this kernel ",
+                     program_is_tour ? " is left out: it " : "", s->kernels[i]->smem_bytes,
+                     device->name, device->smem_bytes);
+        } else if (entry->gpus > 1 && gpus > device->gpus) {
+            complain("%s%sneeds %d GPUs that reach each other's memory, and there %s %d here%s",
+                     program_is_tour ? name : "this kernel ",
+                     program_is_tour ? " is left out: it " : "", gpus,
+                     device->gpus == 1 ? "is" : "are", device->gpus,
+                     simulated ? "" : "; the program of the same name under sim/ simulates them");
+        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
+            complain("%s is left out: its problem is of another kind; run the chapter's program",
+                     name);
+        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
+            complain("%s is left out: its problem is of another kind; run the chapter's program",
+                     name);
+        } else {
+            s->kernels[count] = s->kernels[i];
+            s->traced[count] = s->traced[i];
+            s->entries[count++] = entry;
+        }
+    }
+    complain_left_out(left_out, left_out_count, device);
+    free(left_out);
+    s->count = count;
+    return count ? EXIT_VERIFIED : EXIT_NO_DEVICE;
+}

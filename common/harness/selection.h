@@ -1,0 +1,30 @@
+/*
+ * selection.h: the kernels that a run is for, by its options and by what the machine has.
+ */
+#ifndef HARNESS_SELECTION_H
+#define HARNESS_SELECTION_H
+
+#include "harness/options.h"
+
+struct selection {
+    const struct gemm_kernel **kernels, **traced; /* [count]; traced[i] may be NULL */
+    const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
+    const struct kernel_entry **entries; /* [count] */
+    struct gemm_kernel *copies;          /* [2 * count] */
+    int count;
+};
+
+/* What the options select. free_selection() releases it. */
+struct selection select_kernels(const struct options *options);
+void free_selection(struct selection *selection);
+
+/* The lowest compute capability that runs one of them, for backend_options.oldest. */
+int oldest_of(const struct selection *selection);
+
+/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, and
+ * says so: in a line each, or in one for all that need another GPU. EXIT_NO_DEVICE if none is left.
+ */
+enum exit_code leave_out(struct selection *selection, const struct backend_info *device,
+                         enum gemm_type type, int gpus);
+
+#endif
