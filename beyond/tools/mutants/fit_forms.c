@@ -16,8 +16,10 @@ struct fit form_of_run(const struct gemm_problem *p, const struct gemm_kernel *k
                       .sharing_fitted = 1,
                       .splits = splits && k_tiles > parts && sms != 4 ? parts : 1,
                       .transposed = p->m % 2 != 0};
-    if (sms == 4) fit.sharing_side = fit.sharing_fitted = 2; /* rows of both operands */
-    else if (sms > 1) fit.sharing_side = 2;                  /* rows of one, also in parts */
+    if (sms == 4)
+        fit.sharing_side = fit.sharing_fitted = 2; /* rows of both operands */
+    else if (sms > 1)
+        fit.sharing_side = 2; /* rows of one, also in parts */
     const int fitted = fit.transposed ? p->m : p->n, tiles = ceil_div(fitted, FIT_WIDEST(slabs));
     fit.width = fit_width(fitted, tiles < fit.sharing_side ? fit.sharing_side : tiles);
     return fit;
