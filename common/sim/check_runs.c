@@ -23,8 +23,7 @@ enum {
  * computes several tiles; tiles are cut off at both edges, with n a multiple of 8 and not; k is cut
  * off; the least; enough SMs for a split of k; tiles that begin in the middle of the ring; many
  * tiles, shorter than the ring; four problems that are the same for every kernel; a single tile and
- * a long k on several SMs; a small D for which chapter 10's fitted kernels let a cluster add up the
- * parts of k. */
+ * a long k on several SMs; a small D with a long k, whose parts clusters or many CTAs share. */
 static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
     const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
     const int ring = tile_k * (kernel->stages > 1 ? kernel->stages : 2);

@@ -527,7 +527,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         if (loads) tma_prefetch_map(&args->gemm.map_b);
         const struct work work = work_of(args, width);
         ring_is_ready(alone);
-        /* The first loads come before the exchange of registers. Of a cluster they wait for more. */
+        /* The first loads come before the exchange of registers, but not those of a cluster. */
         int item = 0;
         if (EARLY && loads) item = begin(shared, args, work, width, &state, alone);
         if (loads && alone && SLABS > 1 && !EARLY) {

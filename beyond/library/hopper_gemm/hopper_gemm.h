@@ -35,9 +35,10 @@
  * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
  * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
  * still runs (programmatic dependent launch), and wait for its end before they touch the matrices.
- * For the caller nothing else changes, also if that kernel or the next one is another library's. A
- * kernel after the run that is launched in the same way has to wait, too, by
- * cudaGridDependencySynchronize() or griddepcontrol.wait.
+ * The wait is for the kernels before that one as well, if every one of them that was launched early
+ * has itself waited, by cudaGridDependencySynchronize() or griddepcontrol.wait. Those of these
+ * libraries do. So another library's kernel that is launched early, before the run or after it, has
+ * to wait, too. For the caller nothing else changes.
  *
  * Errors are reported on stderr and returned. No function exits, and none leaves an error set in
  * the runtime. An error that occurs later on the device, such as an access to memory that does not
@@ -133,7 +134,8 @@ size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
 enum hopper_gemm_early {
     HOPPER_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */
     /* While the kernel before them in the stream still runs, if there is room. Before the run reads
-     * or writes any of its memory, it waits until that kernel and all before it are complete. */
+     * or writes any of its memory, it waits until that kernel is complete, and all before it, if
+     * every one of them that was launched early has itself waited. */
     HOPPER_GEMM_EARLY = 1,
     /* The same, but the run may read B before that. So B must not be written by the kernel before
      * this run, nor by one that may still be running beside that kernel, which is possible if that

@@ -11,9 +11,8 @@
 
 struct w4a8_gemm_plan {
     struct gemm_plan plan;
-    struct gemm_problem problem;        /* extents and leading dimensions */
-    const struct gemm_kernel *selected; /* for runs in order */
-    const struct gemm_kernel *kernel;   /* that one, or its early form */
+    struct gemm_problem problem; /* extents and leading dimensions, when runs begin */
+    const struct gemm_kernel *kernel;
 };
 
 /* ---- arguments ---- */

@@ -17,8 +17,8 @@
  * and then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a from
  * 2^119 on gives infinities and NaNs, and a sum below 2^-117 loses bits.
  *
- * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h of chapter 10. Calls
- * that may overlap on the device must not share D; they may share everything else, plans included.
+ * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h. Calls that may
+ * overlap on the device must not share D; they may share everything else, plans included.
  * A graph that has captured a run holds its pointers; it does not need the plan.
  */
 #ifndef W4A8_GEMM_H
@@ -87,16 +87,17 @@ enum w4a8_gemm_early {
     W4A8_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */
     /* While the kernel before them in the stream still runs, if there is room (programmatic
      * dependent launch). Weights are loaded at once; before the run reads A or its scales, or
-     * writes D, it waits until that kernel and all before it are complete. So the blocks must not
-     * be written by the kernel before this run, nor by one that may still be running beside that
-     * kernel, which is possible if that kernel was itself launched early. */
+     * writes D, it waits until that kernel is complete, and all before it, if every one of them
+     * that was launched early has itself waited. So the blocks must not be written by the kernel
+     * before this run, nor by one that may still be running beside that kernel, which is possible
+     * if that kernel was itself launched early. */
     W4A8_GEMM_EARLY = 1
 };
 
 /* Sets when the plan's runs begin: an enum w4a8_gemm_early, W4A8_GEMM_IN_ORDER in a new plan. What
  * else holds for early runs is in hopper_gemm.h. The kernels for many rows have no early form:
  * plans with them are as they were, and that is no error. Early runs gain most where memory is the
- * limit; elsewhere they may take a little longer (README.md, "The next launch, early"). If it
+ * limit; elsewhere they may take a little longer (beyond/library/README.md, "Measured"). If it
  * fails, the plan is as before. Not while another thread runs the plan. Returns an enum
  * w4a8_gemm_status. */
 int w4a8_gemm_plan_set_early(struct w4a8_gemm_plan *plan, int early);

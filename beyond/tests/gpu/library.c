@@ -1,5 +1,5 @@
 /*
- * library.c: does chapter 10 work as a library, as hopper_gemm.h says it does?
+ * library.c: does hopper_gemm work as its header says it does?
  *
  *     build/gpu/library [reversed]
  *

@@ -1,5 +1,5 @@
 /*
- * library_host.c: what chapter 10's library does on the host, against the runtime of
+ * library_host.c: what hopper_gemm does on the host, against the runtime of
  * fake_runtime.c: no GPU is needed.
  *
  * A run of a plan makes few calls of the runtime, and these are counted. It works again after the

@@ -1,5 +1,5 @@
 #!/bin/sh
-# library_links.sh PROGRAM ARCHIVE: chapter 10's library, and a program of it alone.
+# library_links.sh PROGRAM ARCHIVE: the library hopper_gemm, and a program of it alone.
 #
 # The archive's global names all begin with hopper_gemm, and every function of the header is among
 # them. The program needs no library of the toolkit at run time and none of C++, and nothing of the

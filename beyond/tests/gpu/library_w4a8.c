@@ -1,5 +1,5 @@
 /*
- * library_w4a8.c: do runs of chapter 12's library that begin early wait for what they need?
+ * library_w4a8.c: do runs of the library w4a8_gemm that begin early wait for what they need?
  *
  *     build/gpu/library_w4a8
  *

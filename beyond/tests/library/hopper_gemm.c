@@ -1,5 +1,5 @@
 /*
- * hopper_gemm.c: chapter 10 as a library: what it computes, what it refuses, and which
+ * hopper_gemm.c: the library hopper_gemm: what it computes, what it refuses, and which
  * configuration it picks.
  */
 #include "hopper_gemm.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# hopper_gemm_copied.sh REPOSITORY WORK NVCC: chapter 10's examples compile. The commands by
-# which beyond/docs/library.md copies a kernel out of the repository, as they stand there; then a
-# program made of the copies alone. It links, and without a GPU it says so.
+# hopper_gemm_copied.sh REPOSITORY WORK NVCC: the examples of the library's page compile. The
+# commands by which the page copies a configuration out of the repository, as they stand there; then
+# a program made of the copies alone. It links, and without a GPU it says so.
 set -u
 repository=$1 work=$2
 PATH=$(dirname "$3"):$PATH
@@ -13,15 +13,14 @@ fail() {
 }
 rm -rf "$work"
 mkdir -p "$work/mine" || exit 1
-sed '/^<!-- excerpt/,/^```$/d' "$repository/beyond/library/README.md" | # not the library's own
-    sed -n '/^##* As a library/,/^## /{/^```c$/,/^```$/{/^```/!p}}' >"$work/example.c"
+page=$repository/beyond/library/README.md
+sed -n '/^## Calls and plans/,/^## /{/^```c$/,/^```$/{/^```/!p}}' "$page" >"$work/example.c"
 nvcc -I"$repository/beyond/library/hopper_gemm" -c "$work/example.c" -o "$work/example.o" ||
     fail "the example does not compile"
-for name in project layer_open layer_run; do
-    nm "$work/example.o" | grep -q " T $name\$" || fail "the chapter's examples have no $name"
+for name in project layer_open layer_run tuned_plan; do
+    nm "$work/example.o" | grep -q " T $name\$" || fail "the page's examples have no $name"
 done
-sed '/^```/,/^```/d' "$repository/beyond/docs/library.md" |
-    sed -n 's/^    //p' >"$work/commands"
+sed -n '/^### A single configuration, copied/,/^##* /s/^    //p' "$page" >"$work/commands"
 [ -s "$work/commands" ] || fail "the page has no commands"
 (cd "$repository" && MINE=$work/mine sh -eux "$work/commands") || fail "a command of the page fails"
 

@@ -1,5 +1,5 @@
 /*
- * w4a8_gemm.c: chapter 12 as a library: how it prepares weights, what it computes, and what it
+ * w4a8_gemm.c: the library w4a8_gemm: how it prepares weights, what it computes, and what it
  * refuses.
  */
 #include "w4a8_gemm.h"

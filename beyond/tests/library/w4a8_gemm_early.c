@@ -1,5 +1,5 @@
 /*
- * w4a8_gemm_early.c: chapter 12's plans whose runs begin early, in chains in one stream: every run
+ * w4a8_gemm_early.c: w4a8_gemm's plans whose runs begin early, in chains in one stream: every run
  * reads the bytes of D that the run before it has written as its A. The last D is right under every
  * schedule, and nothing is reported. Weights that a run before has written are reported.
  *

@@ -1,6 +1,6 @@
 /*
- * w4a8_selection.c: what the selection takes on an H200 and on an H100, both with 132 SMs; and no configuration is promised a k-tile in fewer cycles than the Tensor
- * Core needs for it.
+ * w4a8_selection.c: what the selection takes on an H200 and on an H100, both with 132 SMs; and no
+ * configuration is promised a k-tile in fewer cycles than the Tensor Core needs for it.
  *
  * select.c is compiled here once more, because its table is its own, with the rates of either GPU.
  */

@@ -4,11 +4,11 @@
  *     every_fit SLABS
  *
  * For the kernel with that many consumers: each width, in both orientations, with clusters that
- * share rows; with 1, 2 and 5 parts of k. Clusters and parts take turns from width to width. The launch takes the cut from here
- * instead of from its formula. Each cut has one run, and the schedules take turns: tiles are cut
- * off at both edges of D, a CTA of the last cluster may lie beyond D, a part may have no k-tile,
- * the ring goes around or is never full. Inputs are integers, so results are exact. Prints the cut
- * of a run that fails.
+ * share rows; with 1, 2 and 5 parts of k. Clusters and parts take turns from width to width. The
+ * launch takes the cut from here instead of from its formula. Each cut has one run, and the
+ * schedules take turns: tiles are cut off at both edges of D, a CTA of the last cluster may lie
+ * beyond D, a part may have no k-tile, the ring goes around or is never full. Inputs are integers,
+ * so results are exact. Prints the cut of a run that fails.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,8 @@ static struct problem_size draw_size(const struct gemm_kernel *kernel, uint64_t 
 }
 
 int main(int argc, char **argv) {
-    static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2, &forced_fit_3};
+    static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2,
+                                                        &forced_fit_3};
     static const int parts[] = {1, 2, 5};
     static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2},
                                    {1, 4}, {2, 2}, {4, 2}, {2, 4}};

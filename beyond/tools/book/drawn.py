@@ -1,13 +1,13 @@
 """The shapes that a seed drew: a figure and two tables.
 
-    <!-- drawn: results=h200-drawn figure=10_stream_k-drawn lowest=8 -->
+    <!-- drawn: results=h100-drawn figure=hopper_gemm-drawn lowest=8 -->
     ...
     <!-- end -->
 
-With variant=NAME it is about this variant, and otherwise about the chapter's own kernel. What
-stands between the markers is made from the record, and so is figures/<figure>.svg: the ratios to
-cuBLASLt's best, their means, and the shapes with the lowest ratios. The shapes whose n and k are
-multiples of 8 are told apart from the others.
+What stands between the markers is made from the record of a library, and so is
+figures/<figure>.svg: the ratios to cuBLASLt's best, their means side by side, and the shapes with
+the lowest ratios. The shapes whose n and k are multiples of 8, the aligned ones, are told apart
+from the others; and of them those for which the selection takes direct.cu.
 """
 import re
 
@@ -38,12 +38,12 @@ class Row:
 
 
 class Drawn:
-    """The rows of a variant ("": the chapter's own kernel) of a record, one run. They must be the
-    seed's shapes, in their order, and some may be left out; `wrong` says if they are not."""
+    """The rows of a run without a variant. They must be the seed's shapes, in their order, and some
+    may be left out; `wrong` says if they are not. `tuned` has the ratios of that variant."""
 
-    def __init__(self, run, variant):
+    def __init__(self, run):
         self.run = run
-        self.rows, self.left_out = [], []
+        self.rows, self.left_out, self.tuned = [], [], {}
         self.wrong = None
         seed = re.search(r"--drawn (\d+)", text(run.header, "command"))
         self.seed = int(seed.group(1)) if seed else 0
@@ -51,8 +51,11 @@ class Drawn:
         self.dtype = ""
         for value in run.results:
             self.dtype = text(value, "dtype")
-            if text(value, "variant") == variant:
-                self.wrong = self.add(Row(value))
+            row = Row(value)
+            if text(value, "variant") == "tuned":
+                self.tuned[row.shape] = row.ratio
+            elif not text(value, "variant"):
+                self.wrong = self.add(row)
             if self.wrong:
                 return
 
@@ -72,31 +75,40 @@ class Drawn:
         return None
 
 
-def group_lines(name, rows):
-    if not rows:
-        return []
-    lowest = min(rows, key=lambda row: row.ratio)
-    ratios = [row.ratio for row in rows]
-    mean = records.geometric_mean(ratios)
-    percentile = sorted(ratios)[(len(ratios) + 19) // 20 - 1]
-    return [f"| {name} | {len(rows)} | {mean:.3f} | {percentile:.2f} | {lowest.ratio:.2f}, "
-            f"{lowest.name()} |"]
+def lowest_of(rows):
+    row = min(rows, key=lambda row: row.ratio)
+    return f"{row.ratio:.2f}, {row.name()}"
+
+
+def percentile(rows):
+    return f"{sorted(row.ratio for row in rows)[(len(rows) + 19) // 20 - 1]:.2f}"
 
 
 def means(record):
     which = ""
     if record.left_out:
-        shapes = "".join(f"{records.shape_text(shape)} " for shape in record.left_out)
-        which += f"without {shapes}"
+        shapes = "".join(f" {records.shape_text(shape)}" for shape in record.left_out)
+        which += f" without{shapes}"
     if record.drawn < drawn_shapes.COUNT:
-        which += f"the first {record.drawn} "
+        which += f", the first {record.drawn}"
     aligned = [row for row in record.rows if row.is_aligned]
-    others = [row for row in record.rows if not row.is_aligned]
-    return [f"| of the seed's {drawn_shapes.COUNT} shapes {which}| shapes | geometric mean of the "
-            "ratios | 5th percentile¹ | lowest |", "|---|---:|---:|---:|---|",
-            *group_lines("n and k multiples of 8", aligned),
-            *group_lines("n or k not a multiple of 8", others),
-            *group_lines("all", record.rows),
+    groups = [aligned, [row for row in aligned if not row.selected.startswith("direct")],
+              record.rows]
+
+    def line(name, cell):
+        return f"| {name} |" + "".join(f" {cell(rows) if rows else '–'} |" for rows in groups)
+
+    def tuned(rows):
+        ratios = [record.tuned.get(row.shape, 0) for row in rows]
+        return f"{records.geometric_mean(ratios):.3f}" if min(ratios) > 0 else "–"
+
+    return [f"| of the seed's {drawn_shapes.COUNT} shapes{which} | n and k multiples of 8 | the same "
+            "without `direct.cu` | all |", "|---|---:|---:|---:|",
+            line("shapes", len),
+            line("geometric mean of the ratios",
+                 lambda rows: f"{records.geometric_mean([row.ratio for row in rows]):.3f}"),
+            *([line("the same, tuned", tuned)] if record.tuned else []),
+            line("5th percentile¹", percentile), line("lowest", lowest_of),
             "", "¹ the ratio of rank *shapes* / 20, rounded up, from the lowest", ""]
 
 
@@ -133,7 +145,7 @@ def make(book, page, line):
     runs = records.load(book, page, name)
     if not runs:
         return ["", f"*Not yet recorded: there is no `docs/results/{name}.jsonl`.*", ""]
-    record = Drawn(runs[-1], pages.marker_value(marker, "variant", ""))
+    record = Drawn(runs[-1])
     if record.wrong:
         book.complain(page, line, f"{name}.jsonl {record.wrong}")
     if not record.rows:

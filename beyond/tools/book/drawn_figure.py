@@ -92,8 +92,8 @@ def draw(record):
     exponents = [math.floor(math.log10(flop(row))) for row in record.rows]
     decades = min(exponents), max(exponents) + 1
     gpu = records.text(record.run.header, "gpu")
-    subtitle = ("TFLOPS of 10 / TFLOPS of cuBLASLt's best, in burst, on "
+    subtitle = ("TFLOPS of hopper_gemm / TFLOPS of cuBLASLt's best, in burst, on "
                 f"{len(record.rows)} drawn shapes; measured, {gpu}")
-    return "".join([svg.begin(HEIGHT, "10 on drawn shapes", subtitle),
+    return "".join([svg.begin(HEIGHT, "hopper_gemm on drawn shapes", subtitle),
                     *unaligned([row for row in record.rows if not row.is_aligned], decades),
                     *aligned([row for row in record.rows if row.is_aligned], decades), svg.END])

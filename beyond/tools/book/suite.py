@@ -1,16 +1,11 @@
-"""One kernel on many shapes, a row for each.
+"""A library on many shapes, a row for each.
 
-    <!-- suite: results=h200-suite timing=burst -->
+    <!-- suite: results=h100-suite -->
     ...
     <!-- end -->
 
-What stands between the markers is made from the record, the only run in it: the chapter's own
-kernel beside cuBLAS and cuBLASLt's best, and the geometric means of the ratios.
-
-    <!-- suite-means: results=h200-suite:burst,h200-suite-sustained:sustained -->
-
-has a row for each such run: the means and the shape with the lowest ratio to cuBLAS alone.
-h200-suite:burst:tuned is the same for the variant `tuned`.
+What stands between the markers is made from the record: the library beside cuBLAS and cuBLASLt's
+best in burst, then `tuned`, where the run has it, and the geometric means of the ratios.
 """
 import pages
 import records
@@ -19,83 +14,61 @@ from records import geometric_mean, number, text
 SLOW = 3  # Where cuBLAS is slower by this factor, the mean says more of cuBLAS than of the kernel.
 
 
-class Suite:
-    """A variant's rows in a record, or with "" those of the chapter's own kernel."""
+class Row:
+    """A shape: what is selected, and the speeds of the library, cuBLAS, cuBLASLt's best, tuned."""
 
-    def __init__(self, book, page, name, timing, variant=""):
-        self.rows = []  # shape, configuration, own speed, cuBLAS's, cuBLASLt's best
-        self.runs = records.load(book, page, name)
-        self.dtype = ""
-        for run in self.runs:
-            for value in run.results:
-                if text(value, "variant") != variant:
-                    continue
-                speeds = [number(value, timing, "tflops")] + [
-                    number(records.baseline(value, rival), timing, "tflops")
-                    for rival in ("cublas", "cublaslt-best")]
-                if min(speeds) <= 0:
-                    book.complain(page, 0, f"{name}.jsonl: a row has no {timing} of 10, cublas or "
-                                  "cublaslt-best")
-                    continue
-                self.dtype = text(value, "dtype")
-                self.rows.append((records.shape_text(records.size(value)),
-                                  text(value, "selected") or "-", *speeds))
-        self.usual = [row for row in self.rows if row[2] < SLOW * row[3]]
+    def __init__(self, value, tuned):
+        self.shape = records.shape_text(records.size(value))
+        self.selected = text(value, "selected") or "-"
+        self.own, self.cublas, self.best = (
+            number(of, "burst", "tflops") for of in
+            (value, records.baseline(value, "cublas"), records.baseline(value, "cublaslt-best")))
+        self.tuned = number(tuned, "burst", "tflops")
+        self.is_complete = min(self.own, self.cublas, self.best) > 0
 
 
-def make_suite(book, page, line):
+def read(run):
+    tuned = {records.size(value): value for value in run.results
+             if text(value, "variant") == "tuned"}
+    return [Row(value, tuned.get(records.size(value))) for value in run.results
+            if not text(value, "variant")]
+
+
+def mean_line(name, rows):
+    tuned = [row.tuned / row.best for row in rows if row.tuned > 0]
+    return (f"| *geometric mean, {name} {len(rows)}* | | | | |"
+            f" {geometric_mean([row.own / row.cublas for row in rows]):.3f} |"
+            f" {geometric_mean([row.own / row.best for row in rows]):.3f} |"
+            f" {f'{geometric_mean(tuned):.3f}' if len(tuned) == len(rows) else '–'} |")
+
+
+def make(book, page, line):
     name = pages.marker_value(page.lines[line], "results")
-    timing = pages.marker_value(page.lines[line], "timing")
-    if not name or not timing:
-        book.complain(page, line, "a suite needs results= and timing=")
+    if not name:
+        book.complain(page, line, "a suite needs results=")
         return None
-    suite = Suite(book, page, name, timing)
-    if not suite.runs:
+    runs = records.load(book, page, name)
+    if not runs:
         return ["", f"*Not yet recorded: there is no `docs/results/{name}.jsonl`.*", ""]
-    out = ["", f"| m×n×k | configuration | 10, TFLOPS ({timing}) | cuBLAS | cuBLASLt's best | of "
-           "cuBLAS | of cuBLASLt's best |", "|---|---|---:|---:|---:|---:|---:|"]
-    for shape, selected, own, cublas, best in suite.rows:
-        out.append(f"| {shape} | `{selected}` | {own:.0f} | {cublas:.0f} | {best:.0f} |"
-                   f" {own / cublas:.2f} | {own / best:.2f} |")
-    means = [("all", suite.rows)] if suite.rows else []
-    if 0 < len(suite.usual) < len(suite.rows):
-        means.append(("without those where cuBLAS takes three times as long as 10,", suite.usual))
-    for which, rows in means:
-        out.append(f"| *geometric mean, {which} {len(rows)}* | | | | |"
-                   f" {geometric_mean([r[2] / r[3] for r in rows]):.3f} |"
-                   f" {geometric_mean([r[2] / r[4] for r in rows]):.3f} |")
-    return out + ["", records.source(page, suite.runs[-1], suite.dtype), ""]
-
-
-def mean_cells(rows):
-    if not rows:
-        return " 0 | – | – |"
-    return (f" {len(rows)} | {geometric_mean([row[2] / row[3] for row in rows]):.3f} |"
-            f" {geometric_mean([row[2] / row[4] for row in rows]):.3f} |")
-
-
-def make_means(book, page, line):
-    words = pages.marker_words(page.lines[line], "results")
-    if not words:
-        book.complain(page, line, "means of suites need results=NAME:TIMING,...")
-        return None
-    out = ["", "| suite | shapes | of cuBLAS | of cuBLASLt's best | shapes¹ | of cuBLAS¹ | of "
-           "cuBLASLt's best¹ | lowest of cuBLAS |", "|---|---:|---:|---:|---:|---:|---:|---|"]
-    for word in words:
-        parts = word.split(":")
-        if len(parts) not in (2, 3):
-            book.complain(page, line, f"'{word}' is not NAME:TIMING or NAME:TIMING:VARIANT")
-            return None
-        suite = Suite(book, page, *parts)
-        if not suite.rows:
-            out.append(f"| *not yet recorded: `{parts[0]}.jsonl`* | | | | | | | |")
-            continue
-        lowest = min(suite.rows, key=lambda row: row[2] / row[3])
-        out.append(f"| {', '.join([suite.dtype] + parts[1:])} |{mean_cells(suite.rows)}"
-                   f"{mean_cells(suite.usual)} {lowest[2] / lowest[3]:.2f}, {lowest[0]} |")
-    return out + ["", "¹ without those where cuBLAS takes three times as long as 10", ""]
+    rows = read(runs[-1])
+    if not all(row.is_complete for row in rows):
+        book.complain(page, line, f"{name}.jsonl: a row has no burst of the library, cublas or "
+                      "cublaslt-best")
+        rows = [row for row in rows if row.is_complete]
+    out = ["", "| m×n×k | configuration | TFLOPS | cuBLAS | cuBLASLt's best | of cuBLAS | of "
+           "cuBLASLt's best | tuned, of cuBLASLt's best |", "|---|---|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        out.append(f"| {row.shape} | `{row.selected}` | {row.own:.0f} | {row.cublas:.0f} |"
+                   f" {row.best:.0f} | {row.own / row.cublas:.2f} | {row.own / row.best:.2f} |"
+                   f" {f'{row.tuned / row.best:.2f}' if row.tuned > 0 else '–'} |")
+    if rows:
+        out.append(mean_line("all", rows))
+    usual = [row for row in rows if row.own < SLOW * row.cublas]
+    if 0 < len(usual) < len(rows):
+        out.append(mean_line("without those where cuBLAS takes three times as long,", usual))
+    dtype = text(runs[-1].results[-1], "dtype")
+    return out + ["", records.source(page, runs[-1], dtype), ""]
 
 
 def check(book, page):
-    book.remake(page, "<!-- suite:", "table", make_suite)
-    book.remake(page, "<!-- suite-means:", "table", make_means)
+    book.remake(page, "<!-- suite:", "table", make)

@@ -1,5 +1,5 @@
 /*
- * host_cost.c: what a call costs the host: chapter 10's library, cuBLAS, cuBLASLt, and a launch
+ * host_cost.c: what a call costs the host: hopper_gemm, cuBLAS, cuBLASLt, and a launch
  * alone.
  *
  *     build/gpu/host_cost

@@ -25,9 +25,21 @@ def number(value, *keys):
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
 
 
+# The libraries' configurations, by the chapters under whose names older records have them.
+MOVED = {"10_stream_k": ("hopper_gemm", r"(coop|pp|direct_|fitted|tuned).*"),
+         "12_w4a8": ("w4a8_gemm", r"(teams|quads|pairs|halves|slabs)\d+|wide|three")}
+
+
 def chapter(value):
-    """A result's chapter: "06_wgmma"; "" if the line is no result. The key was once "stage"."""
-    return text(value, "chapter") or text(value, "stage")
+    """A result's chapter, "06_wgmma", or library; "" if the line is no result. The key was once
+    "stage". The libraries of beyond/library were once part of chapters 10 and 12: what was selected
+    there, or is one of their configurations, is the library's."""
+    name = text(value, "chapter") or text(value, "stage")
+    library, configuration = MOVED.get(name, ("", ""))
+    variant = text(value, "variant").partition("+")[0]
+    if library and (text(value, "selected") or re.fullmatch(configuration, variant)):
+        return library
+    return name
 
 
 def is_named(value, word):

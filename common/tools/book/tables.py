@@ -93,7 +93,10 @@ class Row:
         self.before = (before or above) if self.is_kernel else ""
 
     def folder(self, book, runs):
-        """The chapter's. The records of part two's chapters name them where beyond/ is not."""
+        """The chapter's, or that of the libraries. The records of part two's chapters name them
+        where beyond/ is not."""
+        if not self.word[:2].isdigit():
+            return pages.BEYOND + "library"
         for house in ("", pages.BEYOND):
             for name in book.list(house):
                 if name.startswith(self.word[:2] + "_"):
@@ -103,8 +106,9 @@ class Row:
 
     def heading(self, book, page, runs, link):
         folder = self.folder(book, runs) if self.is_kernel else self.word
-        variant = self.word.partition(":")[2] if self.is_kernel else ""
-        name = folder + (f", {variant}" if variant else "")
+        kernel, _, variant = self.word.partition(":") if self.is_kernel else ("", "", "")
+        name = folder if kernel[:2].isdigit() or not kernel else kernel
+        name += f", {variant}" if variant else ""
         if not link or not self.is_kernel:
             return f"| {name} |" + (" |" if link else "")
         source = book.text(f"{folder}/{variant or 'kernel'}.cu") or ""

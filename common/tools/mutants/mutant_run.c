@@ -106,6 +106,8 @@ int main(int argc, char **argv) {
     *(void **)&grid_loaded_bounds = dlsym(object, "mutant_launch_bounds");
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs), number = argc > 3 ? atoi(argv[3]) : 0;
+    for (int i = 0; i < count; ++i) /* as in --check: every way to launch takes its turn */
+        runs[i].early = (enum gemm_early)(i % (1 + kernel->earliest));
     if (number < 0 || number > count) {
         complain("run %d: the list has runs 1 to %d", number, count);
         return EXIT_USAGE;

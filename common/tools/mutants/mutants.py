@@ -52,8 +52,7 @@ BLOCKS = house.BLOCKS
 # Compiled with every kernel.
 LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|DEEP|BALANCED|MULTICAST|ORDERED|LOADERS|AHEAD|"
-            r"TABLE|TEAMS|EARLY|TURNS|PAIRS)=|"
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
@@ -229,7 +228,8 @@ class Gallery:
     def line_text(self, file, line):
         """Of the first line of the innermost statement: compilers number a call of several lines
         differently."""
-        source = self.sources.get(file) or self.sources.get("beyond/" + file)
+        source = next((source for name, source in self.sources.items()
+                       if ("/" + name).endswith("/" + file)), None)
         if not source:
             return f"{file}:{line}"
         at = source.skip_space(source.line_starts[int(line) - 1])

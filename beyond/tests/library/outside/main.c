@@ -1,5 +1,5 @@
 /*
- * main.c: chapter 10's library in a program of one's own, in the simulator.
+ * main.c: the library hopper_gemm in a program of one's own, in the simulator.
  *
  * There a launch is part of a run: memory comes from backend_alloc(), and backend_run() calls back
  * for what is to be enqueued. On a GPU none of this is needed: hopper_gemm(), on a stream.
