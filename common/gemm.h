@@ -64,7 +64,7 @@ struct gemm_problem {
                              * them so */
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
     /* Part two: */
-    enum gemm_early early;                    /* gemm_early.h; no earlier than the kernel's `earliest` */
+    enum gemm_early early;                    /* gemm_early.h */
     struct gemm_scales scales;                /* gemm_scales.h; all zero: there are none */
     int devices;                              /* 0 or 1: a single one */
     struct gemm_share share[GEMM_DEVICES];    /* gemm_shares.h; of several, what each has */

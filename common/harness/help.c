@@ -77,7 +77,7 @@ static void print_settings(const struct backend_setting *settings, int count) {
 static void print_launch(void) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         if (kernel_of_any_type(&kernel_registry[i])->earliest == GEMM_IN_ORDER) continue;
-        printf("  --launch WHEN         order (default), early: while the kernel ahead still runs;\n"
+        printf("  --launch WHEN         order (default); early: while the kernel ahead still runs\n"
                "                        early-b: the same, and B is complete\n");
         return;
     }

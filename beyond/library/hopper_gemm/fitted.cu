@@ -11,9 +11,9 @@
  * The sums of a tile's parts are added up by the CTA that comes last or, if they are many bytes, by
  * a second kernel on all SMs.
  *
- * With EARLY a launch may begin while the kernel ahead of it on the stream still runs: barriers, and
- * if B is complete the loads of B into the ring, come before the wait for that kernel. (One form for
- * both would take 2 % longer in order.)
+ * With EARLY a launch may begin while the kernel ahead of it on the stream still runs: barriers,
+ * and if B is complete the loads of B into the ring, come before the wait for that kernel. (One
+ * form for both takes 2 % longer in order.)
  *
  * The *side* operand gives the rows of a tile, up to 64 for each consumer; the *fitted* operand
  * gives the columns. If the side operand is A, the product is D. If it is B, the product is D

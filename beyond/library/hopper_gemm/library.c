@@ -108,8 +108,8 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
 /* ---- plans ---- */
 
 /* Stores the launches of the selected kernel, or of its form for early launches, in the plan. They
- * begin as early as the kernel allows, but not before `early`. False after a message: the plan is as
- * before. */
+ * begin as early as the kernel allows, but not before `early`. False after a message: the plan is
+ * as before. */
 static bool store_launches(struct hopper_gemm_plan *plan, enum gemm_early early) {
     struct gemm_plan stored;
     struct gemm_problem problem = plan->problem;

@@ -7,7 +7,7 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
                                     the same record and shape are answered from one run: the last
                                     that has all of them. (So 0 * ms(05, 8192) selects a run with
                                     05.) A record may name its type, h200-fp8-rows:e4m3, or a text
-                                    that its run's command has, h200-two-gpus-curve@DEVICES=0
+                                    that its run's command has, h200-two-gpus@DEVICES=0
     gain(kernel, other, shape)      by how many percent more TFLOPS the kernel has than the other;
     loss(kernel, other, shape)      by how many percent fewer; a record may follow, too
     cell(file, text, n)             the n-th number after `text`, in the last line of the record
