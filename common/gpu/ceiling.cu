@@ -1,9 +1,10 @@
 /*
  * ceiling.cu: the Tensor Core alone, through wgmma: the ceiling of every chapter.
  *
- * Operands are random numbers that stay where they are: power, and with it the clock, depends on the bits
- * that toggle, so zeros would flatter. Compiled once for each element type. Every thread stores the
- * sum of its accumulators at the end, without which ptxas would remove the multiplications.
+ * Operands are random numbers that stay where they are: power, and with it the clock, depends on
+ * the bits that toggle, so zeros would flatter. Compiled once for each element type. Every thread
+ * stores the sum of its accumulators at the end, without which ptxas would remove the
+ * multiplications.
  */
 #include "gpu/ceiling.h"
 #include "hopper/tma.h"

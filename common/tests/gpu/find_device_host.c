@@ -1,6 +1,6 @@
 /*
- * find_device_host.c: which GPU of a machine a program gets, and what it says where none will do. The
- * runtime is faked.
+ * find_device_host.c: which GPU of a machine a program gets, and what it says where none will do.
+ * The runtime is faked.
  */
 #include <string.h>
 
