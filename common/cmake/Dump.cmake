@@ -2,8 +2,8 @@
 # for reading.
 
 # `objects`: the object libraries of the kernels. SASS is read out of the object files that the
-# programs are linked of; PTX is not in them (they hold code for sm_90a alone), so it is compiled
-# again, with the same options.
+# programs are linked of; PTX for sm_90a is not in them, so it is compiled again, with the same
+# options.
 function(add_dump_targets house objects)
   get_filename_component(bin ${CMAKE_CUDA_COMPILER} DIRECTORY)
   find_program(HOPPER_CUOBJDUMP cuobjdump HINTS ${bin})

@@ -1,8 +1,6 @@
 /*
  * ceiling_mma.cu: the Tensor Core alone, through mma.sync: the ceiling of the chapters before
- * wgmma.
- *
- * As ceiling.cu, with operands in registers; for every GPU from compute capability 8.0 on.
+ * wgmma. As ceiling.cu, with operands in registers; for every GPU from compute capability 8.0 on.
  */
 #include "gpu/ceiling.h"
 #include "hopper/mma.h"

@@ -27,7 +27,7 @@ for name in 14_one 15_pair; do
     sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
 done
 declare_pair() {
-    one='TYPES fp16 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
+    one='TYPES fp16 PTX 80 between:90 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
     awk -v one="$one" -v pair="$1" '
         /^chapter\(/ && !done++ {
             print "chapter(beyond/14_one " one ")\nchapter(beyond/15_pair " pair ")"
@@ -35,6 +35,7 @@ declare_pair() {
         { print }' "$work/lists" >"$work/$lists"
 }
 for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'LIBRARY library.c' 'STEPS kernel absent' \
+    'PTX 8.0' 'PTX 80 absent:90' \
     'STEPS between VARIANTS aside:kernel.cu'; do
     declare_pair "$bad"
     cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"
@@ -64,4 +65,5 @@ expect 0 'bf16 only; needs 9 GPUs' 15_pair --help
 # The registry has the steps first, in their order.
 order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\), \(.*\)},$/\1 \2 \3/p' \
     "$(find "$work/build" -name registry_14_one.c)" | head -n 3 | tr '\n' ,)
-[ "$order" = '14_one_between true "01_naive",14_one true NULL,14_one_aside false NULL,' ] || fail "the registry: $order"
+[ "$order" = '14_one_between true "01_naive", 90,14_one true NULL, 80,14_one_aside false NULL, 80,' ] ||
+    fail "the registry: $order"

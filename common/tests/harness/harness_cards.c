@@ -1,10 +1,12 @@
 /*
  * harness_cards.c: on a GPU other than Hopper a program runs the kernels that have code for it,
  * names the others in one line, and refuses what does not fit into its shared memory before it
- * writes anything. Utilization is told of Hopper and of 8.0 alone.
+ * writes anything. Utilization is told of 9.0 and 8.0 alone.
  *
- *     harness_cards GPU TOUR DIRECTORY       made of the fake kernels, whose first two chapters are
- *                                            for 8.0 and later, the third for 9.0 and later
+ *     harness_cards GPU TOUR DIRECTORY
+ *
+ * GPU and TOUR are made of the fake kernels, whose first two chapters are for 8.0 and later, the
+ * third for 9.0 and later; nothing may appear as DIRECTORY.
  */
 #include <stdio.h>
 #include <string.h>

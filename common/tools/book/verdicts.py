@@ -40,9 +40,9 @@ SECONDS = 120
 REGISTRY = """#include "harness/registry.h"
 extern const struct gemm_kernel docs_kernel;
 const struct kernel_entry kernel_registry[] = {
-    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL}};
+    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL, 0}};
 const struct kernel_entry kernel_trace_registry[] = {
-    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL}};
+    {{&docs_kernel, &docs_kernel, &docs_kernel, &docs_kernel}, 1, true, NULL, 0}};
 const int kernel_registry_count = 1;
 const char *const kernel_sources[1];
 const char *const program_target = NULL;
