@@ -52,8 +52,8 @@ DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
 
 /* The same with cluster scope: it also releases this thread's ordinary accesses (ld, st, ldmatrix)
  * to the owner. Needed where the owner overwrites data that this thread has read with ordinary
- * loads; expensive in a main loop. By the ISA the owner's wait must have cluster scope, too
- * (docs/memory-order.md). Any thread. PTX ISA: mapa, mbarrier.arrive. */
+ * loads; expensive in a main loop. The owner has to wait by mbarrier_wait_cluster(): the order
+ * exists only if both sides have the scope. Any thread. PTX ISA: mapa, mbarrier.arrive. */
 DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }"

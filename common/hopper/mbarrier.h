@@ -82,11 +82,26 @@ DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
     return done != 0;
 }
 
-/* Waits until the phase of this parity has completed, and acquires what was released to it. Any
- * thread. */
+/* Waits until the phase of this parity has completed, and acquires what threads of this CTA, and
+ * copies, have released to it. Any thread. */
 DEVICE void mbarrier_wait(const mbarrier_t *barrier, uint32_t parity) {
     while (!mbarrier_try_wait(barrier, parity)) {
     }
+}
+
+/* The same wait with the scope of the cluster: it also acquires what a thread of another CTA has
+ * released by mbarrier_arrive_remote_release(). Costs an invalidation of the L1. Any thread. PTX
+ * ISA: mbarrier.try_wait, "Memory Consistency Model" (morally strong operations). */
+DEVICE void mbarrier_wait_cluster(const mbarrier_t *barrier, uint32_t parity) {
+    uint32_t done;
+    do {
+        asm volatile("{ .reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+    } while (!done);
 }
 
 #else

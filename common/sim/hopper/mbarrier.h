@@ -15,6 +15,7 @@ void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes);
 bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity);
 bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity);
 void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity);
+void sim_mbarrier_wait_cluster(const uint64_t *barrier, uint32_t parity);
 
 /* ---- the wrappers ---- */
 
@@ -26,5 +27,6 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity);
 #define mbarrier_test_wait(barrier, parity) SIM(sim_mbarrier_test_wait(barrier, parity))
 #define mbarrier_try_wait(barrier, parity) SIM(sim_mbarrier_try_wait(barrier, parity))
 #define mbarrier_wait(barrier, parity) SIM(sim_mbarrier_wait(barrier, parity))
+#define mbarrier_wait_cluster(barrier, parity) SIM(sim_mbarrier_wait_cluster(barrier, parity))
 
 #endif

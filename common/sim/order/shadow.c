@@ -194,7 +194,10 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     const char *file;
     int line;
     source_site_of(then->site, &file, &line);
-    char who[96], where[96];
+    char who[96], where[96], scope[320];
+    if (!generic_order && !then_in_flight &&
+        shadow_scope_too_narrow(now->thread, then->slot, then->epoch, scope, sizeof scope))
+        advice = scope;
     say_sides(now, then, cluster);
     sim_hazard(
         kind, now->thread,

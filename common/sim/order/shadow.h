@@ -32,4 +32,10 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
  * between, every access to them is a hazard, "mbarrier-not-invalidated". */
 void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset, bool valid);
 
+/* For the report that nothing orders (slot, epoch) before T: has T waited for an arrival from
+ * another CTA that would, if its scope, or the wait's, were the cluster? Then `text` says so.
+ * units/mbarrier_table.c. */
+bool shadow_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
+                             size_t size);
+
 #endif

@@ -2,10 +2,10 @@
  * loads.
  *
  * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
- * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally the first
- * orders nothing across CTAs. The simulator lets the default carry what it does carry on the GPU,
- * the end of asynchronous reads and copies that the arriving thread has waited for, and nothing
- * that went through ld or st; it lets every wait acquire what was released.
+ * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally there is no
+ * order across CTAs unless both say so. The simulator lets the default carry what it does carry on
+ * the GPU, the end of asynchronous reads and copies that the arriving thread has waited for, and
+ * nothing that went through ld or st. That takes the scope of the cluster on both sides.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,8 +184,8 @@ static void cancel(struct sim_job *job) { free(job); }
 
 /* Notes it for the check at the end of the target CTA: the newest of each thread stands for those
  * before. */
-static struct remote_arrival *note(struct mbarrier_record *record,
-                                   const struct sim_thread *thread) {
+static struct remote_arrival *note(struct mbarrier_record *record, const struct sim_thread *thread,
+                                   bool cluster_scope) {
     struct remote_arrival *noted = record->remote;
     while (noted && noted->issuer != thread)
         noted = noted->next;
@@ -196,6 +196,7 @@ static struct remote_arrival *note(struct mbarrier_record *record,
         record->remote = noted;
     }
     noted->epoch = thread->epoch;
+    noted->cluster_scope = cluster_scope;
     noted->landed = false;
     noted->file = thread->self.file;
     noted->line = thread->self.line;
@@ -215,18 +216,16 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
     struct mbarrier_record *const record = mbarrier_find(target, operation);
     struct arrival *const arrival = host_zeroed(1, sizeof *arrival, "a remote arrival");
     arrival->record = record;
-    arrival->noted = note(record, thread);
+    arrival->noted = note(record, thread, cluster_scope);
     arrival->issuer = thread;
     arrival->job.complete = arrival_lands;
     arrival->job.cancel = cancel;
     arrival->job.cluster = thread->cta->cluster;
-    /* With the scope of the CTA, only the end of asynchronous reads and copies that this thread
-     * knows of travels along. It is joined now, not when the arrival lands; no phase can complete
-     * in between unless the counts are wrong, too. */
-    if (cluster_scope)
-        sim_release(thread, &record->current);
-    else
-        sim_release_async_only(thread, &record->current);
+    /* With the scope of the CTA on either side, only the end of asynchronous reads and copies that
+     * this thread knows of travels along. It is joined now, not when the arrival lands; no phase
+     * can complete in between unless the counts are wrong, too. */
+    sim_release_async_only(thread, &record->current);
+    if (cluster_scope) sim_release(thread, &record->current_cluster);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);
     sim_maybe_yield();

@@ -160,6 +160,8 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
     struct sim_cluster *const cluster = record->cta->cluster;
     sim_sync_clear(&record->completed);
     sim_sync_join(cluster, &record->completed, &record->current);
+    sim_sync_clear(&record->completed_cluster);
+    sim_sync_join(cluster, &record->completed_cluster, &record->current_cluster);
     uint64_t *const last = record->last_arrivers;
     record->last_arrivers = record->arrivers;
     record->arrivers = last;
@@ -295,8 +297,9 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 
 /* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered
  * before the thread. */
-static void pass(struct mbarrier_record *record, struct sim_thread *thread) {
+static void pass(struct mbarrier_record *record, struct sim_thread *thread, bool cluster_scope) {
     sim_acquire(thread, &record->completed);
+    if (cluster_scope) sim_acquire(thread, &record->completed_cluster);
     sim_acquire_slot(thread, record->slot, record->state.phase);
     event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
@@ -339,7 +342,7 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
         check_lapped(record, thread, phase);
     }
     if (!mbarrier_state_passed(&record->state, parity)) return false;
-    pass(record, thread);
+    pass(record, thread, false);
     return true;
 }
 
@@ -355,7 +358,7 @@ bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
     return poll_barrier(barrier, parity, "mbarrier.try_wait");
 }
 
-void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
+static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_find(
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
@@ -370,6 +373,12 @@ void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
         sim_block(&record->waiters, &wait_for_phase, record);
         check_lapped(record, thread, phase);
     }
-    pass(record, thread);
+    pass(record, thread, cluster_scope);
     sim_cue(SIM_EVENT_CUE_PASS, 0);
+}
+
+void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) { await(barrier, parity, false); }
+
+void sim_mbarrier_wait_cluster(const uint64_t *barrier, uint32_t parity) {
+    await(barrier, parity, true);
 }

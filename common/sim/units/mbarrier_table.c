@@ -162,6 +162,41 @@ void check_target_alive(const struct sim_cta *target, const char *operation) {
             operation, target->rank);
 }
 
+/* ---- for reports ---- */
+
+bool shadow_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
+                             size_t size) {
+    const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
+    const struct remote_arrival *found = NULL;
+    for (uint32_t i = 0; table && i < table->count; ++i) {
+        const struct mbarrier_record *const record = table->record[i];
+        if (record->cta != thread->cta) continue;
+        for (const struct remote_arrival *a = record->remote; a; a = a->next) {
+            const bool covers = a->issuer->slot == slot
+                                    ? a->epoch >= epoch
+                                    : sim_happens_before(a->issuer, slot, epoch);
+            if (covers && a->landed && sim_happens_before(thread, record->slot, a->landed_phase) &&
+                (!found || a->cluster_scope))
+                found = a;
+        }
+    }
+    if (!found) return false;
+    if (found->cluster_scope)
+        snprintf(text, size,
+                 "The arrival at %s:%d has the scope of the cluster, but the wait for it has that "
+                 "of the CTA:\n    wait by mbarrier_wait_cluster().",
+                 source_name(found->file), found->line);
+    else
+        snprintf(text, size,
+                 "The arrival at %s:%d has the scope of the CTA, which orders no ld or st for "
+                 "another CTA:\n    arrive by mbarrier_arrive_remote_release() and wait by "
+                 "mbarrier_wait_cluster().",
+                 source_name(found->file), found->line);
+    return true;
+}
+
+/* ---- at the end of a CTA ---- */
+
 static void check_copies_at_exit(struct mbarrier_record *record) {
     if (record->copy_epoch &&
         !cta_is_ordered_after(record->cta, record->slot, record->copy_epoch)) {

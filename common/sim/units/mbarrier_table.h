@@ -16,6 +16,7 @@ struct async_copy;
 struct remote_arrival {
     const struct sim_thread *issuer;
     uint32_t epoch; /* of the issuer, when it issued */
+    bool cluster_scope;
     bool landed;
     uint32_t landed_phase; /* completed phases by which its phase is over */
     const char *file;
@@ -32,6 +33,8 @@ struct mbarrier_record {
                  covers them */
     struct sim_sync current;   /* released by all arrivals so far */
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
+    /* The same of remote arrivals that have the scope of the cluster: for waits that have it. */
+    struct sim_sync current_cluster, completed_cluster;
     struct sim_clock uses;     /* each thread's newest arrival, wait or copy */
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;

@@ -59,6 +59,8 @@ DEVICE void random_delay(void) {
 #define mbarrier_test_wait(barrier, parity) (random_delay(), mbarrier_test_wait(barrier, parity))
 #define mbarrier_try_wait(barrier, parity) (random_delay(), mbarrier_try_wait(barrier, parity))
 #define mbarrier_wait(barrier, parity) (random_delay(), mbarrier_wait(barrier, parity))
+#define mbarrier_wait_cluster(barrier, parity)                                                     \
+    (random_delay(), mbarrier_wait_cluster(barrier, parity))
 
 #include "hopper/cp_async.h"
 #define cp_async_commit_group() (random_delay(), cp_async_commit_group())

@@ -30,7 +30,11 @@ KERNEL(THREADS, 1) two_halves(KERNEL_ARGS args) {
         mbarrier_arrive_remote(&shared->full, 0);
 #endif
     } else {
+#if FIXED
+        mbarrier_wait_cluster(&shared->full, 0);
+#else
         mbarrier_wait(&shared->full, 0);
+#endif
         for (int i = threadIdx.x; i < BOX_CHUNKS; i += THREADS) {
             /* accused: data-race */
             const struct b128 chunk = ld_shared_cluster_b128(&shared->half[BOX_CHUNK(i)], 1);

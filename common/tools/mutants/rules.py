@@ -132,7 +132,7 @@ REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "pr
             "named_barrier_arrive", "cluster_arrive"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_barrier_arrive",
-          "cluster_sync", "cluster_sync_relaxed", "cluster_arrive", "cluster_wait", "mbarrier_wait", "consumer_wait",
+          "cluster_sync", "cluster_sync_relaxed", "cluster_arrive", "cluster_wait", "mbarrier_wait", "mbarrier_wait_cluster", "consumer_wait",
           "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
           "setmaxnreg_dec"}

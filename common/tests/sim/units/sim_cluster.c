@@ -26,7 +26,9 @@ enum mistake {
     NO_LAST_SYNC,
     NOT_RELEASED,
     GENERIC_RELEASE,
-    RELEASE_OF_CLUSTER, /* no mistake: the same with the scope that it needs */
+    RELEASE_OF_CLUSTER, /* that has one of the two scopes that it needs */
+    ACQUIRE_OF_CLUSTER, /* the other one */
+    SCOPE_OF_CLUSTER,   /* no mistake: both */
     WRONG_RANK,
     EMPTY_MASK,
     LAST_PHASE_AWAITED,
@@ -55,6 +57,11 @@ static void begin(struct smem *shared, enum mistake mistake, int full, int empty
         cluster_sync();
 }
 
+/* Is a box read by ld, and not by the TMA? */
+static bool is_generic(enum mistake mistake) {
+    return mistake >= GENERIC_RELEASE && mistake <= SCOPE_OF_CLUSTER;
+}
+
 /* CTA 0 loads boxes into both CTAs; warp 1 of each stores them to D with the TMA and, having waited
  * for the reads, arrives on CTA 0's empty barrier. */
 KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
@@ -64,7 +71,10 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
     for (int i = 0; i < ROUNDS; ++i) {
         if (threadIdx.x == 0) {
             if (cluster_rank() == 0) {
-                if (mistake != NOT_RELEASED) mbarrier_wait(&shared->empty, i % 2 ^ 1);
+                if (mistake == SCOPE_OF_CLUSTER || mistake == ACQUIRE_OF_CLUSTER)
+                    mbarrier_wait_cluster(&shared->empty, i % 2 ^ 1);
+                else if (mistake != NOT_RELEASED)
+                    mbarrier_wait(&shared->empty, i % 2 ^ 1);
                 mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
                 const unsigned mask = mistake == WRONG_RANK ? 6 : mistake == EMPTY_MASK ? 0 : 3;
                 tma_load_multicast(shared->box, &args.map_a, i % 4 * CASE_BOX, 0, &shared->full,
@@ -76,7 +86,7 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
         }
         if (threadIdx.x == 32) {
             mbarrier_wait(&shared->full, i % 2);
-            if (mistake == GENERIC_RELEASE || mistake == RELEASE_OF_CLUSTER) {
+            if (is_generic(mistake)) {
                 ld_shared_b32((uint32_t *)(void *)shared->box);
                 fence_proxy_async();
             } else {
@@ -85,7 +95,7 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
                 bulk_commit_group();
                 bulk_wait_group_read(0);
             }
-            if (mistake == RELEASE_OF_CLUSTER)
+            if (mistake == RELEASE_OF_CLUSTER || mistake == SCOPE_OF_CLUSTER)
                 mbarrier_arrive_remote_release(&shared->empty, 0);
             else
                 mbarrier_arrive_remote(&shared->empty, 0);
@@ -223,7 +233,7 @@ KERNEL(128, 1) one_warp_missing(KERNEL_ARGS args) {
 /* ---- */
 
 static void check(const struct sim_case *c) {
-    if (c->kernel == multicast && c->argument != RELEASE_OF_CLUSTER)
+    if (c->kernel == multicast && !is_generic((enum mistake)c->argument))
         for (int i = 0; i < 4 * BOX_ELEMENTS; ++i)
             for (int rank = 0; rank < CLUSTER; ++rank) {
                 const int row = i / 64, column = i % 64;
@@ -259,10 +269,15 @@ int main(int argc, char **argv) {
         CASE(multicast, .argument = LAST_PHASE_AWAITED),
         CASE(multicast, .argument = NOT_RELEASED,
              .hazard = "overwritten-while-read|overwritten-in-flight"),
-        CASE(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read"),
+        CASE(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read",
+             .text = "arrive by mbarrier_arrive_remote_release() and wait by"),
+        CASE(multicast, .argument = ACQUIRE_OF_CLUSTER, .hazard = "overwritten-while-read",
+             .text = "has the scope of the CTA"),
+        CASE(multicast, .argument = RELEASE_OF_CLUSTER, .hazard = "overwritten-while-read",
+             .text = "wait by mbarrier_wait_cluster()"),
+        CASE(multicast, .argument = SCOPE_OF_CLUSTER),
         CASE(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
         CASE(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
-        CASE(multicast, .argument = RELEASE_OF_CLUSTER),
         CASE(multicast, .argument = RELAXED_FIRST),
         CASE(multicast, .argument = RELAXED_FIRST_NO_FENCE,
              .hazard = "missing-fence-mbarrier-init|mbarrier-init-order"),
