@@ -14,7 +14,9 @@ void message_open(const char *argv0) {
         const char *slash = strrchr(argv0, '/');
         program = slash ? slash + 1 : argv0;
     }
+#ifndef __EMSCRIPTEN__ /* its stderr claims to be one */
     terminal = isatty(STDERR_FILENO);
+#endif
 }
 
 const char *message_program(void) { return program; }

@@ -34,5 +34,6 @@ const struct sim_hooks sim_hooks = {
     .cluster_retires = earlier_retire,
     .launch_begins = launch_begins,
     .settle = timing_settle,
-    .drain = timing_drain,
 };
+
+void sim_drain(struct sim_warp *warp) { timing_drain(warp); }

@@ -112,7 +112,7 @@ void sim_warp_collective(const char *name, void *operand, sim_warp_execute *exec
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    sim_hooks.drain(warp);
+    sim_drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
     finish(warp, execute(warp, warp->operand));
@@ -197,7 +197,7 @@ void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_exe
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    sim_hooks.drain(warp);
+    sim_drain(warp);
     warp->arrived = 0;
     warp->collective = NULL;
     call = (struct warpgroup_call){name, execute};

@@ -108,20 +108,27 @@ static void tick(int signal) {
     _exit(EXIT_HAZARD);
 }
 
+#ifdef __wasm__ /* has no signals: the module's user ends it */
+static void set_timer(long seconds) { (void)seconds; }
+static bool handle_timer(void) { return (void)tick, false; }
+#else
 static void set_timer(long seconds) {
     const struct itimerval timer = {.it_interval.tv_sec = seconds, .it_value.tv_sec = seconds};
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-void endless_watch(void) {
+static bool handle_timer(void) {
     static char stack[1 << 16]; /* a fiber's may be full */
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    return sigaltstack(&other, NULL) == 0 && sigaction(SIGVTALRM, &action, NULL) == 0;
+}
+#endif
+
+void endless_watch(void) {
     static bool ready;
-    if (!ready) {
-        const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
-        struct sigaction action = {.sa_handler = tick, .sa_flags = SA_ONSTACK | SA_RESTART};
-        sigemptyset(&action.sa_mask);
-        ready = sigaltstack(&other, NULL) == 0 && sigaction(SIGVTALRM, &action, NULL) == 0;
-    }
+    if (!ready) ready = handle_timer();
     enum { TIMES_AS_MANY = 4 };
     first_step = sim.steps;
     endless_last_step = sim.steps + step_limit();

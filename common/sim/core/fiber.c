@@ -3,16 +3,18 @@
  *
  * The switch saves what the calling convention says a callee keeps (x86-64 System V: rbx, rbp,
  * r12-r15; AAPCS64: x19-x30, d8-d15) on the old stack, swaps stack pointers, and returns on the
- * other side. Everywhere else, or with -DSIM_UCONTEXT, POSIX ucontext does it, some twenty times
- * slower because it saves the signal mask with a system call.
+ * other side. WebAssembly has a way of its own, fiber_asyncify.h. Everywhere else, or with
+ * -DSIM_UCONTEXT, POSIX ucontext does it, some twenty times slower because it saves the signal mask
+ * with a system call.
  */
-#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(SIM_UCONTEXT)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(__wasm__) && !defined(SIM_UCONTEXT)
 #define SIM_UCONTEXT 1
 #endif
 
 #include "sim/core/fiber.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,6 +34,10 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 enum { STACK_BYTES = 512 << 10 };
+#elif defined(__wasm__)
+/* Most variables are WebAssembly's locals and lie on no stack; those of a suspended fiber are saved
+ * at the stack's low end. */
+enum { STACK_BYTES = 32 << 10, SAVED_BYTES = 2 << 10 };
 #else
 enum { STACK_BYTES = 128 << 10 };
 #endif
@@ -52,6 +58,12 @@ struct sim_fiber {
     ucontext_t context;
 #else
     void *stack_pointer; /* while it is suspended */
+#endif
+#if defined(__wasm__)
+    struct saved_frames {
+        void *top, *end;
+    } saved; /* as Asyncify wants it */
+    enum { FIBER_NEW, FIBER_RUNS, FIBER_SUSPENDED, FIBER_REWINDS } state;
 #endif
 };
 
@@ -91,6 +103,10 @@ static void switch_to_fiber(struct sim_fiber *fiber) {
 static void switch_to_scheduler(struct sim_fiber *fiber) {
     swapcontext(&fiber->context, &scheduler_context);
 }
+
+#elif defined(__wasm__)
+
+#include "sim/core/fiber_asyncify.h"
 
 #else
 
@@ -225,11 +241,13 @@ static void forget_stack(struct sim_fiber *fiber) { fiber->fake_stack = NULL; }
 
 #endif
 
+#if !defined(__wasm__)
 static void fiber_main(void) {
     arrived_in_fiber(running);
     running->entry(running->argument);
     abort(); /* entry must not return */
 }
+#endif
 
 void fiber_resume(struct sim_fiber *fiber) {
     running = fiber;
@@ -254,22 +272,37 @@ void fiber_exit(void) {
 
 /* ---- stacks ---- */
 
+#if defined(__wasm__)
+static size_t page_bytes(void) { return 0; }
+static void *map(size_t bytes) { return aligned_alloc(64, bytes); }
+static void unmap(void *memory, size_t bytes) { (void)bytes, free(memory); }
+static void protect(void *page, size_t bytes) { (void)page, (void)bytes; }
+#else
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+static void *map(size_t bytes) {
+    void *const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+static void unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+static void protect(void *page, size_t bytes) { mprotect(page, bytes, PROT_NONE); }
+#endif
+
 static int make_slab(void) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = page_bytes();
     size_t stride = STACK_BYTES + page; /* the page below each stack catches its overflow */
     struct slab *slab = calloc(1, sizeof *slab);
     if (!slab) return 0;
     slab->bytes = stride * SLAB_STACKS;
-    slab->memory = mmap(NULL, slab->bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slab->memory == MAP_FAILED) {
+    slab->memory = map(slab->bytes);
+    if (!slab->memory) {
         free(slab);
         return 0;
     }
     for (int i = SLAB_STACKS - 1; i >= 0; --i) {
         struct sim_fiber *fiber = &slab->fiber[i];
         unsigned char *base = (unsigned char *)slab->memory + i * stride;
-        if (stacks_made < GUARDED_STACKS) mprotect(base, page, PROT_NONE);
+        if (stacks_made < GUARDED_STACKS) protect(base, page);
         fiber->stack = base + page;
         fiber->number = stacks_made++;
         /* Stacks that all begin at the same offset in a page would fight for the same cache sets.
@@ -304,7 +337,7 @@ void fiber_pool_trim(int kept) {
     while (slabs) {
         struct slab *slab = slabs;
         slabs = slab->next;
-        munmap(slab->memory, slab->bytes);
+        unmap(slab->memory, slab->bytes);
         free(slab);
     }
     free_fibers = NULL;

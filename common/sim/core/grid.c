@@ -98,7 +98,8 @@ const struct gemm_args *sim_args_of(int grid) {
     return (const struct gemm_args *)(const void *)&parameters[grid];
 }
 
-static void call_kernel(int grid) {
+/* Part of thread_main(), which fiber_asyncify.h speaks of. */
+static inline __attribute__((always_inline)) void call_kernel(int grid) {
     const uintptr_t kernel = (uintptr_t)sim.launch->kernel;
     if (sim.args_bytes == sizeof(struct gemm_args))
         ((void (*)(const struct gemm_args))kernel)(*sim_args_of(grid));
@@ -114,8 +115,7 @@ static void thread_main(void *argument) {
     sim_cue(SIM_EVENT_CUE_EXIT, 0);
     sim_hooks.thread_ends(thread);
     collective_thread_exit(thread);
-    if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes)
-        sim_hooks.drain(thread->warp);
+    if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes) sim_drain(thread->warp);
     thread->state = THREAD_DONE;
     thread->warp->ready &= ~(1u << thread->lane);
     thread->warp->exited |= 1u << thread->lane;

@@ -24,10 +24,12 @@ struct sim_hooks {
     /* Charges the warp for what its lanes have logged, until its clock passes the horizon. True if
      * something is left. cost/ */
     bool (*settle)(struct sim_warp *warp, uint64_t horizon);
-    /* The running thread lets others go on until its warp's log is settled: before anything that
-     * all lanes do together. cost/ */
-    void (*drain)(struct sim_warp *warp);
 };
 extern const struct sim_hooks sim_hooks;
+
+/* The running thread lets others go on until its warp's log is settled: before anything that all
+ * lanes do together. cost/. A function, not a pointer as the others: it may suspend the thread, and
+ * fiber_asyncify.h follows direct calls alone. */
+void sim_drain(struct sim_warp *warp);
 
 #endif

@@ -2,7 +2,8 @@
  * launch_bounds.h: the launch bounds of the kernels in this program, or in this shared object.
  *
  * Kernels lie in one section for each number of CTAs that their launch bounds ask for
- * (sim/hopper/thread.h), and the linker tells where it begins and ends: each object its own.
+ * (sim/hopper/thread.h), and the linker tells where it begins and ends: each object its own. In
+ * WebAssembly it does so for a section of records.
  */
 #ifndef SIM_CORE_LAUNCH_BOUNDS_H
 #define SIM_CORE_LAUNCH_BOUNDS_H
@@ -23,11 +24,22 @@ FOR_EACH_CTA_COUNT(SECTION_BOUNDS)
 #define FOR_EACH_CTA_COUNT(f)
 #endif
 
+#ifdef __wasm__
+#include "sim/hopper/thread.h"
+extern const struct sim_launch_bounds __start_sim_launch_bounds[] __attribute__((weak));
+extern const struct sim_launch_bounds __stop_sim_launch_bounds[] __attribute__((weak));
+#endif
+
 /* The second number of KERNEL(threads, ctas); 0: the kernel is not one of this object's. */
 static inline int launch_bounds_here(const void *kernel) {
     const uintptr_t address = (uintptr_t)kernel;
     (void)address;
     FOR_EACH_CTA_COUNT(IN_SECTION)
+#ifdef __wasm__
+    for (const struct sim_launch_bounds *b = __start_sim_launch_bounds;
+         b < __stop_sim_launch_bounds; ++b)
+        if (b->kernel->function == kernel) return b->ctas;
+#endif
     return 0;
 }
 

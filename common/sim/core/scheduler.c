@@ -135,7 +135,12 @@ void sim_maybe_yield(void) {
 }
 
 void scheduler_abandon(void) {
-    if (in_fiber) {
+#ifdef __wasm__ /* a fiber's frames lie above the scheduler's, on the same stack */
+    enum { OWN_STACKS = 0 };
+#else
+    enum { OWN_STACKS = 1 };
+#endif
+    if (OWN_STACKS && in_fiber) {
         abandoned = true;
         fiber_suspend();
     }
@@ -281,19 +286,13 @@ void scheduler_begin(enum sim_schedule schedule, uint64_t seed) {
     random_job_share = shares[sim_random() % 4];
 }
 
-bool scheduler_run(void) {
+/* Apart from setjmp(): in WebAssembly each call beside that goes through JavaScript. */
+static __attribute__((noinline)) bool run_all(void) {
     /* Rounds in which every parked thread was let go and nothing changed, before it is called a
      * deadlock. */
     enum { FUTILE_ROUNDS = 64 };
-    volatile int futile = 0;
-    volatile uint64_t last_progress = 0;
-    abandoned = false;
-    in_fiber = false;
-    if (setjmp(abandon_point)) {
-        sim_self = NULL;
-        in_fiber = abandoned = false;
-        return false;
-    }
+    int futile = 0;
+    uint64_t last_progress = 0;
     while (grid_admit()) {
         if (sim.steps > endless_last_step || sim_statistics.products > endless_last_product) {
             report_endless();
@@ -309,4 +308,15 @@ bool scheduler_run(void) {
     while (jobs_complete_next()) {
     } /* stores without a wait */
     return true;
+}
+
+bool scheduler_run(void) {
+    abandoned = false;
+    in_fiber = false;
+    if (setjmp(abandon_point)) {
+        sim_self = NULL;
+        in_fiber = abandoned = false;
+        return false;
+    }
+    return run_all();
 }

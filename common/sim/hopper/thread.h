@@ -34,22 +34,45 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 
 #define DEVICE static inline __attribute__((always_inline, unused))
 #define DEVICE_ONCE static __attribute__((noinline, unused))
-/* The section tells the simulator the launch bounds: registers at entry are 65536 / (threads *
- * ctas). */
+/* The launch bounds are data for the simulator: registers at entry are 65536 / (threads * ctas). In
+ * ELF the kernel's section tells them. WebAssembly's functions have neither address nor section, so
+ * there a record names the file's kernel. */
+struct sim_launch_bounds {
+    const struct gemm_kernel *kernel;
+    int ctas;
+};
 #ifdef __ELF__
 #define KERNEL_IN_SECTION(ctas) __attribute__((section("sim_kernels_" #ctas))) static void
 #define KERNEL(threads, ctas) KERNEL_IN_SECTION(ctas)
+#elif defined(__wasm__) && defined(GEMM_KERNEL)
+#define BOUNDS_OF_(kernel) bounds_of_##kernel
+#define BOUNDS_OF(kernel) BOUNDS_OF_(kernel)
+#define KERNEL(threads, ctas)                                                                      \
+    /* not static: LLVM 14's linker drops what is only `used` */                                   \
+    const struct sim_launch_bounds BOUNDS_OF(GEMM_KERNEL)                                          \
+        __attribute__((section("sim_launch_bounds"), used)) = {&GEMM_KERNEL, ctas};                \
+    static void
 #else
 #define KERNEL(threads, ctas) static void
 #endif
+#ifdef __wasm__
+#define KERNEL_ASIDE(threads, ctas) static void
+#else
 #define KERNEL_ASIDE(threads, ctas) KERNEL(threads, ctas)
+#endif
 #define KERNEL_ARGS_OF(type) const type
 #define UNROLL
 #define NO_UNROLL
+/* WebAssembly's caller copies the parameter into its own frame, which lies above the kernel's. */
+#ifdef __wasm__
+#define KERNEL_FRAME_ENDS() ((const void *)&args)
+#else
+#define KERNEL_FRAME_ENDS() __builtin_dwarf_cfa()
+#endif
 #define SHARED_MEMORY(type)                                                                        \
     type *const shared = (type *)SIM(sim_shared_memory(sizeof(type)));                             \
     sim_self->arguments = &args;                                                                   \
-    sim_self->parameters = __builtin_dwarf_cfa()
+    sim_self->parameters = KERNEL_FRAME_ENDS()
 
 #define threadIdx (sim_self->thread_index)
 #define blockIdx (sim_self->block_index)

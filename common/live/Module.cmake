@@ -1,0 +1,68 @@
+# live_module: the program as WebAssembly. emcc compiles and links; then Asyncify makes the functions
+# that may suspend a simulated thread able to return in the middle (sim/core/fiber_asyncify.h).
+
+find_program(HOPPER_EMCC emcc)
+find_program(HOPPER_WASM_OPT wasm-opt)
+set(HOPPER_LIVE_MODULE OFF)
+if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT)
+  message(STATUS "No emscripten (emcc, wasm-opt): the live page is not built")
+  set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE OFF)
+  return()
+endif()
+set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE ON)
+
+# Debian's emcc needs Debian's modules also where node is another one.
+set(emcc ${CMAKE_COMMAND} -E env "NODE_PATH=$ENV{NODE_PATH}:/usr/share/nodejs" ${HOPPER_EMCC})
+set(emcc_options -std=gnu11 -msimd128 -I${kernels} -I${PROJECT_SOURCE_DIR}/common)
+set(module_objects "")
+
+# Compiles a C source with these options.
+function(add_module_object source name)
+  set(object ${live}/objects/${name}.o)
+  cmake_path(GET object PARENT_PATH directory)
+  file(MAKE_DIRECTORY ${directory})
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${emcc} ${emcc_options} ${ARGN} -MD -MF ${object}.d -c -x c ${source} -o ${object}
+    DEPENDS ${source} ${kernels}/live.json DEPFILE ${object}.d
+    COMMENT "emcc ${name}" VERBATIM)
+  set(module_objects ${module_objects} ${object} PARENT_SCOPE)
+endfunction()
+
+foreach(library IN ITEMS harness sim timeline)
+  get_target_property(sources hopper_${library} SOURCES)
+  get_target_property(directory hopper_${library} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory})
+    file(RELATIVE_PATH name ${directory} ${source})
+    if(name MATCHES "^\\.\\.")
+      cmake_path(GET source FILENAME name)
+    endif()
+    add_module_object(${source} ${library}/${name} -O3 ${HOPPER_C_WARNINGS})
+  endforeach()
+endforeach()
+add_module_object(${kernels}/switches.c switches -O3)
+add_module_object(${live}/registry.c registry -O3)
+# Unoptimized, a kernel's variables lie in memory, where sim/units/register_watch.c looks for them.
+foreach(chapter IN LISTS chapters)
+  add_module_object(${kernels}/${chapter}/kernel.cu ${chapter} -O0 -w
+    -ftrivial-auto-var-init=pattern -DGEMM_KERNEL=kernel_${chapter}_bf16 -DGEMM_BF16_ELEMENTS=1
+    -DTRACE=0)
+endforeach()
+
+# -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,
+# and thread_main(), by their names.
+set(raw ${live}/raw)
+add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
+  COMMAND ${emcc} ${module_objects} -O2 -Wl,--allow-undefined -sERROR_ON_UNDEFINED_SYMBOLS=0
+          -sWARN_ON_UNDEFINED_SYMBOLS=0
+          --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
+          -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
+          -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
+  COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O3
+          --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
+          --pass-arg=asyncify-addlist@thread_main
+  COMMAND ${HOPPER_WASM_OPT} ${raw}_named.wasm -o ${live}/module.wasm --all-features
+          --strip-debug --strip-producers -O1
+  COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/module.js
+  DEPENDS ${module_objects} COMMENT "The simulator as WebAssembly" VERBATIM)
+add_custom_target(live_module DEPENDS ${live}/module.js ${live}/module.wasm)

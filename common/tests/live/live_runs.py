@@ -1,0 +1,50 @@
+"""live_runs.py: runs of the live book's program, for its tests: on this machine and, under node, as
+WebAssembly. What a run says is the whole of its output, and its exit code."""
+
+import concurrent.futures
+import os
+import subprocess
+
+CHAPTERS = range(1, 10)
+SCHEDULES = ("early", "late", "random", "time")
+ENDED = 124  # of a run that did not
+
+
+def options_of(chapter, shape, schedule, *more):
+    m, n, k = shape
+    return ["--chapters", str(chapter), "--m", str(m), "--n", str(n), "--k", str(k), "--schedule",
+            schedule, *more]
+
+
+def said(command, off=()):
+    environment = dict(os.environ, LIVE_OFF=",".join(map(str, off)))
+    try:
+        run = subprocess.run(command, env=environment, capture_output=True, text=True,
+                             timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        return f"exit code {ENDED}"
+    return f"{run.stdout}{run.stderr}exit code {run.returncode}"
+
+
+class Programs:
+    """native: the program; node, script, module: node, run.js and the module."""
+
+    def __init__(self, native, node="", script="", module=""):
+        self.native, self.module = [native], [node, script, module]
+
+    def differing(self, options, off=()):
+        """None, or what differs between the two."""
+        here, there = said(self.native + options, off), said(self.module + options, off)
+        if here == there:
+            return None
+        return f"{' '.join(options)}, off {list(off)}:\n{here}\n---- as WebAssembly:\n{there}"
+
+
+def check_all(runs, check):
+    """Calls check(*run) for all, two at once; the number of those with which something is wrong."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        wrong = [text for text in pool.map(lambda run: check(*run), runs) if text]
+    for text in wrong[:5]:
+        print(text)
+    print(f"{len(runs)} runs, {len(wrong)} of them differ")
+    return len(wrong)
