@@ -78,11 +78,17 @@ struct w4a8_args {
 static_assert(offsetof(struct w4a8_args, scales) == offsetof(struct gemm_scaled_args, scales),
               "it begins as that one, so plans find the scales");
 
+/* When a launch of teams.cu or pairs.cu begins. It loads weights before it waits, so early only if
+ * they are complete. Host. */
+static inline enum gemm_early early_of(const struct gemm_problem *p) {
+    return p->early == GEMM_EARLY_B ? GEMM_EARLY_B : GEMM_IN_ORDER;
+}
+
 /* Stages in use. With more bytes on their way than keep memory busy, the SMs that it serves first
  * run ahead, and the kernel ends with the others (12_w4a8/README.md). Behind a kernel that still
  * runs, the deep ring loads more weights in advance. Host. */
 static inline int stages_of(const struct gemm_problem *p) {
-    return gemm_device_rates().memory < 1 && p->early == GEMM_IN_ORDER ? SHALLOW : STAGES;
+    return gemm_device_rates().memory < 1 && early_of(p) == GEMM_IN_ORDER ? SHALLOW : STAGES;
 }
 
 /* A tile of D: its number down and across. */

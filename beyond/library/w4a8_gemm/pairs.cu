@@ -261,7 +261,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const struct w4a8_args args = w4a8_args_of(p, &gemm, splits);
     launch.grid = tiles * splits;
     launch.cluster = splits;
-    launch.early = p->early;
+    launch.early = early_of(p);
     return gemm_launch_kernel(&launch, &args);
 }
 

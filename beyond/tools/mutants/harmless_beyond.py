@@ -30,7 +30,7 @@ RULES = (
 
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
-    ("12_", r"^wgmma_commit_group", "after the next",
+    ("12_|w4a8_gemm/", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
     ("12_.*/kernel", r"^fence_proxy_async", "after the next",
      "The fence comes after the wait for the multiplications, and still before the release."),
