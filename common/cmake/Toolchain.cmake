@@ -104,6 +104,7 @@ if(HOPPER_GPU)
     set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3")
     set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
     set(HOPPER_GPU_PROGRAMS ON)
+    set(missing "")
     execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch
       OUTPUT_VARIABLE targets RESULT_VARIABLE failed)
     foreach(capability IN LISTS HOPPER_PTX_CAPABILITIES)
