@@ -67,6 +67,8 @@ const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernels[0]}, 1, 
                                                {{[GEMM_BF16] = &kernels[2]}, 1, true, NULL, 0}};
 const struct kernel_entry kernel_trace_registry[] = {
     {{NULL}, 0, false, NULL, 0}, {{NULL}, 0, false, NULL, 0}, {{NULL}, 0, false, NULL, 0}};
+const char *const kernel_sources[sizeof kernel_registry / sizeof *kernel_registry];
+const char *const program_target = NULL;
 const int kernel_registry_count = 3;
 const bool program_is_tour = false;
 
