@@ -9,6 +9,7 @@
 #include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/units/thread_copies.h"
+#include "sim/units/mbarrier_table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
 
@@ -18,6 +19,7 @@ static void cta_begins(struct sim_cta *cta) {
 }
 
 static void launch_begins(void) {
+    shadow_scope_too_narrow = mbarrier_scope_too_narrow;
     release_launch_begins();
     earlier_launch_begins();
     global_shadow_launch_begins();

@@ -49,8 +49,7 @@ int main(int argc, char **argv) {
     static const struct gemm_kernel *const kernels[] = {&forced_fit_1, &forced_fit_2,
                                                         &forced_fit_3};
     static const int parts[] = {1, 2, 5};
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2},
-                                   {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
     uint64_t slabs = 0, random = 1;
     int runs = 0, failures = 0;
     message_open(argv[0]);
@@ -74,8 +73,8 @@ int main(int argc, char **argv) {
             ++failures;
             printf("%s%d rows, width %d, clusters of %d x %d, %d parts: %d x %d x %d, ",
                    forced.transposed ? "transposed, " : "", kernel->tile_m, width,
-                   forced.sharing_side, forced.sharing_fitted, forced.splits,
-                   size.m, size.n, size.k);
+                   forced.sharing_side, forced.sharing_fitted, forced.splits, size.m, size.n,
+                   size.k);
             printf("schedule %s\n",
                    find_setting("--schedule")->names[find_setting("--schedule")->value]);
         }

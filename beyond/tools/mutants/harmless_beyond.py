@@ -1,6 +1,6 @@
 """harmless_beyond.py: mutants of part two with which nothing is wrong, as in harmless.py."""
 
-from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
+from harmless import ANY_ORDER, BOTH_BEFORE, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel"

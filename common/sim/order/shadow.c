@@ -20,6 +20,9 @@
 #include "sim/order/clock.h"
 #include "sim/order/when.h"
 
+bool (*shadow_scope_too_narrow)(const struct sim_thread *thread, int slot, uint32_t epoch,
+                                char *text, size_t size);
+
 /* One access to (some words of) a cell. */
 struct record {
     uint32_t epoch;

@@ -34,8 +34,8 @@ void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t 
 
 /* For the report that nothing orders (slot, epoch) before T: has T waited for an arrival from
  * another CTA that would, if its scope, or the wait's, were the cluster? Then `text` says so.
- * units/mbarrier_table.c. */
-bool shadow_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
-                             size_t size);
+ * hooks.c sets it to units/mbarrier_table.h's mbarrier_scope_too_narrow(). */
+extern bool (*shadow_scope_too_narrow)(const struct sim_thread *thread, int slot, uint32_t epoch,
+                                       char *text, size_t size);
 
 #endif

@@ -164,8 +164,8 @@ void check_target_alive(const struct sim_cta *target, const char *operation) {
 
 /* ---- for reports ---- */
 
-bool shadow_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
-                             size_t size) {
+bool mbarrier_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch,
+                               char *text, size_t size) {
     const struct mbarrier_table *const table = thread->cta->cluster->mbarriers;
     const struct remote_arrival *found = NULL;
     for (uint32_t i = 0; table && i < table->count; ++i) {

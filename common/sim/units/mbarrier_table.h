@@ -35,7 +35,7 @@ struct mbarrier_record {
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
     /* The same of remote arrivals that have the scope of the cluster: for waits that have it. */
     struct sim_sync current_cluster, completed_cluster;
-    struct sim_clock uses;     /* each thread's newest arrival, wait or copy */
+    struct sim_clock uses; /* each thread's newest arrival, wait or copy */
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;
     uint32_t init_epoch;  /* of the initializer */
@@ -116,5 +116,9 @@ bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
 
 /* Ends the launch if the CTA has ended: no thread may access its shared memory any more. */
 void check_target_alive(const struct sim_cta *target, const char *operation);
+
+/* The answer to shadow_scope_too_narrow() in order/shadow.h. */
+bool mbarrier_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch,
+                               char *text, size_t size);
 
 #endif

@@ -51,8 +51,10 @@ def link(options, chapter, number, directory):
 
 REGISTRY = """#include "harness/registry.h"
 extern const struct gemm_kernel kernel_NAME_bf16;
-const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernel_NAME_bf16}, 1, true, NULL}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 1, true, NULL}};
+const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernel_NAME_bf16}, 1, true, NULL, 0}};
+const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 1, true, NULL, 0}};
+const char *const kernel_sources[] = {NULL};
+const char *const program_target = NULL;
 const int kernel_registry_count = 1;
 const bool program_is_tour = true;
 """

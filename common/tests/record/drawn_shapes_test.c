@@ -51,10 +51,10 @@ int main(int argc, char **argv) {
         k[i] = s.k;
     }
     EXPECT(same == 0, "%d shapes of different seeds are the same", same);
-    /* Of 24,000: 3/15, less the few of these that are multiples by chance; 4/15; 8/15. */
-    EXPECT(abs(unaligned - 4730) < 250, "%d shapes are not aligned", unaligned);
-    EXPECT(abs(off_lines - 6450) < 250, "%d shapes are aligned, but not to lines", off_lines);
-    EXPECT(abs(on_lines - 12800) < 300, "%d shapes are aligned to lines", on_lines);
+    /* Of 12,000: 3/15, less the few of these that are multiples by chance; 4/15; 8/15. */
+    EXPECT(abs(unaligned - 2340) < 150, "%d shapes are not aligned", unaligned);
+    EXPECT(abs(off_lines - 3230) < 150, "%d shapes are aligned, but not to lines", off_lines);
+    EXPECT(abs(on_lines - 6420) < 180, "%d shapes are aligned to lines", on_lines);
     check_median("m", m, 300, 380);
     check_median("n", n, 280, 380);
     check_median("k", k, 1200, 1500);
