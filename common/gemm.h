@@ -128,8 +128,8 @@ struct gemm_kernel {
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
     enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
-    bool tensor_scales;      /* gemm_scales.h */
-    enum gemm_layout layout; /* this and the next three: gemm_shares.h */
+    bool tensor_scales;       /* gemm_scales.h */
+    enum gemm_layout layout;  /* this and the next three: gemm_shares.h */
     size_t (*flags)(const struct gemm_problem *problem);
     bool rounds_parts, follows;
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */

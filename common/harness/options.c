@@ -422,8 +422,8 @@ static bool means_nothing_to_check(const char *name) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",        "--n",      "--k",       "--size",    "--input",    "--seed",
-        "--timing",   "--iters",  "--dtype",   "--variant", "--trace",    "--csv",
+        "--m",        "--n",      "--k",       "--size",    "--input",     "--seed",
+        "--timing",   "--iters",  "--dtype",   "--variant", "--trace",     "--csv",
         "--chapters", "--report", "--explain", "--gpus",    "--trace-sms", "--launch"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
@@ -462,8 +462,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_gpus(options) &&
-                   check_early(options) &&
-                   check_size(options) && check_check(options) && check_outputs(options)
+                   check_early(options) && check_size(options) && check_check(options) &&
+                   check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;
 }

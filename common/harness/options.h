@@ -24,7 +24,7 @@ struct options {
     int trace_sms;                    /* SMs of each GPU in the trace */
     int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
-    enum gemm_early early; /* when launches may begin, of kernels that are for it */
+    enum gemm_early early;            /* when launches may begin, of kernels that are for it */
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
@@ -52,7 +52,7 @@ const struct problem_kind *kind_of_program(void);
 /* The index of a name in a list, or -1. */
 int find_name(const char *text, const char *const *names, int count);
 
-extern const char *const early_names[]; /* by enum gemm_early */
+extern const char *const early_names[];             /* by enum gemm_early */
 extern const char *const type_names[ELEMENT_TYPES]; /* by enum gemm_type */
 /* "fp16 or bf16": the types for which there is a kernel. Returns text. */
 const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]);
