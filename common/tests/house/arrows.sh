@@ -35,5 +35,5 @@ graph=$("$1" --places "$2") || { echo "no include graph"; exit 1; }
 echo "$graph" | judge include || failed=1
 calls=$("$4" "$3") || { echo "no symbol graph"; exit 1; }
 [ "$(echo "$calls" | wc -l)" -ge 10 ] || { echo "that cannot be all: $calls"; failed=1; }
-echo "$calls" | grep -vxE 'sim/core -> sim sim_(hooks|drain)' | judge call || failed=1
+echo "$calls" | grep -vx 'sim/core -> sim sim_drain sim_hooks' | judge call || failed=1
 exit "$failed"
