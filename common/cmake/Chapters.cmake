@@ -176,7 +176,7 @@ endfunction()
 
 # Writes the table of kernels that a program is linked with: harness/registry.h declares what is
 # defined here. `rows` is a list of directory|symbol|symbol of the traced one, which may be missing|
-# is it a step. Types may follow, which then are all that the kernels are compiled for.
+# is it a step.
 function(write_registry path is_tour rows)
   set(declarations "")
   set(from_said "")
@@ -188,9 +188,6 @@ function(write_registry path is_tour rows)
     set(traced "${CMAKE_MATCH_3}")
     set(step "${CMAKE_MATCH_4}")
     get_property(types GLOBAL PROPERTY HOPPER_TYPES_${CMAKE_MATCH_1})
-    if(ARGN)
-      set(types ${ARGN})
-    endif()
     get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${CMAKE_MATCH_1})
     get_property(from GLOBAL PROPERTY HOPPER_FROM_${CMAKE_MATCH_1})
     if(from AND NOT CMAKE_MATCH_1 IN_LIST from_said) # of a chapter's first step
