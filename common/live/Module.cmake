@@ -68,3 +68,4 @@ add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
   COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/module.js
   DEPENDS ${module_objects} COMMENT "The simulator as WebAssembly" VERBATIM)
 add_custom_target(live_module DEPENDS ${live}/module.js ${live}/module.wasm)
+add_dependencies(live_module live_kernels hopper_timeline) # which generate sources

@@ -116,7 +116,9 @@ function showReport(page) {
 function fitFrame() {
   const frame = byId("report"), content = frame.contentDocument?.documentElement;
   if (!content) return;
-  const fit = () => { frame.style.height = `${Math.max(400, frame.contentDocument.body.scrollHeight + 40)}px`; };
+  const bottom = () => Math.ceil(
+    frame.contentDocument.body.getBoundingClientRect().bottom + frame.contentWindow.scrollY);
+  const fit = () => { frame.style.height = `${Math.max(400, bottom() + 24)}px`; };
   fit();
   if (frame.watched === content) return;
   frame.watched = content;
