@@ -221,10 +221,9 @@ endfunction()
 
 # Writes the table of kernels that a program is linked with: harness/registry.h declares what is
 # defined here. `rows` is a list of directory|symbol|symbol of the traced one, which may be missing|
-# is it a step|the source. TARGET is the target that the table is for; TYPES, all that the kernels are
-# compiled for there.
+# is it a step|the source. TARGET is the target that the table is for.
 function(write_registry path is_tour rows)
-  cmake_parse_arguments(ARG "" TARGET TYPES ${ARGN})
+  cmake_parse_arguments(ARG "" TARGET "" ${ARGN})
   set(target NULL)
   if(ARG_TARGET)
     set(target "\"${ARG_TARGET}\"")
@@ -245,9 +244,6 @@ function(write_registry path is_tour rows)
       string(APPEND sources "    NULL,\n")
     endif()
     get_property(types GLOBAL PROPERTY HOPPER_TYPES_${CMAKE_MATCH_1})
-    if(ARG_TYPES)
-      set(types ${ARG_TYPES})
-    endif()
     get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${CMAKE_MATCH_1})
     get_property(ptx GLOBAL PROPERTY HOPPER_PTX_OF_${symbol})
     if(NOT ptx) # a selection has no code of its own

@@ -3,9 +3,10 @@
 
 find_program(HOPPER_EMCC emcc)
 find_program(HOPPER_WASM_OPT wasm-opt)
-set(HOPPER_LIVE_MODULE OFF)
+set(HOPPER_LIVE_MODULE ON)
 if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT)
   message(STATUS "No emscripten (emcc, wasm-opt): the live page is not built")
+  set(HOPPER_LIVE_MODULE OFF)
   set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE OFF)
   return()
 endif()
@@ -42,6 +43,7 @@ foreach(library IN ITEMS harness sim timeline)
 endforeach()
 add_module_object(${kernels}/switches.c switches -O3)
 add_module_object(${live}/registry.c registry -O3)
+add_module_object(${CMAKE_CURRENT_SOURCE_DIR}/checks.c checks -O3 ${HOPPER_C_WARNINGS})
 # Unoptimized, a kernel's variables lie in memory, where sim/units/register_watch.c looks for them.
 foreach(chapter IN LISTS chapters)
   add_module_object(${kernels}/${chapter}/kernel.cu ${chapter} -O0 -w
@@ -57,7 +59,7 @@ add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
           -sWARN_ON_UNDEFINED_SYMBOLS=0
           --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
           -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
-          -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
+          -sEXPORTED_FUNCTIONS=_main,_live_print_checks -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
   COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O3
           --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
           --pass-arg=asyncify-addlist@thread_main
@@ -66,3 +68,4 @@ add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
   COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/module.js
   DEPENDS ${module_objects} COMMENT "The simulator as WebAssembly" VERBATIM)
 add_custom_target(live_module DEPENDS ${live}/module.js ${live}/module.wasm)
+add_dependencies(live_module live_kernels hopper_timeline) # which generate sources

@@ -114,8 +114,10 @@ def switched(number, call):
 
 
 def described(source, number, switch):
+    """key: what stays the same if lines above come or go."""
     edit, start, end = switch
     return {"number": number, "file": edit.file, "line": edit.line,
+            "key": f"{edit.file}|{edit.function}|{edit.code}|{edit.nth}",
             "end": source.line_of(end - 1), "function": edit.function,
             "call": " ".join(source.code[start:end].split()),
             "harmless": harmless.reason_of(edit)}

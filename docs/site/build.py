@@ -76,6 +76,9 @@ def main(arguments):
     if run(python, "-B", "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-j", "2", "-c", HERE,
            "-d", build / "site-doctrees", source, site):
         return 1
+    live = build / "live" / "live.html"
+    if live.exists():  # docs/live.md
+        shutil.copyfile(live, site / "live.html")
     print(site / "index.html")
     return 0
 

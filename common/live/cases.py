@@ -1,0 +1,322 @@
+"""cases.py: the cases of the practice, for the page and for build/sim/practice.
+
+A case is a kernel with some of its calls switched off, a run, and a question:
+
+    find      which line is missing? Judged by running a kernel without the line that is named.
+    predict   what will the simulator say? The choices are verdicts.
+    catch     the run passes although a line is missing: find one that does not.
+
+cases.json holds what was found by running: `cases.py record` writes it anew, and a test runs every
+case again. Texts are made here, from the kernel's comments, from docs/debugging.md and from what the
+simulator reports.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
+PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
+VERIFIED, WRONG = "verified", "wrong result"
+EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
+
+USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
+         "input": "uniform", "iseed": 1}
+SMALL = dict(USUAL, m=32, n=64, k=64)
+# Where the usual run passes: tiles after one another on one SM, everything as late as can be.
+LATER = [dict(USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
+         dict(USUAL, m=256, n=512, k=512, sms=2, schedule="late"),
+         dict(USUAL, m=256, n=512, k=512, sms=2, schedule="random", seed=3),
+         dict(USUAL, m=200, n=264, k=330, sms=1, schedule="early")]
+
+# What a GPU may show of it, by the rules of the PTX ISA: inferred, not measured.
+RACE = "D may be right in a hundred runs and wrong in the next, in another tile each time."
+HANGS = "The kernel does not end, no error is reported, and D is never complete."
+SYMPTOMS = {
+    "deadlock": HANGS,
+    "endless": HANGS,
+    "exit-before-remote-arrival": "The kernel ends with an error, or hangs, but not in every run.",
+    "exit-in-flight": "D is right, mostly. Now and then another CTA's tile is wrong.",
+    "mbarrier-arrivals": "The kernel hangs, or D is wrong: phases end too early.",
+    "mbarrier-init-order": "The kernel hangs now and then, or D is wrong.",
+    "mbarrier-uninitialized": "The kernel hangs, or D is wrong: what lay in shared memory before "
+                              "decides.",
+    "missing-fence-mbarrier-init": "Mostly D is right. Now and then the kernel hangs, or a tile is "
+                                   "wrong.",
+    "missing-wgmma-fence": "D may be right with one compiler and wrong with the next.",
+    "uninitialized-shared": "D is wrong, and what lay in shared memory before decides how.",
+    "uninitialized-registers": "D is wrong, and what the registers held before decides how.",
+    "unwaited-store": "D is right, mostly. Now and then the end of a tile is wrong.",
+    WRONG: "D is wrong in every run, in the same elements.",
+}
+
+
+def usual_run(chapter):
+    return SMALL if chapter.startswith("01") else USUAL
+
+
+def options_of(chapter, run):
+    return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
+            str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
+            "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
+            str(run["iseed"]), "--step-limit", "20000000"]
+
+
+def run_case(command, chapter, run, off):
+    """(exit code, what it says)"""
+    done = subprocess.run([*command, *options_of(chapter, run)], capture_output=True, text=True,
+                          env=dict(os.environ, LIVE_OFF=",".join(map(str, off))), check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def verdict_of(code, text):
+    """Of a run, in one word or two; of several hazards the first."""
+    if code == EXIT_VERIFIED:
+        return VERIFIED
+    found = HAZARD.search(text)
+    return found.group(1) if found else WRONG
+
+
+def read_json(path):
+    with open(path, encoding="ascii") as file:
+        return json.load(file)
+
+
+def switches_of(live, chapter):
+    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+    return [switch for switch in live["switches"] if switch["file"] in files]
+
+
+# ---- texts ----
+
+def plain(text):
+    """Markdown without its marks."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return text.replace("`", "").replace("*", "").strip()
+
+
+def read_verdicts(path):
+    """The table of docs/debugging.md: {verdict: {means, cure}}."""
+    with open(path, encoding="utf-8") as file:
+        rows = re.findall(r"^\| (`[a-z][\w`, -]*`) \| (.*?) \| (.*?)(?: \|)?$", file.read(), re.M)
+    found = {"deadlock": {
+        "means": "nothing is under way, and every thread waits for something that no thread will do",
+        "cure": "read which phase of which barrier the threads wait for, and what that phase lacks: "
+                "arrivals or bytes"}}
+    for names, means, cure in rows:
+        for name in re.findall(r"`([\w-]+)`", names):
+            found.setdefault(name, {"means": plain(means), "cure": plain(cure)})
+    return found
+
+
+def comment_at(source, line):
+    """The comment above this line, or at its end: why the call is there."""
+    lines = source.split("\n")
+    trailing = re.search(r"/\* (.*?) \*/\s*$|// (.*)$", lines[line - 1])
+    if trailing:
+        return (trailing.group(1) or trailing.group(2)).strip()
+    at, found = line - 2, []
+    while at >= 0 and not found:  # over the head of an if or a for, and calls of the same kind
+        if lines[at].rstrip().endswith("*/"):
+            while at >= 0:
+                found.insert(0, lines[at])
+                if "/*" in lines[at]:
+                    break
+                at -= 1
+        elif line - 2 - at >= 1 or not lines[at].rstrip().endswith(("{", ")")):
+            return ""
+        at -= 1
+    text = " ".join(re.sub(r"^\s*(/\*+|\*(?!/))?\s?|\s*\*/\s*$", "", row).strip() for row in found)
+    return "" if "----" in text else " ".join(text.split())
+
+
+def ended(text):
+    return text.strip().rstrip(".") + "."
+
+
+def sentence(text):
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def place_of(switch):
+    return f"{switch['file'].split('/')[-1]}:{switch['line']}"
+
+
+def explanation_of(case, live, verdicts):
+    """Why the line is there, what the rule is and what the simulator has reported."""
+    switch = live["switches"][case["off"][0]]
+    comment = comment_at(live["sources"][switch["file"]], switch["line"])
+    rule = verdicts.get(case["verdict"])
+    parts = [f"{switch['call']} ({place_of(switch)}) is missing."]
+    if comment:
+        parts.append(f"The source says of it: \u201c{sentence(comment)}\u201d")
+    if rule:
+        parts.append(f"Without it: {case['verdict']}, which means: {ended(rule['means'])}")
+        parts.append(f"The usual cure: {ended(rule['cure'])}")
+    else:
+        parts.append(f"Without it the verdict is: {case['verdict']}.")
+    return " ".join(parts)
+
+
+def run_text(run):
+    seed = f", seed {run['seed']}" if run["schedule"] == "random" else ""
+    return (f"m {run['m']}, n {run['n']}, k {run['k']}, {run['sms']} SM{'s'[:run['sms'] != 1]}, "
+            f"schedule {run['schedule']}{seed}")
+
+
+def told_find(case, live, verdicts):
+    rule = verdicts.get(case["verdict"], {}).get("means", "")
+    means = ended(rule) if rule else "no rule is broken, but D differs from the reference."
+    return {
+        "title": f"Find the line, chapter {case['chapter'][:2]}",
+        "task": f"One line of this kernel, or of a header, was left out of the program. What a GPU "
+                f"may show (inferred): {SYMPTOMS.get(case['verdict'], RACE)} Which line is it?",
+        "hints": [f"The simulator calls it {case['verdict']}: {means}",
+                  "The report is shown now. It names the lines that collide, or where threads wait."
+                  if rule else "The result is shown now: which elements of D are wrong?"],
+    }
+
+
+def told_predict(case, live, verdicts):
+    switch = live["switches"][case["off"][0]]
+    reasons = {choice: f"That would mean: {ended(verdicts[choice]['means'])}"
+               for choice in case["choices"] if choice in verdicts}
+    reasons[VERIFIED] = "Something in this run does depend on that line."
+    reasons[WRONG] = "A rule of the memory model is broken, and it is reported before D is compared."
+    comment = comment_at(live["sources"][switch["file"]], switch["line"])
+    return {
+        "title": f"Predict it, chapter {case['chapter'][:2]}",
+        "task": f"Line {switch['line']} of {switch['file'].split('/')[-1]}, {switch['call']}, is "
+                f"switched off, and the kernel runs with {run_text(case['run'])}. What does the "
+                f"simulator say?",
+        "hints": [sentence(comment) if comment else "Ask what the line orders, and for whom.",
+                  "The result of the run is shown now."],
+        "reasons": reasons, "answer": case["verdict"],
+    }
+
+
+def told_catch(case, live, verdicts):
+    switch = live["switches"][case["off"][0]]
+    witness = case["witness"]
+    return {
+        "title": f"Make it fail, chapter {case['chapter'][:2]}",
+        "task": f"Line {switch['line']} of {switch['file'].split('/')[-1]}, {switch['call']}, is "
+                f"switched off, and this run passes. Choose extents, SMs and a schedule with which "
+                f"the simulator reports it.",
+        "hints": ["A stage must be used again, or a CTA must compute another tile, and things must "
+                  "happen in an order that is not the usual one.",
+                  f"One of them: {run_text(witness)}."],
+    }
+
+
+TOLD = {"find": told_find, "predict": told_predict, "catch": told_catch}
+
+
+def load(live_path, recorded_path, debugging_path):
+    """Everything that the page and the program need: the sources, the switches and the cases."""
+    live, verdicts = read_json(live_path), read_verdicts(debugging_path)
+    by_key = {switch["key"]: switch["number"] for switch in live["switches"]}
+    found = []
+    for recorded in read_json(recorded_path):
+        case = dict(recorded, off=[by_key[key] for key in recorded["off"] if key in by_key])
+        if len(case["off"]) != len(recorded["off"]):
+            sys.exit(f"case {case['id']}: the kernel no longer has {recorded['off']}; record anew")
+        case |= TOLD[case["kind"]](case, live, verdicts)
+        case["explanation"] = explanation_of(case, live, verdicts)
+        found.append(case)
+    return dict(live, cases=found, verdicts=verdicts)
+
+
+# ---- recording ----
+
+def first_failing(results, runs):
+    return next((run for run, result in zip(runs, results) if result[0] != EXIT_VERIFIED), None)
+
+
+def places_of(report):
+    return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
+                              for file, line in PLACE.findall(report)))
+
+
+def places_in(text):
+    """The lines that the first report names."""
+    found = HAZARD.search(text)
+    return places_of(found.group(2))[:4] if found else []
+
+
+def looks_like(code, text):
+    """What a reader can tell runs apart by: the verdicts, and the lines they name."""
+    return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
+        text if code == EXIT_WRONG else "")
+
+
+def candidates(live, command, chapter):
+    """Of each switch of the chapter: the first run that fails, and the results of all."""
+    runs = [usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
+    runs = [run for run in runs if run_case(command, chapter, run, [])[0] == EXIT_VERIFIED]
+    switches = switches_of(live, chapter)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(
+            lambda pair: run_case(command, chapter, pair[1], [pair[0]["number"]]),
+            [(switch, run) for switch in switches for run in runs]))
+    return [(switch, runs, answers[i * len(runs):(i + 1) * len(runs)])
+            for i, switch in enumerate(switches)]
+
+
+def choices_of(verdict, all_verdicts):
+    """The verdict among three others that lines of the same chapter lead to."""
+    others = [one for one in dict.fromkeys(all_verdicts + ["deadlock", "data-race", VERIFIED, WRONG])
+              if one != verdict][:3]
+    return sorted([verdict, *others])
+
+
+def cases_of(live, command, chapter, known):
+    """known: (kind, switch) that earlier chapters have had; this chapter's are added."""
+    most_predictions = 5
+    found = []
+    tried = candidates(live, command, chapter)
+    failing = [verdict_of(*results[0]) for _, _, results in tried]
+    for switch, runs, results in tried:
+        run = first_failing(results, runs)
+        if run is None:
+            continue
+        result = results[runs.index(run)]
+        base = {"chapter": chapter, "run": run, "off": [switch["key"]],
+                "verdict": verdict_of(*result)}
+        place = runs.index(run)
+        same = [other for other, _, answers in tried
+                if looks_like(*answers[place]) == looks_like(*result)]
+        if len(same) == 1:
+            found.append(dict(base, kind="find"))
+        if place > 0:
+            found.append(dict(base, kind="catch", run=runs[0], witness=run))
+        elif not any(case["kind"] == "predict" and case["verdict"] == base["verdict"]
+                     for case in found):
+            found.append(dict(base, kind="predict", choices=choices_of(base["verdict"], failing)))
+    order = ("predict", "find", "catch")
+    fresh = [case for case in found if (case["kind"], case["off"][0]) not in known]
+    known.update((case["kind"], case["off"][0]) for case in found)
+    predictions = [case for case in fresh if case["kind"] == "predict"]
+    kept = predictions[:most_predictions] + [case for case in fresh if case["kind"] != "predict"]
+    return sorted(kept, key=lambda case: order.index(case["kind"]))
+
+
+def record(live_path, path, command):
+    live = read_json(live_path)
+    found, known = [], set()
+    for chapter in live["chapters"]:
+        for i, case in enumerate(cases_of(live, command, chapter["name"], known)):
+            found.append({"id": f"{chapter['name'][:2]}-{i + 1}", **case})
+    with open(path, "w", encoding="ascii") as file:
+        file.write("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
+    print(f"{len(found)} cases")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] != ["record"]:
+        sys.exit("cases.py record LIVE.JSON CASES.JSON PROGRAM")
+    record(sys.argv[2], sys.argv[3], sys.argv[4:])

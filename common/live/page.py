@@ -1,0 +1,50 @@
+"""page.py LIVE.JSON CASES.JSON DEBUGGING.MD MODULE_DIRECTORY OUT: the live page, one file.
+
+It has the module (module.js, module.wasm, packed), the kernels and their switches, the cases of the
+practice and what docs/debugging.md says of each verdict.
+"""
+
+import base64
+import gzip
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import cases
+
+SCRIPTS = ("simulator", "source", "state", "result", "checks", "practice", "main")
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
+
+
+def read(*path, mode="r"):
+    with open(os.path.join(*path), mode, encoding=None if "b" in mode else "utf-8") as file:
+        return file.read()
+
+
+def packed(path):
+    return base64.b64encode(gzip.compress(read(path, mode="rb"), 9, mtime=0)).decode("ascii")
+
+
+def main():
+    live, recorded, debugging, module, out = sys.argv[1:]
+    book = cases.load(live, recorded, debugging)
+    data = json.dumps(book, separators=(",", ":")).replace("<", "\\u003c")
+    parts = {
+        "@STYLE@": read(PAGE, "style.css"),
+        "@WASM@": packed(os.path.join(module, "module.wasm")),
+        "@MODULE@": packed(os.path.join(module, "module.js")),
+        "@WORKER@": read(PAGE, "worker.js"),
+        "@DATA@": data,
+        "@SCRIPT@": "\n".join(read(PAGE, f"{name}.js") for name in SCRIPTS),
+    }
+    page = read(PAGE, "index.html")
+    for mark, text in parts.items():
+        assert page.count(mark) == 1, mark
+        assert "</script" not in text, mark
+        page = page.replace(mark, text)
+    with open(out, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+main()

@@ -1,0 +1,115 @@
+/* main.js: the controls, and when something runs. */
+
+const byId = id => document.getElementById(id);
+const book = JSON.parse(byId("data").textContent);
+const foreground = new Simulator();
+
+function showControls() {
+  byId("chapter").value = state.chapter;
+  for (const name of [...FIELDS, ...CHOICES]) byId(name).value = state[name];
+  byId("seed-label").hidden = state.schedule !== "random";
+}
+
+function readControls() {
+  for (const name of FIELDS) state[name] = Number(byId(name).value);
+  for (const name of CHOICES) state[name] = byId(name).value;
+  byId("seed-label").hidden = state.schedule !== "random";
+}
+
+function showAll() {
+  showControls();
+  showCase();
+  showSource(pickOf());
+  showFiles();
+}
+
+function clearResult(text) {
+  byId("verdict").className = "";
+  byId("verdict").textContent = text;
+  byId("hazards").replaceChildren();
+  byId("report").hidden = true;
+  byId("jump").hidden = true;
+  places = [];
+  markPlaces();
+}
+
+async function runNow() {
+  if (foreground.busy) foreground.stop();
+  stopChecks();
+  keepAddress();
+  byId("stop").hidden = false;
+  byId("verdict").className = "running";
+  byId("verdict").textContent = "Running\u2026";
+  const off = [...state.off];
+  const answer = await foreground.run(optionsOf(state.chapter, state), off, true);
+  byId("stop").hidden = true;
+  lastAnswer = answer;
+  if (hidesResult()) return clearResult("The run is over. What it shows is behind the hints.");
+  showResult(answer);
+  judgeRun(answer);
+  if (answer.code === 0 && off.length && !state.case) startChecks();
+}
+
+function toggle(number) {
+  const one = caseOf(state.case);
+  if (one?.kind === "catch" && !answered) return; // the line is given
+  if (one) closeCase();
+  if (!state.off.delete(number)) state.off.add(number);
+  showSource(pickOf());
+  showFiles();
+  runNow();
+}
+
+function chooseCase(id) {
+  if (id) openCase(id);
+  else selectChapter(state.chapter);
+  shownSource = "";
+  clearResult("");
+  showAll();
+  runNow();
+}
+
+function listen() {
+  byId("controls").addEventListener("submit", event => {
+    event.preventDefault();
+    if (!byId("controls").reportValidity()) return;
+    readControls();
+    runNow();
+  });
+  byId("schedule").addEventListener("change", readControls);
+  byId("chapter").addEventListener("change", () => {
+    selectChapter(byId("chapter").value);
+    showAll();
+    runNow();
+  });
+  byId("stop").addEventListener("click", () => {
+    foreground.stop();
+    byId("stop").hidden = true;
+    clearResult("Stopped.");
+  });
+  byId("restore").addEventListener("click", () => {
+    selectChapter(state.chapter);
+    showAll();
+    runNow();
+  });
+  byId("case").addEventListener("change", () => chooseCase(byId("case").value));
+  byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
+  byId("jump").addEventListener("click", event => {
+    event.preventDefault();
+    byId("result").scrollIntoView();
+  });
+  addEventListener("hashchange", () => {
+    if (location.hash === address()) return;
+    readAddress(location.hash);
+    shownSource = "";
+    showAll();
+    runNow();
+  });
+}
+
+byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
+readAddress(location.hash);
+listen();
+fillCases();
+showAll();
+runNow();

@@ -1,0 +1,126 @@
+/* result.js: what a run has said: the verdict, the hazards with their lines, the report page. */
+
+const HAZARD = /^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)/gm;
+const PLACE = /([\w.]+\/[\w.]+\.(?:cu|h)):(\d+)/g;
+
+/* [{kind, text}] */
+const hazardsOf = errors => [...errors.matchAll(HAZARD)].map(
+  ([, kind, text]) => ({kind, text}));
+
+/* The lines that a report names: where it happens, and what it collides with. Of a header's line
+ * and the kernel's that called it, both. */
+function placesOf(hazard) {
+  const found = [], [head] = hazard.text.split(/: thread |\n/);
+  for (const [, file, line] of head.matchAll(PLACE))
+    found.push({file, line: Number(line), kind: "first"});
+  const other = /(?:issued|initialized) at (.*)/.exec(hazard.text);
+  const until = other ? other[1].split(/ by thread| for \d/)[0] : "";
+  for (const [, file, line] of until.matchAll(PLACE))
+    found.push({file, line: Number(line), kind: "second"});
+  return found;
+}
+
+/* Text in which every place of a source is a link to its line. */
+function linked(text) {
+  const nodes = [];
+  let at = 0;
+  for (const match of text.matchAll(PLACE)) {
+    const [place, file, line] = match;
+    nodes.push(text.slice(at, match.index));
+    at = match.index + place.length;
+    if (!book.sources[file]) {
+      nodes.push(place);
+      continue;
+    }
+    const link = element("a", {href: "#", class: "place"}, place);
+    link.addEventListener("click", event => {
+      event.preventDefault();
+      goTo(file, Number(line));
+    });
+    nodes.push(link);
+  }
+  nodes.push(text.slice(at));
+  return nodes;
+}
+
+const sourceLine = ({file, line}) => (book.sources[file] || "").split("\n")[line - 1]?.trim() || "";
+
+function hazardCard(hazard) {
+  const sides = placesOf(hazard).map(place => element("li", {class: place.kind},
+    ...linked(`${place.file}:${place.line}`), element("code", {}, sourceLine(place))));
+  const rule = book.verdicts[hazard.kind];
+  return element("article", {class: "hazard"}, element("h3", {}, hazard.kind),
+    element("ul", {}, ...sides),
+    ...(rule ? [element("p", {}, element("b", {}, "Means: "), rule.means, ". ",
+      element("b", {}, "Usual cure: "), rule.cure, ".")] : []),
+    element("details", {open: ""}, element("summary", {}, "The report"),
+      element("pre", {}, ...linked(hazard.text.replace(/\n {4}/g, "\n")))));
+}
+
+const VERDICTS = {
+  0: ["good", "Verified", "Every element of D is right, and no rule of the memory model is broken."],
+  1: ["bad", "Wrong result", "Elements of D are wrong, and no rule of the memory model is broken."],
+  4: ["bad", "Hazard", ""],
+};
+
+function verdictOf(answer) {
+  const [mood, title, text] = VERDICTS[answer.code] ||
+    ["bad", "Stopped", "The run did not come to an end."];
+  if (answer.code !== 4) return {mood, title, text};
+  const kinds = [...new Set(hazardsOf(answer.errors).map(hazard => hazard.kind))];
+  return {mood, title: `${title}: ${kinds.join(", ")}`,
+    text: "The lines that the report names are marked in the source."};
+}
+
+/* ", 7 775 simulated cycles"; nothing under the schedules that have none. */
+function cyclesOf(out) {
+  const found = /yes \| +(\d+)/.exec(out);
+  return found ? ` ${Number(found[1]).toLocaleString("en").replaceAll(",", "\u2009")} simulated cycles.` : "";
+}
+
+function showResult(answer) {
+  const {mood, title, text} = verdictOf(answer);
+  const hazards = hazardsOf(answer.errors);
+  byId("verdict").className = mood;
+  byId("verdict").replaceChildren(element("b", {}, title), " ", text, cyclesOf(answer.out));
+  byId("hazards").replaceChildren(...hazards.slice(0, 4).map(hazardCard));
+  byId("text").querySelector("pre").textContent = `${answer.out}\n${answer.errors}`;
+  places = hazards.slice(0, 1).flatMap(placesOf);
+  markPlaces();
+  const jump = byId("jump");
+  jump.hidden = false;
+  jump.className = mood;
+  jump.textContent = `${title} \u2193`;
+  showReport(answer.page);
+}
+
+/* The report page of --report, in a frame. It is loaded once where its script can show another run's
+ * data; else anew for every run. */
+const DATA = /<script type="application\/json" id="data">\s*([\s\S]*?)<\/script>/;
+
+function showReport(page) {
+  const frame = byId("report"), inside = frame.contentWindow, data = DATA.exec(page);
+  frame.hidden = !page;
+  if (!page) return;
+  const root = frame.contentDocument?.getElementById("page");
+  if (inside?.renderReport && root && data) {
+    inside.renderReport(JSON.parse(data[1]), root);
+  } else {
+    // A frame has no address of its own to keep the view in.
+    frame.srcdoc = page.replace("<head>", "<head><script>history.replaceState = () => {};<\/script>");
+    frame.onload = fitFrame;
+  }
+  fitFrame();
+}
+
+function fitFrame() {
+  const frame = byId("report"), content = frame.contentDocument?.documentElement;
+  if (!content) return;
+  const bottom = () => Math.ceil(
+    frame.contentDocument.body.getBoundingClientRect().bottom + frame.contentWindow.scrollY);
+  const fit = () => { frame.style.height = `${Math.max(400, bottom() + 24)}px`; };
+  fit();
+  if (frame.watched === content) return;
+  frame.watched = content;
+  new frame.contentWindow.ResizeObserver(fit).observe(frame.contentDocument.body);
+}

@@ -1,0 +1,151 @@
+/* source.js: the kernel's text, with a switch on every call that synchronizes. */
+
+const TOKENS = new RegExp([
+  String.raw`(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)`,
+  String.raw`(?<string>"(?:\\.|[^"\\\n])*")`,
+  String.raw`(?<directive>^[ \t]*#[ \t]*\w+)`,
+  String.raw`(?<keyword>\b(?:const|static|struct|enum|int|bool|float|void|for|while|if|else|return|typedef|sizeof|true|false|uint32_t|element_t|half_t|inline|union|break|continue)\b)`,
+  String.raw`(?<macro>\b[A-Z][A-Z0-9_]+\b)`,
+  String.raw`(?<literal>\b(?:0x[0-9a-f]+|\d+)u?\b)`,
+  String.raw`(?<call>\b[a-z_]\w*(?=\())`,
+].join("|"), "gm");
+
+const element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+
+/* The text as HTML nodes, a list for each line. */
+function coloured(text) {
+  const lines = [[]];
+  const add = (piece, kind) => piece.split("\n").forEach((part, i) => {
+    if (i) lines.push([]);
+    if (part) lines.at(-1).push(kind ? element("span", {class: kind}, part) : part);
+  });
+  let at = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    add(text.slice(at, match.index));
+    const kind = Object.entries(match.groups).find(([, found]) => found !== undefined)[0];
+    add(match[0], kind);
+    at = match.index + match[0].length;
+  }
+  add(text.slice(at));
+  if (!lines.at(-1).length) lines.pop();
+  return lines;
+}
+
+const shortFile = name => name.endsWith("kernel.cu") ? "kernel.cu" : name.split("/").at(-1);
+const chapterOf = name => book.chapters.find(chapter => chapter.name === name);
+const switchesOf = chapter =>
+  book.switches.filter(one => chapterOf(chapter).files.includes(one.file));
+
+/* "kernel.cu:152": a switch in an address; of several on one line "kernel.cu:152.2" is the second. */
+function keyOf(one) {
+  const same = book.switches.filter(other => other.file === one.file && other.line === one.line);
+  const place = same.indexOf(one);
+  return `${shortFile(one.file)}:${one.line}${place ? `.${place + 1}` : ""}`;
+}
+const switchOf = (chapter, key) => switchesOf(chapter).find(one => keyOf(one) === key);
+
+function switchButton(one, pick) {
+  const button = element("button", {type: "button", "data-switch": one.number});
+  if (pick) {
+    button.className = "pick";
+    button.title = `Is it ${one.call}?`;
+    button.textContent = "?";
+    button.addEventListener("click", () => pick(one));
+    return button;
+  }
+  button.className = "switch";
+  button.setAttribute("role", "switch");
+  button.title = one.call;
+  button.setAttribute("aria-label", `${one.call}, line ${one.line}`);
+  button.addEventListener("click", () => toggle(one.number));
+  return button;
+}
+
+let shownSource = "";
+
+/* pick: in a case that asks for a line, what a click answers. */
+function showSource(pick) {
+  const key = `${state.file}|${state.chapter}|${state.case}`;
+  if (key !== shownSource) {
+    shownSource = key;
+    const switches = book.switches.filter(one => one.file === state.file);
+    const rows = coloured(book.sources[state.file]).map((nodes, i) => {
+      const here = switches.filter(one => one.line === i + 1);
+      return element("div", {class: "line", "data-line": i + 1},
+        element("span", {class: "gutter"}, ...here.map(one => switchButton(one, pick))),
+        element("span", {class: "number"}, String(i + 1)), element("code", {}, ...nodes));
+    });
+    byId("code").replaceChildren(...rows);
+    scrollToSwitch(switches);
+    showFiles();
+  }
+  markSwitches(Boolean(pick));
+}
+
+/* To the first line that is off, or else the first that can be. */
+function scrollToSwitch(switches) {
+  const first = switches.find(one => state.off.has(one.number) && !askedCase()) || switches[0];
+  const row = first && lineElement(first.line);
+  byId("code").scrollTop = row ? row.offsetTop - byId("code").clientHeight / 3 : 0;
+}
+
+function markSwitches(hidden) {
+  for (const one of book.switches) {
+    if (one.file !== state.file) continue;
+    const off = state.off.has(one.number) && !hidden;
+    byId("code").querySelector(`.switch[data-switch="${one.number}"]`)
+      ?.setAttribute("aria-checked", String(!off));
+    for (let line = one.line; line <= one.end; ++line)
+      lineElement(line).classList.toggle("off", off || lineIsOff(line, hidden));
+  }
+}
+
+const lineIsOff = (line, hidden) => !hidden && book.switches.some(
+  one => one.file === state.file && state.off.has(one.number) && one.line <= line && line <= one.end);
+
+const lineElement = line => byId("code").children[line - 1];
+
+function showFiles() {
+  byId("files").replaceChildren(...chapterOf(state.chapter).files.map(name => {
+    const off = book.switches.filter(one => one.file === name && state.off.has(one.number)).length;
+    const tab = element("button",
+      {type: "button", role: "tab", "aria-selected": String(name === state.file)}, shortFile(name),
+      off && !askedCase() ? ` (${off} off)` : "");
+    tab.addEventListener("click", () => openFile(name));
+    return tab;
+  }));
+}
+
+function openFile(name) {
+  state.file = name;
+  showSource(pickOf());
+  showFiles();
+  markPlaces();
+}
+
+/* ---- the lines that a report names ---- */
+
+let places = []; // {file, line, kind}
+
+function markPlaces() {
+  for (const row of byId("code").children) row.classList.remove("first", "second");
+  for (const place of places)
+    if (place.file === state.file) lineElement(place.line)?.classList.add(place.kind);
+}
+
+function goTo(file, line) {
+  if (!book.sources[file]) return;
+  if (state.file !== file) openFile(file);
+  const row = lineElement(line), box = byId("code");
+  if (!row) return;
+  box.scrollTop = row.offsetTop - box.clientHeight / 3;
+  if (box.getBoundingClientRect().top < 0 || box.getBoundingClientRect().top > innerHeight - 80)
+    box.scrollIntoView({block: "start"});
+  row.classList.add("flash");
+  setTimeout(() => row.classList.remove("flash"), 1200);
+}

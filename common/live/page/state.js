@@ -1,0 +1,65 @@
+/* state.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152 */
+
+const FIELDS = ["m", "n", "k", "sms", "seed"], CHOICES = ["schedule", "input"];
+const state = {chapter: "", file: "", off: new Set(), case: ""};
+
+/* 01 calls the simulator for every element, so its problem is small. */
+const usual = chapter => ({
+  m: 128, n: 256, k: 256, sms: 4, seed: 1, schedule: "time", input: "uniform", iseed: 1,
+  ...(chapter.startsWith("01") ? {m: 32, n: 64, k: 64} : {}),
+});
+
+function selectChapter(chapter) {
+  state.chapter = chapter;
+  state.file = `${chapter}/kernel.cu`;
+  state.off = new Set();
+  state.case = "";
+  Object.assign(state, usual(chapter));
+}
+
+function address() {
+  const words = new URLSearchParams(), defaults = usual(state.chapter);
+  words.set("chapter", state.chapter);
+  if (state.case) {
+    words.set("case", state.case);
+    return `#${words}`;
+  }
+  for (const name of [...FIELDS, ...CHOICES, "iseed"])
+    if (state[name] !== defaults[name]) words.set(name, state[name]);
+  if (state.off.size)
+    words.set("off", switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf));
+  if (!state.file.endsWith("kernel.cu")) words.set("file", shortFile(state.file));
+  return `#${words}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+/* What the address does not say, or says wrongly, is as usual. */
+function readAddress(hash) {
+  const words = new URLSearchParams(hash.slice(1));
+  const asked = book.chapters.find(one => one.name.startsWith(words.get("chapter") || "05"));
+  selectChapter((asked || book.chapters[0]).name);
+  for (const name of [...FIELDS, "iseed"]) {
+    const value = Number(words.get(name));
+    if (words.has(name) && Number.isInteger(value) && value >= 0) state[name] = value;
+  }
+  for (const name of CHOICES)
+    if ([...byId(name).options].some(option => option.value === words.get(name)))
+      state[name] = words.get(name);
+  for (const key of (words.get("off") || "").split(",")) {
+    const one = switchOf(state.chapter, key);
+    if (one) state.off.add(one.number);
+  }
+  const file = chapterOf(state.chapter).files.find(name => shortFile(name) === words.get("file"));
+  if (file) state.file = file;
+  if (book.cases.some(one => one.id === words.get("case"))) openCase(words.get("case"));
+}
+
+function keepAddress() {
+  byId("link").href = address();
+  history.replaceState(null, "", address());
+}
+
+const optionsOf = (chapter, run) => [
+  "--chapters", String(Number(chapter.slice(0, 2))), "--m", run.m, "--n", run.n, "--k", run.k,
+  "--sms", run.sms, "--schedule", run.schedule, "--schedule-seed", run.seed, "--input", run.input,
+  "--seed", run.iseed, "--step-limit", 20000000,
+].map(String);

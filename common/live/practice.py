@@ -1,0 +1,147 @@
+"""The practice: broken kernels of this book, judged by the simulator.
+
+    list [CHAPTER]       the cases, with a mark at those that are solved
+    next                 the first that is not
+    show CASE            what it asks
+    hint CASE            a hint; asked again, the second
+    check CASE ANSWER    find: kernel.cu:71; predict: a verdict; catch: the options of a run,
+                         such as --m 256 --sms 1 --schedule late
+
+Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import cases
+
+
+class Practice:
+    def __init__(self, book, program, progress):
+        self.book, self.program, self.progress = book, [program], progress
+        self.kept = cases.read_json(progress) if os.path.exists(progress) else {}
+
+    def keep(self):
+        with open(self.progress, "w", encoding="ascii") as file:
+            json.dump(self.kept, file)
+
+    def case(self, name):
+        found = next((case for case in self.book["cases"] if case["id"] == name), None)
+        if not found:
+            usage(f"there is no case {name}; list shows them")
+        return found
+
+    def solved(self, case):
+        return self.kept.get(case["id"]) == "solved"
+
+    # ---- commands ----
+
+    def list(self, chapter=""):
+        for case in self.book["cases"]:
+            if case["chapter"].startswith(chapter):
+                print(f"{'x' if self.solved(case) else ' '} {case['id']:6} {case['title']}")
+
+    def next(self):
+        case = next((case for case in self.book["cases"] if not self.solved(case)), None)
+        if case:
+            return self.show(case["id"])
+        print("Every case is solved.")
+
+    def show(self, name):
+        case = self.case(name)
+        print(f"{case['id']}: {case['title']}\n\n{case['task']}\n")
+        if case["kind"] == "find":
+            files = next(one["files"] for one in self.book["chapters"]
+                         if one["name"] == case["chapter"])
+            print(f"Read {', '.join(files)}.")
+        answer = {"find": "kernel.cu:LINE", "predict": " | ".join(case.get("choices", [])),
+                  "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
+        print(f"Answer: check {case['id']} {answer}")
+
+    def hint(self, name):
+        case = self.case(name)
+        given = int(self.kept.get(f"{name} hints", 0))
+        for hint in case["hints"][:given + 1]:
+            print(hint)
+        if case["kind"] != "catch" and given:
+            print(self.run(case["chapter"], case["run"], case["off"])[1])
+        self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
+        self.keep()
+
+    def check(self, name, *answer):
+        case = self.case(name)
+        if not answer:
+            usage("check: the answer is missing")
+        wrong = getattr(self, f"check_{case['kind']}")(case, answer)
+        if wrong:
+            print(f"No. {wrong}")
+            sys.exit(1)
+        self.kept[name] = "solved"
+        self.keep()
+        print(f"Yes. {case['explanation']}")
+
+    # ---- judges: None, or what is wrong with the answer ----
+
+    def run(self, chapter, run, off):
+        return cases.run_case(self.program, chapter, run, off)
+
+    def check_find(self, case, answer):
+        named = [switch for switch in cases.switches_of(self.book, case["chapter"])
+                 if cases.place_of(switch) == answer[0]]
+        if not named:
+            return f"{answer[0]} has no call that synchronizes: name the line where one begins."
+        if any(switch["number"] in case["off"] for switch in named):
+            return None
+        off = [named[0]["number"]]
+        return (f"Without {named[0]['call']} it is another case: "
+                f"{in_short(*self.run(case['chapter'], case['run'], off))}.")
+
+    def check_predict(self, case, answer):
+        given = " ".join(answer)
+        if given == case["answer"]:
+            return None
+        if given not in case["choices"]:
+            return f"Choose from: {', '.join(case['choices'])}."
+        return case["reasons"].get(given, "")
+
+    def check_catch(self, case, answer):
+        parser = argparse.ArgumentParser(prog="check", add_help=False)
+        for name in ("m", "n", "k", "sms", "seed"):
+            parser.add_argument(f"--{name}", type=int, default=case["run"][name])
+        parser.add_argument("--schedule", default=case["run"]["schedule"],
+                            choices=["time", "early", "late", "random"])
+        run = dict(case["run"], **vars(parser.parse_args(answer)))
+        if self.run(case["chapter"], run, [])[0]:
+            return "The kernel as it is does not pass this run either."
+        code, _ = self.run(case["chapter"], run, case["off"])
+        return None if code else ("This run passes. What could come in another order, or more often?")
+
+
+def in_short(code, text):
+    verdict, places = cases.verdict_of(code, text), cases.places_in(text)
+    return f"{verdict} at {', '.join(places)}" if places else verdict
+
+
+def usage(what):
+    print(f"practice: {what}\n{__doc__}", file=sys.stderr)
+    sys.exit(2)
+
+
+COMMANDS = {"list": (0, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
+
+
+def main():
+    live, recorded, debugging, program, progress, *words = sys.argv[1:]
+    command, *arguments = words or [""]
+    least, most = COMMANDS.get(command, (0, -1))
+    if not least <= len(arguments) <= most:
+        usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
+    practice = Practice(cases.load(live, recorded, debugging), program, progress)
+    getattr(practice, command)(*arguments)
+
+
+if __name__ == "__main__":
+    main()

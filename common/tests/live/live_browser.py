@@ -1,0 +1,149 @@
+"""live_browser.py PAGE CHROMIUM [--all]: the live page as a reader uses it, from file://, at a desktop's
+and a phone's width, light and dark.
+
+The first result, no error on the console, nothing wider than the window; lines switched off and on
+again; a link that restores the state; the runs in the background; a case of each kind, answered
+wrongly and rightly. With --all every switch of chapters 05 to 09, and 300 runs without growth.
+"""
+
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+PAGE = Path(sys.argv[1]).resolve().as_uri()
+WIDTHS = {"desktop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
+SECOND = 1000
+complaints = []
+
+
+def expect(good, text):
+    if not good:
+        complaints.append(text)
+        print(text, file=sys.stderr)
+
+
+def settled(page):
+    page.wait_for_selector("#verdict.good, #verdict.bad", timeout=60 * SECOND)
+    return page.inner_text("#verdict")
+
+
+def open_at(page, fragment=""):
+    page.goto("about:blank")
+    page.goto(PAGE + fragment)
+    return settled(page)
+
+
+def look(page):
+    for name, size in WIDTHS.items():
+        page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            verdict = open_at(page)
+            expect(verdict.startswith("Verified"), f"{name}: {verdict}")
+            first = page.evaluate("performance.now()")
+            expect(first < 10 * SECOND, f"{name}: the first result took {first:.0f} ms")
+            wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            expect(wider <= 0, f"{name}: {wider} px wider than the window")
+            light = page.evaluate("""() => getComputedStyle(document.body).backgroundColor
+                .match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 3""") > 128
+            expect(light == (scheme == "light"), f"{name}: not {scheme}")
+    page.set_viewport_size(WIDTHS["desktop"])
+
+
+def switch(page):
+    open_at(page)
+    button = page.locator(".switch").nth(3)
+    button.click()
+    page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
+    expect("off=kernel.cu" in page.url, f"the address does not say it: {page.url}")
+    expect(page.locator(".line.first").count() > 0, "no line of the report is marked")
+    expect(page.locator("#report").is_visible(), "there is no timeline")
+    link, verdict = page.get_attribute("#link", "href"), page.inner_text("#verdict")
+    button.click()
+    page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+    expect(open_at(page, link) == verdict, "the link does not restore the state")
+    expect(page.locator('.switch[aria-checked="false"]').count() == 1, "nor the switch")
+
+
+def check(page):
+    """A line whose absence one run does not show."""
+    case = page.evaluate("book.cases.find(one => one.kind === 'catch').id")
+    key = page.evaluate("id => keyOf(book.switches[caseOf(id).off[0]])", case)
+    chapter = page.evaluate("id => caseOf(id).chapter", case)
+    verdict = open_at(page, f"#chapter={chapter}&off={key}")
+    expect(verdict.startswith("Verified"), f"{key}: {verdict}")
+    page.locator("#background button").click(timeout=60 * SECOND)
+    page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
+
+
+def answer(page, kind):
+    case = page.evaluate("kind => book.cases.find(one => one.kind === kind).id", kind)
+    page.goto("about:blank")
+    page.goto(f"{PAGE}#chapter=05&case={case}")
+    page.wait_for_selector("#case-body button")
+    facts = page.evaluate("id => caseOf(id)", case)
+    if kind == "find":
+        file = page.evaluate("number => book.switches[number].file", facts["off"][0])
+        page.locator(f".pick:not([data-switch='{facts['off'][0]}'])").first.click()
+        page.wait_for_selector("#case-answer p.bad:has-text('another case')", timeout=60 * SECOND)
+        page.evaluate("file => openFile(file)", file)
+        page.locator(f".pick[data-switch='{facts['off'][0]}']").click()
+    elif kind == "predict":
+        wrong = next(choice for choice in facts["choices"] if choice != facts["answer"])
+        page.locator(".choices button", has_text=wrong).first.click()
+        page.wait_for_selector("#case-answer p.bad")
+        page.get_by_role("button", name=facts["answer"], exact=True).click()
+    else:
+        page.wait_for_selector("#case-answer p.bad", timeout=60 * SECOND)
+        for name in ("m", "n", "k", "sms"):
+            page.fill(f"#{name}", str(facts["witness"][name]))
+        page.select_option("#schedule", facts["witness"]["schedule"])
+        if facts["witness"]["schedule"] == "random":
+            page.fill("#seed", str(facts["witness"]["seed"]))
+        page.click("#run")
+    page.wait_for_selector("#case-answer p.good", timeout=60 * SECOND)
+    expect("1 of" in page.inner_text("#progress"), f"{kind}: {page.inner_text('#progress')}")
+    page.evaluate("localStorage.clear()")
+
+
+def every_switch(page):
+    for chapter in ("05", "06", "07", "08", "09"):
+        open_at(page, f"#chapter={chapter}")
+        for key in page.evaluate("switchesOf(state.chapter).map(keyOf)"):
+            open_at(page, f"#chapter={chapter}&off={key}")
+
+
+def grow(page):
+    open_at(page)
+    memory = "performance.memory.usedJSHeapSize"
+    sizes = []
+    for _ in range(3):
+        for _ in range(100):
+            page.click("#run")  # at once there is no verdict
+            page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+        sizes.append(page.evaluate(memory))
+    expect(sizes[2] < 2 * sizes[0] + 20e6, f"300 runs: the heap has {sizes}")
+
+
+def main():
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=sys.argv[2], args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("console", lambda message: expect(
+            message.type not in ("error", "warning"), f"console: {message.text}"))
+        page.on("pageerror", lambda error: expect(False, f"error: {error}"))
+        look(page)
+        switch(page)
+        check(page)
+        for kind in ("find", "predict", "catch"):
+            answer(page, kind)
+        if "--all" in sys.argv:
+            every_switch(page)
+            grow(page)
+        browser.close()
+    print(f"{len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+sys.exit(main())

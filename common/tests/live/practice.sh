@@ -1,0 +1,44 @@
+#!/bin/sh
+# practice.sh PRACTICE SOLVED: the program as a reader uses it. Leaves the reader's progress, which is
+# the file SOLVED, as it is.
+practice=$1
+solved=$2
+failed=0
+kept=$(mktemp) || exit 1
+[ -f "$solved" ] && cp "$solved" "$kept" && there=1
+rm -f "$solved"
+
+# expect CODE PATTERN ARGUMENT...
+expect() {
+    code=$1 pattern=$2
+    shift 2
+    said=$("$practice" "$@" 2>&1)
+    got=$?
+    if [ "$got" -ne "$code" ] || ! printf '%s\n' "$said" | grep -q -- "$pattern"; then
+        echo "practice $*: exit code $got, expected $code and '$pattern': $said"
+        failed=1
+    fi
+}
+
+expect 2 'choose a command'
+expect 2 'there is no case' show 99-9
+expect 2 'answer is missing' check 05-1
+expect 0 '^  05-1 ' list 05
+expect 0 'Predict it' next
+expect 0 'switched off' show 05-1
+predicted=$("$practice" show 05-1 | sed -n 's/^Answer: check 05-1 //p')
+right=
+for choice in $(echo "$predicted" | tr -d '|'); do
+    "$practice" check 05-1 "$choice" >/dev/null && right="$right $choice"
+done
+[ "$(echo "$right" | wc -w)" -eq 1 ] || { echo "right for 05-1:$right, of $predicted"; failed=1; }
+expect 0 '^x 05-1 ' list 05
+find=$("$practice" list 05 | sed -n 's/^. \(05-[0-9]*\) *Find.*/\1/p' | head -1)
+expect 0 'calls it' hint "$find"
+expect 0 '^hazard: ' hint "$find"
+expect 1 'has no call that synchronizes' check "$find" kernel.cu:1
+make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
+expect 1 'This run passes' check "$make" --m 128
+
+if [ -n "$there" ]; then mv "$kept" "$solved"; else rm -f "$kept" "$solved"; fi
+exit "$failed"
