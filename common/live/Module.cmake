@@ -59,7 +59,8 @@ add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
           -sWARN_ON_UNDEFINED_SYMBOLS=0
           --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
           -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
-          -sEXPORTED_FUNCTIONS=_main,_live_print_checks -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
+          -sEXPORTED_FUNCTIONS=_main,_live_print_checks
+          -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
   COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O3
           --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
           --pass-arg=asyncify-addlist@thread_main

@@ -3,15 +3,14 @@
 A case is a kernel with some of its calls switched off, a run, and a question:
 
     find      which line is missing? Judged by running a kernel without the line that is named.
-    predict   what will the simulator say? The choices are verdicts.
+    predict   what will the simulator report? The choices are verdicts.
     catch     the run passes although a line is missing: find one that does not.
 
-cases.json holds what was found by running: `cases.py record` writes it anew, and a test runs every
-case again. Texts are made here, from the kernel's comments, from docs/debugging.md and from what the
-simulator reports.
+cases.json holds what find_cases.py has found by running, and a test runs every case again. Texts
+are made here, from the kernel's comments, from docs/debugging.md and from what the simulator
+reports.
 """
 
-import concurrent.futures
 import json
 import os
 import re
@@ -26,11 +25,6 @@ EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
 USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
          "input": "uniform", "iseed": 1}
 SMALL = dict(USUAL, m=32, n=64, k=64)
-# Where the usual run passes: tiles after one another on one SM, everything as late as can be.
-LATER = [dict(USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
-         dict(USUAL, m=256, n=512, k=512, sms=2, schedule="late"),
-         dict(USUAL, m=256, n=512, k=512, sms=2, schedule="random", seed=3),
-         dict(USUAL, m=200, n=264, k=330, sms=1, schedule="early")]
 
 # What a GPU may show of it, by the rules of the PTX ISA: inferred, not measured.
 RACE = "D may be right in a hundred runs and wrong in the next, in another tile each time."
@@ -231,11 +225,7 @@ def load(live_path, recorded_path, debugging_path):
     return dict(live, cases=found, verdicts=verdicts)
 
 
-# ---- recording ----
-
-def first_failing(results, runs):
-    return next((run for run, result in zip(runs, results) if result[0] != EXIT_VERIFIED), None)
-
+# ---- what a run looks like ----
 
 def places_of(report):
     return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
@@ -252,71 +242,3 @@ def looks_like(code, text):
     """What a reader can tell runs apart by: the verdicts, and the lines they name."""
     return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
         text if code == EXIT_WRONG else "")
-
-
-def candidates(live, command, chapter):
-    """Of each switch of the chapter: the first run that fails, and the results of all."""
-    runs = [usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
-    runs = [run for run in runs if run_case(command, chapter, run, [])[0] == EXIT_VERIFIED]
-    switches = switches_of(live, chapter)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(
-            lambda pair: run_case(command, chapter, pair[1], [pair[0]["number"]]),
-            [(switch, run) for switch in switches for run in runs]))
-    return [(switch, runs, answers[i * len(runs):(i + 1) * len(runs)])
-            for i, switch in enumerate(switches)]
-
-
-def choices_of(verdict, all_verdicts):
-    """The verdict among three others that lines of the same chapter lead to."""
-    others = [one for one in dict.fromkeys(all_verdicts + ["deadlock", "data-race", VERIFIED, WRONG])
-              if one != verdict][:3]
-    return sorted([verdict, *others])
-
-
-def cases_of(live, command, chapter, known):
-    """known: (kind, switch) that earlier chapters have had; this chapter's are added."""
-    most_predictions = 5
-    found = []
-    tried = candidates(live, command, chapter)
-    failing = [verdict_of(*results[0]) for _, _, results in tried]
-    for switch, runs, results in tried:
-        run = first_failing(results, runs)
-        if run is None:
-            continue
-        result = results[runs.index(run)]
-        base = {"chapter": chapter, "run": run, "off": [switch["key"]],
-                "verdict": verdict_of(*result)}
-        place = runs.index(run)
-        same = [other for other, _, answers in tried
-                if looks_like(*answers[place]) == looks_like(*result)]
-        if len(same) == 1:
-            found.append(dict(base, kind="find"))
-        if place > 0:
-            found.append(dict(base, kind="catch", run=runs[0], witness=run))
-        elif not any(case["kind"] == "predict" and case["verdict"] == base["verdict"]
-                     for case in found):
-            found.append(dict(base, kind="predict", choices=choices_of(base["verdict"], failing)))
-    order = ("predict", "find", "catch")
-    fresh = [case for case in found if (case["kind"], case["off"][0]) not in known]
-    known.update((case["kind"], case["off"][0]) for case in found)
-    predictions = [case for case in fresh if case["kind"] == "predict"]
-    kept = predictions[:most_predictions] + [case for case in fresh if case["kind"] != "predict"]
-    return sorted(kept, key=lambda case: order.index(case["kind"]))
-
-
-def record(live_path, path, command):
-    live = read_json(live_path)
-    found, known = [], set()
-    for chapter in live["chapters"]:
-        for i, case in enumerate(cases_of(live, command, chapter["name"], known)):
-            found.append({"id": f"{chapter['name'][:2]}-{i + 1}", **case})
-    with open(path, "w", encoding="ascii") as file:
-        file.write("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
-    print(f"{len(found)} cases")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] != ["record"]:
-        sys.exit("cases.py record LIVE.JSON CASES.JSON PROGRAM")
-    record(sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -1,6 +1,6 @@
 /*
- * checks.c: the runs of --check, for the page, which cannot start a process for each: a line of JSON
- * for each chapter.
+ * checks.c: the runs of --check, for the page, which cannot start a process for each: a line of
+ * JSON for each chapter.
  */
 #include <stdio.h>
 

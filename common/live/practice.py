@@ -117,7 +117,7 @@ class Practice:
         if self.run(case["chapter"], run, [])[0]:
             return "The kernel as it is does not pass this run either."
         code, _ = self.run(case["chapter"], run, case["off"])
-        return None if code else ("This run passes. What could come in another order, or more often?")
+        return None if code else "This run passes. What could come in another order, or more often?"
 
 
 def in_short(code, text):

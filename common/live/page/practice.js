@@ -132,8 +132,11 @@ async function judgeChoice(one, choice) {
 function judgeRun(answer) {
   const one = caseOf(state.case);
   if (one?.kind !== "catch" || answered || !byId("case-answer")) return;
-  if (answer.code) solve(one, "Yes: this run shows it.");
-  else explain(one, false, "This run passes. What could come in another order, or more often?");
+  const changed = [...FIELDS, ...CHOICES].some(name => state[name] !== one.run[name]);
+  if (answer.code)
+    solve(one, "Yes: this run shows it.");
+  else if (changed)
+    explain(one, false, "This run passes. What could come in another order, or more often?");
 }
 
 function nextCase() {

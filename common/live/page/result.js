@@ -75,7 +75,8 @@ function verdictOf(answer) {
 /* ", 7 775 simulated cycles"; nothing under the schedules that have none. */
 function cyclesOf(out) {
   const found = /yes \| +(\d+)/.exec(out);
-  return found ? ` ${Number(found[1]).toLocaleString("en").replaceAll(",", "\u2009")} simulated cycles.` : "";
+  if (!found) return "";
+  return ` ${Number(found[1]).toLocaleString("en").replaceAll(",", "\u2009")} simulated cycles.`;
 }
 
 function showResult(answer) {
@@ -107,7 +108,8 @@ function showReport(page) {
     inside.renderReport(JSON.parse(data[1]), root);
   } else {
     // A frame has no address of its own to keep the view in.
-    frame.srcdoc = page.replace("<head>", "<head><script>history.replaceState = () => {};<\/script>");
+    frame.srcdoc = page.replace("<head>",
+      "<head><script>history.replaceState = () => {};<\/script>");
     frame.onload = fitFrame;
   }
   fitFrame();
@@ -118,7 +120,9 @@ function fitFrame() {
   if (!content) return;
   const bottom = () => Math.ceil(
     frame.contentDocument.body.getBoundingClientRect().bottom + frame.contentWindow.scrollY);
-  const fit = () => { frame.style.height = `${Math.max(400, bottom() + 24)}px`; };
+  const fit = () => {
+    frame.style.height = `${Math.max(400, bottom() + 24)}px`;
+  };
   fit();
   if (frame.watched === content) return;
   frame.watched = content;

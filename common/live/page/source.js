@@ -1,10 +1,12 @@
 /* source.js: the kernel's text, with a switch on every call that synchronizes. */
 
+const KEYWORDS = ["const|static|struct|enum|int|bool|float|void|for|while|if|else|return|typedef",
+  "sizeof|true|false|uint32_t|element_t|half_t|inline|union|break|continue"].join("|");
 const TOKENS = new RegExp([
   String.raw`(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)`,
   String.raw`(?<string>"(?:\\.|[^"\\\n])*")`,
   String.raw`(?<directive>^[ \t]*#[ \t]*\w+)`,
-  String.raw`(?<keyword>\b(?:const|static|struct|enum|int|bool|float|void|for|while|if|else|return|typedef|sizeof|true|false|uint32_t|element_t|half_t|inline|union|break|continue)\b)`,
+  `(?<keyword>\\b(?:${KEYWORDS})\\b)`,
   String.raw`(?<macro>\b[A-Z][A-Z0-9_]+\b)`,
   String.raw`(?<literal>\b(?:0x[0-9a-f]+|\d+)u?\b)`,
   String.raw`(?<call>\b[a-z_]\w*(?=\())`,
@@ -78,7 +80,8 @@ function showSource(pick) {
       const here = switches.filter(one => one.line === i + 1);
       return element("div", {class: "line", "data-line": i + 1},
         element("span", {class: "gutter"}, ...here.map(one => switchButton(one, pick))),
-        element("span", {class: "number"}, String(i + 1)), element("code", {}, ...nodes));
+        element("span", {class: "number"}, String(i + 1)),
+        element("code", {}, ...nodes));
     });
     byId("code").replaceChildren(...rows);
     scrollToSwitch(switches);
@@ -105,8 +108,8 @@ function markSwitches(hidden) {
   }
 }
 
-const lineIsOff = (line, hidden) => !hidden && book.switches.some(
-  one => one.file === state.file && state.off.has(one.number) && one.line <= line && line <= one.end);
+const lineIsOff = (line, hidden) => !hidden && book.switches.some(one =>
+  one.file === state.file && state.off.has(one.number) && one.line <= line && line <= one.end);
 
 const lineElement = line => byId("code").children[line - 1];
 

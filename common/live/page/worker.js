@@ -65,5 +65,6 @@ onmessage = ({data}) => {
     return;
   }
   (data.checks ? listChecks : run)(data).catch(
-    error => postMessage({id: data.id, code: 3, out: "", errors: `stopped: ${error.message}`, page: ""}));
+    error => postMessage(
+      {id: data.id, code: 3, out: "", errors: `stopped: ${error.message}`, page: ""}));
 };

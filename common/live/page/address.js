@@ -1,4 +1,4 @@
-/* state.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152 */
+/* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152 */
 
 const FIELDS = ["m", "n", "k", "sms", "seed"], CHOICES = ["schedule", "input"];
 const state = {chapter: "", file: "", off: new Set(), case: ""};

@@ -1,4 +1,4 @@
-"""page.py LIVE.JSON CASES.JSON DEBUGGING.MD MODULE_DIRECTORY OUT: the live page, one file.
+"""live_page.py LIVE.JSON CASES.JSON DEBUGGING.MD MODULE_DIRECTORY OUT: the live page, one file.
 
 It has the module (module.js, module.wasm, packed), the kernels and their switches, the cases of the
 practice and what docs/debugging.md says of each verdict.
@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 import cases
 
-SCRIPTS = ("simulator", "source", "state", "result", "checks", "practice", "main")
+SCRIPTS = ("simulator", "source", "address", "result", "checks", "practice", "main")
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
@@ -31,14 +31,14 @@ def main():
     book = cases.load(live, recorded, debugging)
     data = json.dumps(book, separators=(",", ":")).replace("<", "\\u003c")
     parts = {
-        "@STYLE@": read(PAGE, "style.css"),
+        "@STYLE@": read(PAGE, "live.css"),
         "@WASM@": packed(os.path.join(module, "module.wasm")),
         "@MODULE@": packed(os.path.join(module, "module.js")),
         "@WORKER@": read(PAGE, "worker.js"),
         "@DATA@": data,
         "@SCRIPT@": "\n".join(read(PAGE, f"{name}.js") for name in SCRIPTS),
     }
-    page = read(PAGE, "index.html")
+    page = read(PAGE, "live.html")
     for mark, text in parts.items():
         assert page.count(mark) == 1, mark
         assert "</script" not in text, mark

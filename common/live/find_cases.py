@@ -1,0 +1,89 @@
+"""find_cases.py LIVE.JSON CASES.JSON PROGRAM: writes the cases of the practice anew.
+
+Runs every chapter without each of its calls that have a switch. A line becomes a case if its absence
+is caught: "find" if no other line looks the same, "predict" once for each verdict of a chapter,
+"catch" if the usual run passes and one of LATER does not.
+"""
+
+import concurrent.futures
+import json
+import sys
+
+sys.dont_write_bytecode = True
+import cases
+
+# Where the usual run passes: tiles after one another on one SM, everything as late as can be.
+LATER = [dict(cases.USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
+         dict(cases.USUAL, m=256, n=512, k=512, sms=2, schedule="late"),
+         dict(cases.USUAL, m=256, n=512, k=512, sms=2, schedule="random", seed=3),
+         dict(cases.USUAL, m=200, n=264, k=330, sms=1, schedule="early")]
+
+
+def first_failing(results, runs):
+    return next((run for run, (code, _) in zip(runs, results) if code != cases.EXIT_VERIFIED), None)
+
+
+def candidates(live, command, chapter):
+    """Of each switch of the chapter: the first run that fails, and the results of all."""
+    runs = [cases.usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
+    runs = [run for run in runs if not cases.run_case(command, chapter, run, [])[0]]
+    switches = cases.switches_of(live, chapter)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(
+            lambda pair: cases.run_case(command, chapter, pair[1], [pair[0]["number"]]),
+            [(switch, run) for switch in switches for run in runs]))
+    return [(switch, runs, answers[i * len(runs):(i + 1) * len(runs)])
+            for i, switch in enumerate(switches)]
+
+
+def choices_of(verdict, all_verdicts):
+    """The verdict among three others that lines of the same chapter lead to."""
+    usual = ["deadlock", "data-race", cases.VERIFIED, cases.WRONG]
+    others = [one for one in dict.fromkeys(all_verdicts + usual) if one != verdict]
+    return sorted([verdict, *others[:3]])
+
+
+def cases_of(live, command, chapter, known):
+    """known: (kind, switch) that earlier chapters have had; this chapter's are added."""
+    most_predictions = 5
+    found = []
+    tried = candidates(live, command, chapter)
+    failing = [cases.verdict_of(*results[0]) for _, _, results in tried]
+    for switch, runs, results in tried:
+        run = first_failing(results, runs)
+        if run is None:
+            continue
+        result = results[runs.index(run)]
+        base = {"chapter": chapter, "run": run, "off": [switch["key"]],
+                "verdict": cases.verdict_of(*result)}
+        place = runs.index(run)
+        same = [other for other, _, answers in tried
+                if cases.looks_like(*answers[place]) == cases.looks_like(*result)]
+        if len(same) == 1:
+            found.append(dict(base, kind="find"))
+        if place > 0:
+            found.append(dict(base, kind="catch", run=runs[0], witness=run))
+        elif not any(case["kind"] == "predict" and case["verdict"] == base["verdict"]
+                     for case in found):
+            found.append(dict(base, kind="predict", choices=choices_of(base["verdict"], failing)))
+    order = ("predict", "find", "catch")
+    fresh = [case for case in found if (case["kind"], case["off"][0]) not in known]
+    known.update((case["kind"], case["off"][0]) for case in found)
+    predictions = [case for case in fresh if case["kind"] == "predict"]
+    kept = predictions[:most_predictions] + [case for case in fresh if case["kind"] != "predict"]
+    return sorted(kept, key=lambda case: order.index(case["kind"]))
+
+
+def record(live_path, path, command):
+    live = cases.read_json(live_path)
+    found, known = [], set()
+    for chapter in live["chapters"]:
+        for i, case in enumerate(cases_of(live, command, chapter["name"], known)):
+            found.append({"id": f"{chapter['name'][:2]}-{i + 1}", **case})
+    with open(path, "w", encoding="ascii") as file:
+        file.write("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
+    print(f"{len(found)} cases")
+
+
+if __name__ == "__main__":
+    record(sys.argv[1], sys.argv[2], sys.argv[3:])
