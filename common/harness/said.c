@@ -71,7 +71,9 @@ void say_reports(void) {
     const int width = columns();
     const char *report, *kind;
     fflush(stdout);
+#ifndef __EMSCRIPTEN__ /* its streams claim to be one */
     if (backend_report(0) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)) fputc('\n', stderr);
+#endif
     for (int i = 0; (report = backend_report(i)); ++i)
         for (const char *line = report; line; line = strchr(line, '\n')) {
             if (*line == '\n') ++line;

@@ -95,8 +95,7 @@ def plain(text):
 def read_verdicts(path):
     """The table of docs/debugging.md: {verdict: {means, cure}}."""
     with open(path, encoding="utf-8") as file:
-        text = re.sub(r'<a id="[^"]*"></a>', "", file.read())
-    rows = re.findall(r"^\| (`[a-z][\w`, -]*`) \| (.*?) \| (.*?)(?: \|)?$", text, re.M)
+        rows = re.findall(r"^\| (?:<a id=[^>]*></a>)*(`[a-z][\w`, -]*`) \| (.*?) \| (.*?)(?: \|)?$", file.read(), re.M)
     found = {"deadlock": {
         "means": "nothing is under way, and every thread waits for something that no thread will do",
         "cure": "read which phase of which barrier the threads wait for, and what that phase lacks: "

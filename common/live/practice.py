@@ -105,7 +105,7 @@ class Practice:
             return None
         if given not in case["choices"]:
             return f"Choose from: {', '.join(case['choices'])}."
-        return case["reasons"].get(given) or "The simulator reports something else."
+        return case["reasons"].get(given) or "The report is another one."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)

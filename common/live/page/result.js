@@ -5,7 +5,10 @@ const PLACE = /([\w.]+\/[\w.]+\.(?:cu|h)):(\d+)/g;
 
 /* [{kind, text}] */
 const hazardsOf = errors => [...errors.matchAll(HAZARD)].map(
-  ([, kind, text]) => ({kind, text}));
+  ([, kind, text]) => ({
+    kind,
+    text: text.replace(/\n {8,}/g, " ").replace(/: thread\n +/, ": thread "),
+  }));
 
 /* The lines that a report names: where it happens, and what it collides with. Of a header's line
  * and the kernel's that called it, both. */
