@@ -100,12 +100,6 @@ struct gemm_copy {
  * device one after the other. What is enqueued later starts after the last of them. */
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream);
 
-/* Both at the same time: the kernels and the copies start after what the stream holds, and what is
- * enqueued later starts after the last of them. */
-enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
-                                           const struct gemm_device_args *args, int devices,
-                                           const struct gemm_copy *copies, int count);
-
 #ifdef __cplusplus
 }
 #endif

@@ -17,8 +17,6 @@ static struct {
     struct {
         int ordinal;
         cudaStream_t stream; /* none of the first, which uses the caller's */
-        cudaStream_t beside; /* of its copy engine, while a kernel runs */
-        cudaEvent_t copied;  /* the end of what is enqueued there */
         cudaEvent_t reached; /* the first: where the others begin; else where it goes on after */
         bool reaches[GEMM_DEVICES]; /* the others whose memory this module has opened for it */
     } device[GEMM_DEVICES];
@@ -84,10 +82,6 @@ bool devices_open(const int *ordinals, int count) {
             else if (!cuda_ok(status, "reaching another device's memory"))
                 return false;
         }
-        if (!cuda_ok(cudaStreamCreate(&open.device[i].beside), "creating a stream") ||
-            !cuda_ok(cudaEventCreateWithFlags(&open.device[i].copied, cudaEventDisableTiming),
-                     "creating an event"))
-            return false;
         if ((i > 0 && !cuda_ok(cudaStreamCreate(&open.device[i].stream), "creating a stream")) ||
             !cuda_ok(cudaEventCreateWithFlags(&open.device[i].reached, cudaEventDisableTiming),
                      "creating an event"))
@@ -107,10 +101,8 @@ void devices_close(void) {
         }
         if (open.device[i].stream) cudaStreamDestroy(open.device[i].stream);
         if (open.device[i].reached) cudaEventDestroy(open.device[i].reached);
-        if (open.device[i].beside) cudaStreamDestroy(open.device[i].beside);
-        if (open.device[i].copied) cudaEventDestroy(open.device[i].copied);
-        open.device[i].stream = open.device[i].beside = NULL;
-        open.device[i].reached = open.device[i].copied = NULL;
+        open.device[i].stream = NULL;
+        open.device[i].reached = NULL;
     }
     open.count = 0;
 }
@@ -168,29 +160,4 @@ bool devices_may_copy(void) {
         fprintf(stderr, "copies refused: between gemm_devices_begin() and gemm_devices_end() there "
                         "may only be launches by gemm_launch_devices()\n");
     return !open.forked;
-}
-
-bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]) {
-    if (!devices_may_copy()) return false;
-    for (int i = 0; i < devices; ++i) {
-        streams[i] = open.device[i].beside;
-        if (!devices_select(i) ||
-            !cuda_ok(cudaStreamWaitEvent(streams[i], open.device[0].reached, 0),
-                     "ordering two streams"))
-            return false;
-    }
-    return true;
-}
-
-bool devices_join_copies(cudaStream_t stream, int devices) {
-    bool good = true;
-    for (int i = 0; i < devices; ++i)
-        good &= devices_select(i) &&
-                cuda_ok(cudaEventRecord(open.device[i].copied, open.device[i].beside),
-                        "recording an event");
-    good &= devices_select(0);
-    for (int i = 0; i < devices; ++i)
-        good &=
-            cuda_ok(cudaStreamWaitEvent(stream, open.device[i].copied, 0), "ordering two streams");
-    return good;
 }

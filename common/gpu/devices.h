@@ -39,8 +39,5 @@ bool devices_begin(cudaStream_t stream);
 bool devices_end(cudaStream_t stream);
 /* True outside of these two; false after a message. */
 bool devices_may_copy(void);
-/* After devices_fork(): streams of the copy engines, which go on from the same point; the end. */
-bool devices_fork_copies(int devices, cudaStream_t streams[GEMM_DEVICES]);
-bool devices_join_copies(cudaStream_t stream, int devices);
 
 #endif

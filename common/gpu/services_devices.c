@@ -30,30 +30,22 @@ static bool prepare_all(const struct gemm_launch *launch, int devices) {
     return good;
 }
 
-enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
-                                           const struct gemm_device_args *args, int devices,
-                                           const struct gemm_copy *copies, int count) {
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices) {
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    cudaStream_t streams[GEMM_DEVICES], beside[GEMM_DEVICES];
+    cudaStream_t streams[GEMM_DEVICES];
     if (!prepare_all(launch, devices)) {
         devices_select(0);
         return GEMM_LAUNCH_FAILED;
     }
     if (!devices_fork(stream, devices, streams)) return GEMM_LAUNCH_FAILED;
-    bool good = count == 0 ||
-                (devices_fork_copies(devices, beside) && enqueue_copies(copies, count, beside));
+    bool good = true;
     for (int i = 0; i < devices && good; ++i) {
         struct gemm_launch own = *launch;
         own.stream = streams[i];
         good = devices_select(i) && launch_enqueue(&own, &args[i]);
     }
-    if (count > 0) good &= devices_join_copies(stream, devices);
     return devices_join(stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
-}
-
-enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
-                                     const struct gemm_device_args *args, int devices) {
-    return gemm_launch_beside_copies(launch, args, devices, NULL, 0);
 }
 
 enum gemm_status gemm_devices_begin(void *stream) {

@@ -137,22 +137,14 @@ enum gemm_status gemm_devices_end(void *stream) {
     return status;
 }
 
-enum gemm_status gemm_launch_beside_copies(const struct gemm_launch *launch,
-                                           const struct gemm_device_args *args, int devices,
-                                           const struct gemm_copy *copies, int count) {
+enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
+                                     const struct gemm_device_args *args, int devices) {
     if (check_launch(launch, devices) != GEMM_OK) return GEMM_LAUNCH_FAILED;
     if (sim_run_state.abandoned) return GEMM_OK;
-    if (count > 0 && !nothing_kept("copies beside a launch")) return GEMM_LAUNCH_FAILED;
     if (kept.open) return keep(launch, args, devices);
-    if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
     return grid_run(launch, args, sizeof *args, devices, 1, &sim_run_state.abandoned)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
-}
-
-enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
-                                     const struct gemm_device_args *args, int devices) {
-    return gemm_launch_beside_copies(launch, args, devices, NULL, 0);
 }
 
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {

@@ -6,12 +6,10 @@
 
 #include "sim/hopper/call.h"
 
-void sim_w4_to_e4m3(uint32_t *e4m3, const uint32_t *words, const uint32_t *table, int count);
+void sim_w4_to_e4m3(uint32_t *e4m3, const uint32_t *words, int count);
 
 /* ---- the wrappers ---- */
 
-#define w4_to_e4m3(e4m3, words, count) SIM(sim_w4_to_e4m3(e4m3, words, NULL, count))
-#define w4_to_e4m3_by_table(e4m3, words, table, count)                                             \
-    SIM(sim_w4_to_e4m3(e4m3, words, table, count))
+#define w4_to_e4m3(e4m3, words, count) SIM(sim_w4_to_e4m3(e4m3, words, count))
 
 #endif

@@ -9,30 +9,17 @@
 
 struct conversion {
     uint32_t *e4m3;
-    const uint32_t *words, *table;
+    const uint32_t *words;
     int count;
 };
-
-/* Byte `i` of eight. */
-static uint32_t byte_of(const uint32_t table[2], uint32_t i) {
-    return table[i / 4] >> i % 4 * 8 & 0xff;
-}
-
-/* One byte of the magnitudes' numbers and one of the signs after the other. */
-static uint32_t look_up(const uint32_t table[2], uint32_t word) {
-    uint32_t found = 0;
-    for (int i = 0; i < 32; i += 8)
-        found |= (byte_of(table, word >> i & 7) | (word >> i & 0x80)) << i;
-    return found;
-}
 
 static bool convert(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct conversion *const c = operand[lane];
         for (int i = 0; i < c->count; ++i) {
             const uint32_t word = c->words[i], rotated = word >> 4 | word << 28;
-            c->e4m3[2 * i] = c->table ? look_up(c->table, word) : word & W4_MASK;
-            c->e4m3[2 * i + 1] = c->table ? look_up(c->table, rotated) : rotated & W4_MASK;
+            c->e4m3[2 * i] = word & W4_MASK;
+            c->e4m3[2 * i + 1] = rotated & W4_MASK;
         }
         for (int i = 0; i < 2 * c->count; i += A_REGISTERS) {
             wgmma_fragment_loaded(warp->thread[lane], &c->e4m3[i]);
@@ -40,11 +27,11 @@ static bool convert(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         }
     }
     const struct conversion *const first = operand[0];
-    timing_arithmetic(warp, first->count * (first->table ? W4_TABLE_CYCLES : W4_CYCLES));
+    timing_arithmetic(warp, first->count * W4_CYCLES);
     return true;
 }
 
-void sim_w4_to_e4m3(uint32_t *e4m3, const uint32_t *words, const uint32_t *table, int count) {
-    struct conversion c = {e4m3, words, table, count};
-    sim_warp_collective(table ? "w4_to_e4m3_by_table" : "w4_to_e4m3", &c, convert);
+void sim_w4_to_e4m3(uint32_t *e4m3, const uint32_t *words, int count) {
+    struct conversion c = {e4m3, words, count};
+    sim_warp_collective("w4_to_e4m3", &c, convert);
 }

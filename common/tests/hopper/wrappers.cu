@@ -239,15 +239,14 @@ DEVICE uint32_t pack_weights(const element_t *b, int row, int k) {
 KERNEL(128, 1) weights(KERNEL_ARGS args) {
     SHARED_MEMORY(struct weights_smem);
     const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
-    const uint32_t table[2] = W4_TABLE;
-    float acc[2][EXTENT / 2] = {{0}};
+    float acc[2][EXTENT / 2] = {{0}}, sum[EXTENT / 2] = {0};
     uint32_t words[2][2], fragments[2][4];
     narrow(shared->a, args.a);
     fence_proxy_async();
     UNROLL for (int i = 0; i < 4; ++i)
         words[i / 2][i % 2] = pack_weights(args.b, row, i * 16 + lane % 4 * 4);
     w4_to_e4m3(fragments[0], words[0], 2);
-    w4_to_e4m3_by_table(fragments[1], words[1], table, 2);
+    w4_to_e4m3(fragments[1], words[1], 2);
     __syncthreads();
     const uint64_t a = wgmma_descriptor(shared_address(shared->a), 0, 512, SWIZZLE_64B);
     wgmma_fence();
@@ -256,9 +255,10 @@ KERNEL(128, 1) weights(KERNEL_ARGS args) {
     wgmma_commit_group();
     wgmma_wait_group(0);
     const float unit[2] = {W4_UNIT, W4_UNIT};
-    wgmma_promote(acc[1], acc[0], unit, EXTENT / 2);
+    UNROLL for (int i = 0; i < 2; ++i)
+        wgmma_promote(sum, acc[i], unit, EXTENT / 2);
     UNROLL for (int i = 0; i < EXTENT / 2; i += 8) {
-        const float *f = &acc[1][i];
+        const float *f = &sum[i];
         const uint32_t pairs[4] = {pack_elements(f[0], f[1]), pack_elements(f[2], f[3]),
                                    pack_elements(f[4], f[5]), pack_elements(f[6], f[7])};
         const int m = i * 2 + lane / 16 * 8 + lane % 8;

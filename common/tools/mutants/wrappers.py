@@ -19,7 +19,7 @@ PLAIN = {
     "bits_to_float", "ld_global_element", "ld_global_b32", "ld_global_b128", "st_global_element",
     "st_global_b32", "st_global_b128", "ld_shared_b32", "ld_shared_b64", "ld_shared_b128", "st_shared_b32",
     "st_shared_b128", "ld_shared_cluster_b128", "cp_async_16", "ldmatrix_x4", "stmatrix_x4",
-    "stmatrix_x2", "stmatrix_x4_trans", "w4_to_e4m3", "w4_to_e4m3_by_table",
+    "stmatrix_x2", "stmatrix_x4_trans", "w4_to_e4m3",
     "wgmma_m64nNk32_e4m3_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "wgmma_promote_columns",
     "tma_prefetch_map", "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16",
     "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs"}
