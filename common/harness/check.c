@@ -53,6 +53,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     if (code != EXIT_VERIFIED) return code;
     const struct problem_size size = {run->m, run->n, run->k};
     experiment_early = run->early;
+    operand_pitches = PITCHES_DRAWN;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
     code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
                            &kernel, 1, false);
@@ -258,6 +259,8 @@ static void make_command(const struct check *check, const struct check_run *run,
         add_word(command, "--launch");
         add_word(command, early_names[run->early]);
     }
+    add_word(command, "--pitches");
+    add_word(command, pitch_names[PITCHES_DRAWN]);
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);

@@ -15,6 +15,7 @@
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
+const char *const pitch_names[] = {"least", "drawn"};            /* enum pitches */
 const char *const early_names[] = {"order", "early", "early-b"}; /* enum gemm_early */
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
@@ -268,6 +269,9 @@ static bool apply(struct options *options, const char *name, const char *value) 
     } else if (!strcmp(name, "--launch")) {
         if (!read_name(name, value, early_names, GEMM_EARLY_B + 1, &index)) return false;
         options->early = (enum gemm_early)index;
+    } else if (!strcmp(name, "--pitches")) {
+        if (!read_name(name, value, pitch_names, PITCHES, &index)) return false;
+        options->pitches = (enum pitches)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -422,9 +426,9 @@ static bool means_nothing_to_check(const char *name) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",        "--n",      "--k",       "--size",    "--input",     "--seed",
-        "--timing",   "--iters",  "--dtype",   "--variant", "--trace",     "--csv",
-        "--chapters", "--report", "--explain", "--gpus",    "--trace-sms", "--launch"};
+        "--m",       "--n",     "--k",         "--size",   "--input",  "--seed",     "--timing",
+        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",    "--chapters", "--report",
+        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,

@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "harness/inputs.h"
+#include "harness/reference.h"
 #include "harness/registry.h"
 
 struct options {
@@ -25,6 +26,7 @@ struct options {
     int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
     enum gemm_early early;            /* when launches may begin, of kernels that are for it */
+    enum pitches pitches;             /* of A, B and D */
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
@@ -53,6 +55,7 @@ const struct problem_kind *kind_of_program(void);
 int find_name(const char *text, const char *const *names, int count);
 
 extern const char *const early_names[];             /* by enum gemm_early */
+extern const char *const pitch_names[];             /* by enum pitches */
 extern const char *const type_names[ELEMENT_TYPES]; /* by enum gemm_type */
 /* "fp16 or bf16": the types for which there is a kernel. Returns text. */
 const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]);
