@@ -173,7 +173,8 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
     float *a = decode(p->a, p->lda, p->m, k, read_as);
     float *b = decode_b(p, k, read_as, defect == DEFECT_PITCH_OF_A ? p->lda : p->ldb);
     /* Taking the rows for as long as the other dimension is harmless only in square problems. */
-    const int64_t ldd = defect == DEFECT_ONLY_SQUARE ? ((int64_t)p->m + 7) / 8 * 8 : p->ldd;
+    const int64_t apart = ((int64_t)p->m + 7) / 8 * 8 - ((int64_t)p->n + 7) / 8 * 8;
+    const int64_t ldd = p->ldd + (defect == DEFECT_ONLY_SQUARE ? apart : 0);
     for (int row = 0; row < p->m; ++row)
         for (int column = 0; column < p->n; ++column) {
             int r = row, c = column;

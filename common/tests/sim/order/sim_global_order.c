@@ -374,6 +374,29 @@ static inline void in_turn(const struct gemm_args *args, bool releases) {
 KERNEL(THREADS, 1) turns(KERNEL_ARGS args) { in_turn(&args, true); }
 KERNEL(THREADS, 1) turns_not_released(KERNEL_ARGS args) { in_turn(&args, false); }
 
+/* The same without a sum: only the last one's values are to be in D. */
+static inline void overwrite(const struct gemm_args *args, bool releases) {
+    uint32_t *const turn = counter_of(args);
+    if (me() == 0) while (ld_global_acquire(turn, SCOPE_GPU) != (uint32_t)part()) {}
+    __syncthreads();
+    MARK OTHER st_global_b128((float *)args->d + 4 * (THREADS - 1 - me()), values(part(), 0));
+    __syncthreads();
+    const uint32_t next = (uint32_t)part() + 1;
+    if (me() == 0 && releases) st_global_release(turn, next, SCOPE_GPU);
+    if (me() == 0 && !releases) st_global_relaxed(turn, next, SCOPE_GPU);
+}
+KERNEL(THREADS, 1) overwritten_in_turn(KERNEL_ARGS args) { overwrite(&args, true); }
+KERNEL(THREADS, 1) overwritten_no_release(KERNEL_ARGS args) { overwrite(&args, false); }
+
+/* D is cleared, and then stored by other threads. */
+static inline void clear_and_store(const struct gemm_args *args, bool meets) {
+    float *const d = (float *)args->d + part() * FLOATS;
+    if (!meets) marked_line = other_line = __LINE__ + 1;
+    for (int i = 0; i < 2; ++i) { if (i && meets) __syncthreads(); st_global_b128(d + 4 * (i ? THREADS - 1 - me() : me()), values(i, 0)); }
+}
+KERNEL(THREADS, 1) cleared_first(KERNEL_ARGS args) { clear_and_store(&args, true); }
+KERNEL(THREADS, 1) cleared_no_barrier(KERNEL_ARGS args) { clear_and_store(&args, false); }
+
 /* In one CTA a barrier is enough, for words of global memory, too. */
 KERNEL(THREADS, 1) within_a_cta(KERNEL_ARGS args) {
     float *const mine = layer(&args, part());
@@ -678,6 +701,8 @@ int main(void) {
     EXPECT_RIGHT(reused, 1, 32);
     EXPECT_RIGHT(grid_barrier, 1, THREADS);
     EXPECT_SUM(turns);
+    EXPECT_RIGHT(overwritten_in_turn, 1, THREADS);
+    EXPECT_RIGHT(cleared_first, 1, THREADS);
     EXPECT_RIGHT(within_a_cta, 1, THREADS);
     EXPECT_RIGHT(in_a_cluster, 2, 32);
     EXPECT_RIGHT(by_the_cluster_barrier, 2, 32);
@@ -720,6 +745,8 @@ int main(void) {
     EXPECT_WRONG(reused_too_early, 1, 32, "data-race", "releases none");
     EXPECT_EITHER(grid_barrier_no_fence, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(overwritten_no_release, 1, THREADS, "global-write-write", "one writer");
+    EXPECT_WRONG(cleared_no_barrier, 1, THREADS, "global-write-write", "one writer");
     EXPECT_WRONG(within_a_cta_no_barrier, 1, THREADS, "data-race", "a barrier is missing");
     EXPECT_WRONG(in_a_cluster_cta, 2, 32, "data-race", "has the scope .cta");
     EXPECT_WRONG(tma_stored_read_only_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");
