@@ -262,7 +262,10 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--report")) return options->report = value, true;
     if (!strcmp(name, "--csv")) return options->csv = value, true;
     if (!strcmp(name, "--explain")) return read_explain(value, &options->explain);
-    if (!strcmp(name, "--dtype")) return read_type(name, value, &options->backend.type);
+    if (!strcmp(name, "--dtype")) {
+        options->usual_type = false;
+        return read_type(name, value, &options->backend.type);
+    }
     if (!strcmp(name, "--input")) {
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
@@ -436,7 +439,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
-    options->usual_extents = true;
+    options->usual_extents = options->usual_type = true;
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

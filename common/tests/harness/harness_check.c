@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     run("", argv[1], "--check", 0);
     says("       8      9      8     2   early\n");
     says("drawn by --seed 1, up to 8 x 9 x 8: ");
-    says("01_fake, bf16: all ");
+    says("01_fake, fp16 and bf16: all ");
     expect(!*outcome.err, "a kernel that is right is complained of: %s", outcome.err);
     run("", argv[1], "--check --seed 5 --dtype fp16", 0);
     says("drawn by --seed 5");
