@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
 
     run("", argv[1], "--check --variant hazard --dtype fp16", 4);
     says("The first of ");
-    says(" --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer --dtype fp16\n");
+    says(" --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer "
+         "--dtype fp16\n");
     says("\n01_fake:hazard "); /* what the command itself prints */
     /* Right in square problems: the second run of the list is the first that fails, always. */
     for (int i = 0; i < 10; ++i) {

@@ -391,8 +391,11 @@ KERNEL(THREADS, 1) overwritten_no_release(KERNEL_ARGS args) { overwrite(&args, f
 /* D is cleared, and then stored by other threads. */
 static inline void clear_and_store(const struct gemm_args *args, bool meets) {
     float *const d = (float *)args->d + part() * FLOATS;
-    if (!meets) marked_line = other_line = __LINE__ + 1;
-    for (int i = 0; i < 2; ++i) { if (i && meets) __syncthreads(); st_global_b128(d + 4 * (i ? THREADS - 1 - me() : me()), values(i, 0)); }
+    for (int i = 0; i < 2; ++i) {
+        const int place = i ? THREADS - 1 - me() : me();
+        MARK OTHER st_global_b128(d + 4 * place, values(i, 0));
+        if (meets) __syncthreads();
+    }
 }
 KERNEL(THREADS, 1) cleared_first(KERNEL_ARGS args) { clear_and_store(&args, true); }
 KERNEL(THREADS, 1) cleared_no_barrier(KERNEL_ARGS args) { clear_and_store(&args, false); }
