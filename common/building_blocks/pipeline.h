@@ -64,7 +64,8 @@ DEVICE void pipeline_init_stages(struct pipeline_stage *ring, int stages, int co
  * first + step, first + 2 * step ... */
 DEVICE void pipeline_init_every(struct pipeline_stage *ring, int first, int step, int stages,
                                 int consumers) {
-    NO_UNROLL for (int i = first; i < stages; i += step) {
+    NO_UNROLL
+    for (int i = first; i < stages; i += step) {
         mbarrier_init(&ring[i].full, 1);
         mbarrier_init(&ring[i].empty, consumers);
     }
@@ -125,9 +126,9 @@ DEVICE void pipeline_consumer_release(struct pipeline_stage *ring, struct pipeli
 /* The verbs, as kernels use them. The simulator's reports then name the kernel's line beside this
  * file's, and call the barriers by the kernel's name for its ring. */
 #define pipeline_init(ring, stages, consumers)                                                     \
-    VERB_OF(#ring, "ring", pipeline_init_stages(ring, stages, consumers))
+    VERB_OF(#ring, "ring", ring, pipeline_init_stages(ring, stages, consumers))
 #define pipeline_init_some(ring, first, step, stages, consumers)                                   \
-    VERB_OF(#ring, "ring", pipeline_init_every(ring, first, step, stages, consumers))
+    VERB_OF(#ring, "ring", ring, pipeline_init_every(ring, first, step, stages, consumers))
 #define producer_try_acquire(ring, state) VERB_VALUE(pipeline_producer_try_acquire(ring, state))
 #define producer_acquire(ring, state, bytes) VERB(pipeline_producer_acquire(ring, state, bytes))
 #define producer_commit(ring, state) VERB(pipeline_producer_commit(ring, state))

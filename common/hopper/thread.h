@@ -98,7 +98,7 @@ DEVICE void named_barrier_arrive(int id, int threads) {
  * also name the line of the call. */
 #define VERB(call) call
 #define VERB_VALUE(call) call
-#define VERB_OF(object, alias, call) call
+#define VERB_OF(name, alias, array, call) call
 
 #else
 #include "sim/hopper/thread.h"

@@ -18,8 +18,14 @@ static void cta_begins(struct sim_cta *cta) {
     named_barriers_begin(cta);
 }
 
+static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
+                     size_t size) {
+    return mbarrier_scope_too_narrow(thread, slot, epoch, text, size) ||
+           cluster_barrier_was_relaxed(thread, slot, epoch, text, size);
+}
+
 static void launch_begins(void) {
-    shadow_scope_too_narrow = mbarrier_scope_too_narrow;
+    shadow_too_weak = too_weak;
     release_launch_begins();
     earlier_launch_begins();
     global_shadow_launch_begins();

@@ -83,6 +83,7 @@ static double seconds_of_turn;
 
 static double turn_limit(void) {
     const struct gemm_args *const args = sim.args;
+    if (sim.hazards && endless_turn_seconds > 1) return 1;
     return endless_turn_seconds + 1e-5 * ((double)args->m + args->n + args->k);
 }
 
@@ -137,6 +138,14 @@ void endless_watch(void) {
                                : sim_statistics.products + (uint64_t)(TIMES_AS_MANY * products());
     last_tick_step = UINT64_MAX;
     if (ready) set_timer(1);
+}
+
+/* As much again as a right kernel takes at most, and no second of turns that lead nowhere. */
+void endless_hurry(void) {
+    enum { LEAST = 500000, PRODUCTS_OF_A_TURN = 24 };
+    const uint64_t soon = sim.steps + (uint64_t)sim.launches * (uint64_t)sim.devices * LEAST +
+                          (uint64_t)(products() / PRODUCTS_OF_A_TURN);
+    if (endless_last_step > soon) endless_last_step = soon;
 }
 
 void endless_watch_ends(void) { set_timer(0); }

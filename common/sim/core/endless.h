@@ -14,6 +14,9 @@ extern uint64_t endless_step_limit;
  * microseconds. */
 extern double endless_turn_seconds;
 
+/* A hazard has been reported: what the kernel does from now on is worth less patience. */
+void endless_hurry(void);
+
 /* Around the launch. Until its end the process is interrupted every second of its own time. */
 void endless_watch(void);
 void endless_watch_ends(void);

@@ -205,13 +205,19 @@ int grid_ctas_per_sm(const struct gemm_launch *launch) {
     return ctas;
 }
 
-/* Takes the device's SM with the most room that the mask does not contain; -1 if there is none. */
-static int choose_sm(int device, const bool *taken) {
+static bool contains(const int *sm, int count, int wanted) {
+    for (int i = 0; i < count; ++i)
+        if (sm[i] == wanted) return true;
+    return false;
+}
+
+/* The device's SM with the most room, apart from the `count` that are taken; -1: there is none. */
+static int choose_sm(int device, const int *taken, int count) {
     int best = -1;
     int start = sim.schedule == SCHEDULE_RANDOM ? (int)(sim_random() % (unsigned)sim.sms) : 0;
     for (int i = 0; i < sim.sms; ++i) {
         int sm = device * sim.sms + (start + i) % sim.sms;
-        if (taken[sm] || grid.used[sm] >= grid.ctas_per_sm) continue;
+        if (grid.used[sm] >= grid.ctas_per_sm || contains(taken, count, sm)) continue;
         if (best < 0 || grid.used[sm] < grid.used[best] ||
             (sim_timed() && grid.used[sm] == grid.used[best] &&
              grid.free_at[sm] < grid.free_at[best]))
@@ -231,12 +237,10 @@ static void list_resident_warps(void) {
 static bool start_next_cluster(int device) {
     const struct gemm_launch *launch = sim.launch;
     int sm[MAX_CLUSTER];
-    bool taken[GEMM_DEVICES * MAX_SMS] = {false};
     uint64_t time = 0;
     for (int rank = 0; rank < launch->cluster; ++rank) {
-        sm[rank] = choose_sm(device, taken);
+        sm[rank] = choose_sm(device, sm, rank);
         if (sm[rank] < 0) return false;
-        taken[sm[rank]] = true;
         if (time < grid.free_at[sm[rank]]) time = grid.free_at[sm[rank]];
     }
     const int before = grid.on[device].launch * sim.devices + device; /* grids */

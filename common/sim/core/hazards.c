@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/endless.h"
 #include "sim/core/held_reports.h"
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
@@ -143,7 +144,7 @@ static void report(const char *kind, const char *file, int line, const struct si
                    const char *format, va_list arguments) {
     static char text[1 << 16];
     const int known = sides;
-    ++sim.hazards;
+    if (!sim.hazards++) endless_hurry();
     sides = 0;
     if (!remember(kind, file, line) || seen_count > SHOWN || silent) return;
     char who[96];

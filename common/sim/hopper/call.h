@@ -26,12 +26,14 @@ struct sim_self {
      * memory. */
     const void *parameters;
     const void *arguments; /* the parameter itself, which AddressSanitizer moves among them */
-    const char *file; /* the chapter's line that is being executed */
+    const char *file;      /* the chapter's line that is being executed */
     int line;
     /* Inside a verb of a shared header, `file` also says which line of the header that is. */
     int verb;                   /* > 0: inside one, or several */
     const char *caller;         /* the chapter's file alone */
     const char *object, *alias; /* what the verb is called for, and what the header calls it */
+    const void *first;          /* its first element */
+    ptrdiff_t bytes;            /* of an element */
 };
 extern struct sim_self *sim_self;
 
@@ -57,10 +59,13 @@ static inline void sim_verb(const char *file, int line) {
 }
 
 /* The same for a verb that is called for `object`, which the header knows as `alias`. */
-static inline void sim_verb_of(const char *file, int line, const char *object, const char *alias) {
+static inline void sim_verb_of(const char *file, int line, const char *object, const char *alias,
+                               const void *first, size_t bytes) {
     sim_verb(file, line);
     sim_self->object = object;
     sim_self->alias = alias;
+    sim_self->first = first;
+    sim_self->bytes = (ptrdiff_t)bytes;
 }
 
 static inline void sim_verb_ends(void) {
@@ -91,9 +96,9 @@ static inline void sim_verb_ends(void) {
         sim_verb_ends();                                                                           \
         value_;                                                                                    \
     })
-/* One that names objects: what it initializes as `alias`[i] is called `object`[i] in reports. Both
- * are strings. */
-#define VERB_OF(object, alias, call)                                                               \
-    (sim_verb_of(__FILE__, __LINE__, object, alias), call, sim_verb_ends())
+/* One that names the elements of an array: what it initializes as `alias`[i] is called `name`[i] in
+ * reports. Both are strings. */
+#define VERB_OF(name, alias, array, call)                                                          \
+    (sim_verb_of(__FILE__, __LINE__, name, alias, array, sizeof *(array)), call, sim_verb_ends())
 
 #endif

@@ -54,6 +54,10 @@ static enum sim_scope distance_to(const struct sim_thread *thread,
 static void say_failure(char *text, const struct release *r, enum sim_scope needed) {
     char write[LINE_TEXT], read[LINE_TEXT], site[LINE_TEXT], fence[LINE_TEXT];
     const char *const scope = scope_words[needed];
+    /* The two threads may be nearer to each other in this run than others are, or in other runs:
+     * the kernel's own access tells how far apart they can be. */
+    const enum sim_scope of_write = r->scope > needed ? r->scope : needed;
+    const enum sim_scope of_read = r->acquire_scope > needed ? r->acquire_scope : needed;
     line_of(r->write_site, write);
     line_of(r->read_site, read);
     line_of(r->site, site);
@@ -64,7 +68,7 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
                  "The word written at %s and read at %s releases none of this:\n"
                  "    fence_acq_rel(%s) is missing before the write, by the same thread, or "
                  ".release.",
-                 write, read, scope);
+                 write, read, scope_words[of_write]);
         break;
     case RELEASE_TOO_NARROW:
         snprintf(text, ADVICE_TEXT,
@@ -92,7 +96,7 @@ static void say_failure(char *text, const struct release *r, enum sim_scope need
             text, ADVICE_TEXT,
             "The read at %s has seen the release at %s, but acquires nothing:\n"
             "    fence_acq_rel(%s) is missing after the read, by the same thread, or .acquire.",
-            read, site, scope);
+            read, site, scope_words[of_read]);
         break;
     }
 }
@@ -118,8 +122,9 @@ static void say_missing(char *text, const struct sim_thread *thread,
     else if (global_knows(thread, then->cluster, then->slot, 1, false))
         snprintf(text, ADVICE_TEXT,
                  "What this thread has acquired from that one was released before the %s: is a "
-                 "flag set before\n    the data is there?",
-                 verb);
+                 "flag set before\n    the data is there, or does another thread release, with no "
+                 "barrier between the %s and that?",
+                 verb, verb);
     else if (knows_its_cta(thread, then))
         snprintf(
             text, ADVICE_TEXT,

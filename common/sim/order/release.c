@@ -284,9 +284,12 @@ void release_forget(const void *pointer, size_t bytes) {
 
 /* ---- for reports ---- */
 
+/* A launch comes after all earlier ones of its device (earlier.h). */
 static bool covers(const struct release *r, int cluster, int slot, uint32_t epoch) {
     const struct sim_sync *const sync =
         r->place.cluster == cluster ? &r->sync : known_get(r->sync.known, cluster);
+    const struct sim_place place = sim_place_at(cluster, 0);
+    if (place.device == r->place.device && place.launch < r->place.launch) return true;
     return sync && sim_clock_get(&sync->c, slot) >= epoch;
 }
 

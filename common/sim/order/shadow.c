@@ -20,8 +20,8 @@
 #include "sim/order/clock.h"
 #include "sim/order/when.h"
 
-bool (*shadow_scope_too_narrow)(const struct sim_thread *thread, int slot, uint32_t epoch,
-                                char *text, size_t size);
+bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
+                        size_t size);
 
 /* One access to (some words of) a cell. */
 struct record {
@@ -199,7 +199,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     source_site_of(then->site, &file, &line);
     char who[96], where[96], scope[320];
     if (!generic_order && !then_in_flight &&
-        shadow_scope_too_narrow(now->thread, then->slot, then->epoch, scope, sizeof scope))
+        shadow_too_weak(now->thread, then->slot, then->epoch, scope, sizeof scope))
         advice = scope;
     say_sides(now, then, cluster);
     sim_hazard(

@@ -33,9 +33,9 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
 void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset, bool valid);
 
 /* For the report that nothing orders (slot, epoch) before T: has T waited for an arrival from
- * another CTA that would, if its scope, or the wait's, were the cluster? Then `text` says so.
- * hooks.c sets it to units/mbarrier_table.h's mbarrier_scope_too_narrow(). */
-extern bool (*shadow_scope_too_narrow)(const struct sim_thread *thread, int slot, uint32_t epoch,
-                                       char *text, size_t size);
+ * another CTA that would, if its scope, or the wait's, were the cluster, or at a barrier of the
+ * cluster that is relaxed? Then `text` says so. hooks.c sets it. */
+extern bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch,
+                               char *text, size_t size);
 
 #endif

@@ -33,6 +33,9 @@ struct barrier_thread {
     struct sim_thread *thread;
     bool arrived;        /* and has not waited since */
     uint32_t generation; /* to which it arrived */
+    uint32_t relaxed;    /* its epoch when it last arrived so; 0: it has not */
+    const char *file;    /* of its latest arrival */
+    int line;
 };
 
 struct cluster_barrier {
@@ -111,10 +114,13 @@ static void arrive(struct cluster_barrier *barrier, bool relaxed) {
         sim_fatal("cluster-barrier", thread,
                   "arrives at the cluster's barrier again\n"
                   "    every thread calls cluster_wait() between two arrivals");
-    if (relaxed)
+    if (relaxed) {
+        member->relaxed = thread->epoch++;
         mbarrier_release_fenced(thread, &barrier->current);
-    else
+    } else
         sim_release(thread, &barrier->current);
+    member->file = thread->self.file;
+    member->line = thread->self.line;
     member->arrived = true;
     member->generation = barrier->generation;
     ++barrier->arrived;
@@ -162,6 +168,43 @@ void sim_cluster_wait(void) {
     sim_maybe_yield();
 }
 
+/* ---- for reports ---- */
+
+bool cluster_barrier_was_relaxed(const struct sim_thread *thread, int slot, uint32_t epoch,
+                                 char *text, size_t size) {
+    const struct sim_cluster *const cluster = thread->cta->cluster;
+    struct cluster_barrier *const barrier = cluster->barrier;
+    if (!barrier || slot >= cluster->ctas * thread->cta->threads) return false;
+    const struct barrier_thread *const other = &barrier->members[slot];
+    const struct barrier_thread *const own = member_of(barrier, thread);
+    if (!other->relaxed || other->relaxed < epoch || own->arrived ||
+        own->generation < other->generation)
+        return false;
+    snprintf(text, size,
+             "The cluster's barrier at %s:%d comes between the two, but it is relaxed and orders "
+             "nothing but\n    initializations of mbarriers: cluster_sync() does.",
+             source_name(other->file), other->line);
+    return true;
+}
+
+struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread) {
+    struct cluster_barrier *const barrier = thread->cta->cluster->barrier;
+    const struct barrier_thread *const member = barrier ? member_of(barrier, thread) : NULL;
+    if (!member || !member->arrived) return (struct cluster_arrival){NULL, 0};
+    return (struct cluster_arrival){member->file, member->line};
+}
+
+const char *cluster_exit_advice(struct cluster_arrival arrival, char *text, size_t size) {
+    if (arrival.file)
+        snprintf(text, size,
+                 "its arrival at the cluster's barrier, at %s:%d, comes too early: it has to come "
+                 "after this",
+                 source_name(arrival.file), arrival.line);
+    else
+        snprintf(text, size, "end the kernel with a cluster_sync()");
+    return text;
+}
+
 /* ---- remote arrivals ---- */
 
 struct arrival {
@@ -198,6 +241,7 @@ static struct remote_arrival *note(struct mbarrier_record *record, const struct 
     noted->epoch = thread->epoch;
     noted->cluster_scope = cluster_scope;
     noted->landed = false;
+    noted->after = cluster_arrival_of(thread);
     noted->file = thread->self.file;
     noted->line = thread->self.line;
     return noted;
@@ -250,6 +294,7 @@ struct remote_reads {
         uint32_t epoch; /* of the reader; 0: none */
         const char *file;
         int line;
+        struct cluster_arrival after;
     } newest[]; /* [rank][thread] */
 };
 
@@ -260,14 +305,13 @@ static void check_reads_at_exit(struct sim_exit_call *call) {
     for (int i = 0; i < cluster->ctas * threads; ++i) {
         const struct remote_read *const read = &reads->newest[i];
         const struct sim_thread *const reader = &cluster->cta[i / threads].thread[i % threads];
+        char advice[EXIT_ADVICE];
         if (!read->epoch || cta_is_ordered_after(reads->cta, reader->slot, read->epoch)) continue;
         sim_hazard_at(
             "exit-before-remote-read", read->file, read->line, reader,
             "reads the shared memory of the CTA of rank %d, which may have ended by then\n"
-            "    a CTA must not end while a peer still reads its shared memory: end the kernel "
-            "with "
-            "a cluster_sync()",
-            reads->cta->rank);
+            "    a CTA must not end while a peer still reads its shared memory: %s",
+            reads->cta->rank, cluster_exit_advice(read->after, advice, sizeof advice));
     }
 }
 
@@ -284,8 +328,8 @@ static void note_read(struct sim_cta *target, const struct sim_thread *thread) {
         reads->cta = target;
         sim_at_cta_exit(target, &reads->call);
     }
-    reads->newest[thread->cta->rank * target->threads + thread->index] =
-        (struct remote_read){thread->epoch, thread->self.file, thread->self.line};
+    reads->newest[thread->cta->rank * target->threads + thread->index] = (struct remote_read){
+        thread->epoch, thread->self.file, thread->self.line, cluster_arrival_of(thread)};
 }
 
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {

@@ -42,25 +42,33 @@ static size_t identifier(const char *text) {
     return length;
 }
 
-/* The barrier as the kernel has it: inside a verb, "&ring[i].full" is "&shared->ring[i].full". */
-static const char *text_of_object(const char *text, const struct sim_self *self) {
+/* Names the barrier as the kernel has it: inside a verb, "&ring[i].full" is the barrier "full" of
+ * an element of "&shared->ring", and its address tells which. */
+static void name_it(struct mbarrier_record *record, const void *barrier, const char *text,
+                    const struct sim_self *self) {
     const char *const from = text + (*text == '&'), *object = self->object;
     const size_t length = object ? identifier(from) : 0;
-    if (!length || strlen(self->alias) != length || strncmp(from, self->alias, length)) return text;
+    record->text = text;
+    record->number = -1;
+    if (!length || strlen(self->alias) != length || strncmp(from, self->alias, length)) return;
     object += *object == '&';
     char whole[128];
     snprintf(whole, sizeof whole, "&%s%s", object, from + length);
-    return source_keep(whole);
+    record->text = source_keep(whole);
+    if (!strchr(object, '[')) /* an array, and not one of several */
+        record->number = (int)(((const char *)barrier - (const char *)self->first) / self->bytes);
 }
 
-/* "&shared->full[stage]" is called full[2], if it is the third that its line has made. */
+/* "&shared->full[stage]" is called full[2], if it is the third that its line has made, or if that is
+ * known. */
 const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size) {
     const char *from = record->text + (*record->text == '&');
     const size_t pointer = identifier(from); /* "shared" */
     if (pointer && !strncmp(from + pointer, "->", 2)) from += pointer + 2;
     const char *const open = strchr(from, '['), *const close = strrchr(from, ']');
     if (open && close > open)
-        snprintf(text, size, "%.*s[%d]%s", (int)(open - from), from, number_of(record), close + 1);
+        snprintf(text, size, "%.*s[%d]%s", (int)(open - from), from,
+                 record->number < 0 ? number_of(record) : record->number, close + 1);
     else
         snprintf(text, size, "%s", from);
     return text;
@@ -152,14 +160,14 @@ bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch) {
 }
 
 void check_target_alive(const struct sim_cta *target, const char *operation) {
+    char advice[EXIT_ADVICE];
     if (target->exited)
         sim_fatal(
             "cta-exited", sim_thread(),
             "%s: the target CTA (rank %d of the cluster) has exited, its shared memory is gone\n"
-            "    a CTA must not end while a peer still accesses its shared memory: end the kernel "
-            "with "
-            "a cluster_sync()",
-            operation, target->rank);
+            "    a CTA must not end while a peer still accesses its shared memory: %s",
+            operation, target->rank,
+            cluster_exit_advice(cluster_arrival_of(sim_thread()), advice, sizeof advice));
 }
 
 /* ---- for reports ---- */
@@ -216,14 +224,14 @@ static void check_copies_at_exit(struct mbarrier_record *record) {
 
 static void check_arrivals_at_exit(const struct mbarrier_record *record) {
     for (const struct remote_arrival *a = record->remote; a; a = a->next) {
-        char name[256];
+        char name[256], advice[EXIT_ADVICE];
         const bool waited =
             a->landed && cta_is_ordered_after(record->cta, record->slot, a->landed_phase);
         if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
         sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
                       "arrives on a barrier of another CTA, which may have ended by then\n"
-                      "    the CTA that owns the barrier must wait for that phase, or the "
-                      "kernel must end with a cluster_sync()\n    %s",
+                      "    the CTA that owns the barrier must wait for that phase, or %s\n    %s",
+                      cluster_exit_advice(a->after, advice, sizeof advice),
                       mbarrier_name(record, name, sizeof name));
     }
 }
@@ -278,7 +286,7 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     record->offset = place.offset;
     record->file = self->file;
     record->line = self->line;
-    record->text = text_of_object(text, self);
+    name_it(record, place.host, text, self);
     const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);

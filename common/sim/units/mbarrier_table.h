@@ -12,12 +12,25 @@
 
 struct async_copy;
 
+/* Where a thread has arrived at the cluster's barrier, without having waited there since; NULL: it
+ * has not. */
+struct cluster_arrival {
+    const char *file;
+    int line;
+};
+struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread);
+/* For a report that a CTA may have ended when a thread that has so arrived accesses it: what to do.
+ * Returns text. */
+enum { EXIT_ADVICE = 200 };
+const char *cluster_exit_advice(struct cluster_arrival arrival, char *text, size_t size);
+
 /* An arrival that came from another CTA of the cluster: the newest of each issuing thread. */
 struct remote_arrival {
     const struct sim_thread *issuer;
     uint32_t epoch; /* of the issuer, when it issued */
     bool cluster_scope;
     bool landed;
+    struct cluster_arrival after;
     uint32_t landed_phase; /* completed phases by which its phase is over */
     const char *file;
     int line;
@@ -44,6 +57,7 @@ struct mbarrier_record {
     const char *file; /* where it was initialized */
     int line;
     const char *text; /* the argument of mbarrier_init() there: "&shared->full[stage]" */
+    int number;       /* the index that stands for `stage`; -1: is not known */
     uint64_t *arrivers, *last_arrivers; /* [threads of the cluster], bits: who has arrived in the
                                            current phase, in the one before */
     struct async_copy *in_flight;
@@ -117,7 +131,9 @@ bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);
 /* Ends the launch if the CTA has ended: no thread may access its shared memory any more. */
 void check_target_alive(const struct sim_cta *target, const char *operation);
 
-/* The answer to shadow_scope_too_narrow() in order/shadow.h. */
+/* Parts of the answer to shadow_too_weak() in order/shadow.h: an arrival, a cluster's barrier. */
+bool cluster_barrier_was_relaxed(const struct sim_thread *thread, int slot, uint32_t epoch,
+                                 char *text, size_t size);
 bool mbarrier_scope_too_narrow(const struct sim_thread *thread, int slot, uint32_t epoch,
                                char *text, size_t size);
 

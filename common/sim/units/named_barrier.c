@@ -32,6 +32,7 @@ struct barrier_use {
     uint32_t *lane_epochs[MAX_WARPS];
     const char *file; /* of its first arrival */
     int line;
+    int threads; /* its count */
 };
 
 struct named_barrier {
@@ -100,6 +101,7 @@ static void complete_barrier(struct named_barrier *b) {
     sim_sync_clear(&b->sync);
     for (int i = 0; i < b->waiting_count; ++i)
         sim_warp_wake(b->waiting[i], b->latest + latency_of(b->expected));
+    use_of(b)->threads = b->expected;
     b->waiting_count = b->arrived = b->expected = 0;
     b->latest = 0;
     b->current ^= 1;
@@ -146,14 +148,21 @@ static void check_last_use(const struct named_barrier *b, const struct sim_warp 
     if (!unknown) return;
     char all[128], some[128];
     const bool none = unknown == (last->warps & ~(1u << warp->index));
+    /* At the same call the warps may belong together, and the count is the mistake. */
+    const struct sim_self *const self = &sim_thread()->self;
+    char too_low[96] = "";
+    if (last->file == self->file && last->line == self->line)
+        snprintf(too_low, sizeof too_low,
+                 "\n    If all these warps are to meet there, its count, %d, is too low.",
+                 last->threads);
     sim_hazard(
         "barrier-shared", sim_thread(),
         "arrives at barrier %d, which %s used last (%s:%d); nothing orders this arrival after %s\n"
         "    Under another schedule it counts in that use, and the barrier completes too early: "
         "give\n"
-        "    each group of warps a barrier of its own, or order the two uses by another barrier.",
+        "    each group of warps a barrier of its own, or order the two uses by another barrier.%s",
         b->id, warps_text(last->warps, all, sizeof all), source_name(last->file), last->line,
-        none ? "their arrivals" : warps_text(unknown, some, sizeof some));
+        none ? "their arrivals" : warps_text(unknown, some, sizeof some), too_low);
 }
 
 /* Remembers the arrival, after the warp's lanes have released. */

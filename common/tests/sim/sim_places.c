@@ -14,7 +14,7 @@ enum { STAGES = 2, BOX_ELEMENTS = CASE_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, T
 
 struct smem {
     element_t box[STAGES][BOX_ELEMENTS];
-    struct pipeline_stage tiles[STAGES], slots[2][STAGES];
+    struct pipeline_stage tiles[STAGES], slots[2][STAGES], turns[4];
     mbarrier_t store_done, order[3];
 };
 
@@ -31,6 +31,9 @@ static void begin(struct smem *shared) {
         mbarrier_init(&shared->store_done, 1);
         init_order(shared);
         fence_mbarrier_init();
+        pipeline_init_some(shared->turns, 0, 2, 4, 1);
+    } else if (me() == 32) {
+        pipeline_init_some(shared->turns, 1, 2, 4, 1);
     }
     __syncthreads();
 }
@@ -39,13 +42,14 @@ static void begin(struct smem *shared) {
 KERNEL(THREADS, 1) waits_for(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared);
-    const struct pipeline_state first = {0, 0}, second = {1, 0};
+    const struct pipeline_state first = {0, 0}, second = {1, 0}, third = {2, 0};
     switch (args.splits) {
     case 0: consumer_wait(shared->tiles, second); break;
     case 1: consumer_wait(shared->slots[0], first); break;
     case 2: mbarrier_wait(&shared->slots[1][1].empty, 0); break;
     case 3: mbarrier_wait(&shared->store_done, 0); break;
     case 4: mbarrier_wait(&shared->order[2], 0); break;
+    case 5: consumer_wait(shared->turns, third); break;
     }
 }
 
@@ -75,6 +79,11 @@ KERNEL(THREADS, 1) after_a_verb(KERNEL_ARGS args) {
     mbarrier_wait(&shared->order[0], 0);
 }
 
+KERNEL(THREADS, 1) half_are_counted(KERNEL_ARGS args) {
+    (void)args;
+    named_barrier_sync(1, THREADS / 2);
+}
+
 // clang-format on
 
 #define WAITS(number, barrier)                                                                     \
@@ -101,6 +110,7 @@ int main(int argc, char **argv) {
         WAITS(2, "slots[3].empty"),
         WAITS(3, "store_done"),
         WAITS(4, "order[2]"),
+        WAITS(5, "turns[2].full"),
         SAYS(waits_for, "deadlock", "hazard: deadlock: building_blocks/pipeline.h:"),
         SAYS(waits_for, "deadlock", ", initialized at building_blocks/pipeline.h:"),
         SAYS(overwritten_staging, "overwritten-while-read",
@@ -110,6 +120,7 @@ int main(int argc, char **argv) {
              "by TMA store, issued at building_blocks/epilogue_store.h:"),
         SAYS(overwritten_staging, "overwritten-while-read", texts[1]),
         SAYS(after_a_verb, "deadlock", texts[2]),
+        SAYS(half_are_counted, "barrier-shared", "its count, 64, is too low"),
     };
     run_cases(cases, (int)(sizeof cases / sizeof *cases), NULL, argc, argv);
     return expect_result();

@@ -60,6 +60,16 @@ KERNEL(THREADS, 1) plain_loop(KERNEL_ARGS args) {
     __syncthreads();
 }
 
+/* The same behind another mistake. */
+KERNEL(THREADS, 1) hazard_and_loop(KERNEL_ARGS args) {
+    if (me() == 37) {
+        ld_global_element(&args.a[-8]);
+        while (!never) {
+        }
+    }
+    __syncthreads();
+}
+
 /* A spin on a word of shared memory, by ordinary loads: they never wait. */
 KERNEL(THREADS, 1) spin_on_a_word(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
@@ -102,6 +112,8 @@ static void expect_ends(void) {
              PLAIN_LINE);
     const char *const plain[] = {place, "has not waited for anything for ", "threads 0-31, ",
                                  "The simulator cannot leave it", NULL};
+    const char *const soon[] = {
+        "hazard: global-bounds: ", "has not waited for anything for 1 second", NULL};
     const char *const spin[] = {"hazard: endless: core/sim_endless.c:", NULL};
     const struct sim_case cases[] = {
         {.name = "plain_loop",
@@ -111,6 +123,11 @@ static void expect_ends(void) {
          .smem_bytes = sizeof(struct smem)},
         {.name = "spin_on_a_word",
          .kernel = spin_on_a_word,
+         .threads = THREADS,
+         .cluster = 1,
+         .smem_bytes = sizeof(struct smem)},
+        {.name = "hazard_and_loop",
+         .kernel = hazard_and_loop,
          .threads = THREADS,
          .cluster = 1,
          .smem_bytes = sizeof(struct smem)},
@@ -126,6 +143,9 @@ static void expect_ends(void) {
     prepare_memory();
     expect_end(&cases[0], plain);
     expect_end(&cases[1], spin);
+    endless_turn_seconds = 30;
+    expect_end(&cases[2], soon);
+    endless_turn_seconds = 1;
     backend_close();
 }
 

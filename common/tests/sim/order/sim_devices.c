@@ -560,8 +560,8 @@ static void test_launches(void) {
     EXPECT_WRONG(no_room, "data-race", ", launch ");
     EXPECT_CAUGHT(flag_stays);
     EXPECT_WRONG(room_stays, "data-race", ", launch ");
-    EXPECT_WRONG(room_relaxed, "data-race", ", launch ");
-    EXPECT_WRONG(room_not_acquired, "data-race", ", launch ");
+    EXPECT_WRONG(room_relaxed, "data-race", "releases none of this");
+    EXPECT_WRONG(room_not_acquired, "data-race", "but acquires nothing");
     EXPECT_WRONG(room_before_the_loads, "data-race", ", launch ");
     following = false;
     EXPECT_RECEIVED(no_room);

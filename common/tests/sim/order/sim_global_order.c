@@ -414,6 +414,30 @@ static inline void draw(const struct gemm_args *args, bool at_once) {
 KERNEL(1, 1) drawn_at_once(KERNEL_ARGS args) { draw(&args, true); }
 KERNEL(1, 1) drawn_in_two(KERNEL_ARGS args) { draw(&args, false); }
 
+/* The two threads are in one CTA here, and the counter speaks to the whole device. */
+KERNEL(THREADS, 1) relaxed_in_a_cta(KERNEL_ARGS args) {
+    uint32_t *const flag = flag_of(&args, part());
+    float *const mine = layer(&args, part());
+    if (me() == 0) {
+        OTHER st_global_b128(mine, values(part(), 0));
+        red_add_relaxed(flag, 1, SCOPE_GPU);
+    }
+    if (me() != 32) return;
+    while (ld_global_acquire(flag, SCOPE_GPU) == 0) {}
+    MARK (void)ld_global_b128(mine);
+}
+KERNEL(THREADS, 1) relaxed_poll_in_a_cta(KERNEL_ARGS args) {
+    uint32_t *const flag = flag_of(&args, part());
+    float *const mine = layer(&args, part());
+    if (me() == 0) {
+        OTHER st_global_b128(mine, values(part(), 0));
+        red_add_release(flag, 1, SCOPE_GPU);
+    }
+    if (me() != 32) return;
+    while (ld_global_relaxed(flag, SCOPE_GPU) == 0) {}
+    MARK (void)ld_global_b128(mine);
+}
+
 /* In one CTA a barrier is enough, for words of global memory, too. */
 KERNEL(THREADS, 1) within_a_cta(KERNEL_ARGS args) {
     float *const mine = layer(&args, part());
@@ -758,6 +782,8 @@ int main(void) {
     EXPECT_WRONG(fences_before_the_barrier, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(red_relaxed, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(red_not_acquired, 1, THREADS, "data-race", "acquires nothing");
+    EXPECT_WRONG(relaxed_in_a_cta, 1, THREADS, "data-race", "fence_acq_rel(SCOPE_GPU) is missing");
+    EXPECT_WRONG(relaxed_poll_in_a_cta, 1, THREADS, "data-race", "fence_acq_rel(SCOPE_GPU) is");
     EXPECT_WRONG(counter_of_the_cta, 1, THREADS, "data-race", "both need .gpu");
     EXPECT_EITHER(reset_at_the_start, 1, 32, "lost-update", "the addition");
     EXPECT_WRONG(reset_not_acquired, 1, 32, "lost-update", "has to acquire");
