@@ -80,6 +80,11 @@ static inline void gemm_slice_k(struct gemm_device_args *args) {
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices);
 
+/* Do all CTAs of the launch fit on each of the devices at once, as long as nothing else runs there?
+ * False after a message. A kernel whose CTAs wait for those of another device hangs if some never
+ * begin, so its launch function asks first. */
+bool gemm_devices_hold(const struct gemm_launch *launch, int devices);
+
 /* Between the two, a launch of gemm_launch_devices() starts on each device when the launch before
  * it has ended on that device. It does not wait for the other devices. The first launch starts
  * after what the stream holds, and what is enqueued after gemm_devices_end() starts after the last

@@ -246,6 +246,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     }
     const int sms = gemm_sm_count();
     const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, most < sms ? most : sms, stream);
+    if (!gemm_devices_hold(&grid, DEVICES)) return GEMM_UNSUPPORTED;
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

@@ -387,6 +387,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
             return GEMM_UNSUPPORTED;
     }
     const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, resident_grid(p), stream);
+    if (!gemm_devices_hold(&grid, DEVICES)) return GEMM_UNSUPPORTED;
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

@@ -137,6 +137,16 @@ enum gemm_status gemm_devices_end(void *stream) {
     return status;
 }
 
+bool gemm_devices_hold(const struct gemm_launch *launch, int devices) {
+    const int resident = gemm_resident_clusters(launch) * launch->cluster;
+    (void)devices; /* they are all alike */
+    if (resident >= launch->grid) return true;
+    fprintf(stderr,
+            "%s: not launched: %d CTAs wait for one another, and %d fit on a device at once\n",
+            launch->name, launch->grid, resident);
+    return false;
+}
+
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices) {
     if (check_launch(launch, devices) != GEMM_OK) return GEMM_LAUNCH_FAILED;

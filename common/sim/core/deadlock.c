@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -152,6 +153,20 @@ void say_threads(FILE *out) {
     if (room <= 0) fprintf(out, "    ...\n");
 }
 
+/* CTAs for which there is no room. */
+static void say_absent(FILE *out) {
+    for (int device = 0; device < sim.devices; ++device) {
+        const int absent = grid_waiting(device);
+        if (absent == 0) continue;
+        fprintf(out, "    %d of the grid's %d CTAs", absent, sim.launch->grid);
+        if (sim.devices > 1) fprintf(out, " on device %d", device);
+        fprintf(out,
+                " have no SM until another CTA ends. Does a thread above wait for one of them? "
+                "Then\n    all CTAs have to fit at once: gemm_resident_clusters() tells how "
+                "many do.\n");
+    }
+}
+
 void report_deadlock(void) {
     char *text = NULL;
     size_t size = 0;
@@ -174,6 +189,7 @@ void report_deadlock(void) {
     struct chain chain;
     const struct sim_thread *named = culprit(first, root, &chain);
     if (chain.count > 1) say_chain(out, &chain);
+    say_absent(out);
     fprintf(out,
             "    Look for an arrival or a load that is missing or comes too late, a wrong count, "
             "or a wrong initial phase.");

@@ -293,6 +293,10 @@ bool grid_admit(void) {
     return sim.clusters != NULL;
 }
 
+int grid_waiting(int device) {
+    return (grid.clusters - grid.on[device].next) * sim.launch->cluster;
+}
+
 void grid_retire(struct sim_cluster *cluster) {
     jobs_complete_all(cluster);
     sim_hooks.cluster_retires(cluster);
@@ -376,6 +380,7 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     for (int i = 0; i < sms; ++i)
         grid.free_at[i] = overlaps ? later_of(ended_at[i], sim.dependents_at) : sim.cycles;
     sim.ahead_end = overlaps ? sim.cycles : 0;
+    sim.waits = false;
     sim.dependents_at = 0;
     for (int device = 0; device < sim.devices; ++device)
         grid.on[device].order = order_clusters();
@@ -386,6 +391,7 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     jobs_cancel();
     memcpy(ended_at, grid.free_at, sizeof ended_at);
     sim.ahead_complete = false;
+    sim.never_waited = overlaps && !sim.waits;
     while (sim.clusters) {
         struct sim_cluster *next = sim.clusters->next;
         storage_free(sim.clusters);

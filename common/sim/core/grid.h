@@ -27,6 +27,8 @@ extern int (*grid_loaded_bounds)(const void *kernel);
 /* Makes CTAs resident while there is room; false when the grid is used up and nothing is resident.
  */
 bool grid_admit(void);
+/* How many CTAs of the device's grid have no SM yet. */
+int grid_waiting(int device);
 /* After its last thread has ended: frees the cluster's places. From the scheduler. */
 void grid_retire(struct sim_cluster *cluster);
 /* Resident warps, in the order of launch. */

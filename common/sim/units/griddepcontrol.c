@@ -1,12 +1,20 @@
 /* griddepcontrol.c: the kernels ahead of an early launch, and the one after it. */
 #include "hopper/griddepcontrol.h"
 
+#include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/prerequisites.h"
 
 void sim_griddepcontrol_wait(void) {
     if (sim.launch->early == GEMM_IN_ORDER) return;
+    if (sim.never_waited && !sim.ahead_complete)
+        sim_hazard("early-access", sim_thread(),
+                   "waits for the kernel ahead, which was itself launched early and has never "
+                   "waited: it may have ended\n    before the kernels ahead of it, and this wait "
+                   "does not cover those. Let it call griddepcontrol_wait(), or\n    launch one of "
+                   "the two in order.");
+    sim.waits = true;
     prerequisites_acquire(sim_thread());
     const uint64_t end = sim.ahead_end ? sim.ahead_end + GRID_END_CYCLES : 0;
     if (sim_timed() && sim_now() < end) sim_advance(end - sim_now());

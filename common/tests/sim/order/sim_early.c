@@ -203,6 +203,18 @@ KERNEL(THREADS, 1) uneven_at_the_end(KERNEL_ARGS args) {
     if (blockIdx.x == 0) work(shared, TIMES);
 }
 
+/* Allows the next launch at once, and may end before the kernel ahead of it. */
+KERNEL(THREADS, 1) never_waits(KERNEL_ARGS args) {
+    (void)args;
+    griddepcontrol_launch_dependents();
+}
+KERNEL(THREADS, 1) waits_for_it(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)shared;
+    MARK griddepcontrol_wait();
+    copy(&args);
+}
+
 // clang-format on
 
 /* ---- chains of launches ---- */
@@ -309,6 +321,9 @@ static double cycles_of_chain(void (*kernel)(const struct gemm_args), enum gemm_
 static void check_chains(void) {
     make_chain(all_wait, GEMM_EARLY);
     expect("a chain", NULL);
+    make_chain(waits_for_it, GEMM_EARLY);
+    chain[1].kernel = never_waits;
+    expect("a chain through one that never waits", "has never waited");
     make_chain(producer_waits, GEMM_EARLY_B);
     expect("a chain of TMA loads", NULL);
     make_chain(reads_b_ahead, GEMM_EARLY_B);

@@ -438,6 +438,14 @@ KERNEL(THREADS, 1) relaxed_poll_in_a_cta(KERNEL_ARGS args) {
     MARK (void)ld_global_b128(mine);
 }
 
+/* Each CTA waits for the next one, and half of them have no SM. */
+KERNEL(1024, 1) waits_for_the_next(KERNEL_ARGS args) {
+    uint32_t *const flags = args.tile_counter;
+    if (me() == 0 && part() + 1 < (int)gridDim.x)
+        while (ld_global_acquire(&flags[part() + 1], SCOPE_GPU) == 0) {}
+    if (me() == 0) st_global_release(&flags[part()], 1, SCOPE_GPU);
+}
+
 /* In one CTA a barrier is enough, for words of global memory, too. */
 KERNEL(THREADS, 1) within_a_cta(KERNEL_ARGS args) {
     float *const mine = layer(&args, part());
@@ -702,6 +710,14 @@ static void expect_wrong(const char *name, const struct test_launch *launch, con
 #define EXPECT_EITHER(kernel, cluster, threads, kind, text)                                        \
     expect_wrong(#kernel, LAUNCH(kernel, cluster, threads), kind, text, true)
 
+/* The report says how many CTAs there is no room for. */
+static void expect_absent(const struct test_launch *launch) {
+    prepare(SCHEDULE_EARLY);
+    EXPECT(run_captured(launch) == RUN_HAZARD &&
+               strstr(captured, "12 of the grid's 16 CTAs have no SM until another CTA ends"),
+           "no room: %s", captured);
+}
+
 /* No race: two accesses of a thread, and `late` lets the other CTAs come in between. */
 static void expect_late(const char *name, const struct test_launch *launch, const char *kind) {
     const char *got = "nothing", *file;
@@ -802,6 +818,7 @@ int main(void) {
     EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(overwritten_no_release, 1, THREADS, "global-write-write", "one writer");
     EXPECT_WRONG(cleared_no_barrier, 1, THREADS, "global-write-write", "one writer");
+    expect_absent(&(struct test_launch){waits_for_the_next, 4 * PARTS, 1, 1024, sizeof(struct smem)});
     expect_late("read_back", LAUNCH(read_back, 1, THREADS), "global-write-write");
     expect_late("drawn_in_two", LAUNCH(drawn_in_two, 1, 1), "global-write-write");
     EXPECT_WRONG(within_a_cta_no_barrier, 1, THREADS, "data-race", "a barrier is missing");
