@@ -59,8 +59,8 @@ static void name_it(struct mbarrier_record *record, const void *barrier, const c
         record->number = (int)(((const char *)barrier - (const char *)self->first) / self->bytes);
 }
 
-/* "&shared->full[stage]" is called full[2], if it is the third that its line has made, or if that is
- * known. */
+/* "&shared->full[stage]" is called full[2], if its number is known to be 2, or if it is the third
+ * that its line has made. */
 const char *mbarrier_short_name(const struct mbarrier_record *record, char *text, size_t size) {
     const char *from = record->text + (*record->text == '&');
     const size_t pointer = identifier(from); /* "shared" */

@@ -818,7 +818,8 @@ int main(void) {
     EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(overwritten_no_release, 1, THREADS, "global-write-write", "one writer");
     EXPECT_WRONG(cleared_no_barrier, 1, THREADS, "global-write-write", "one writer");
-    expect_absent(&(struct test_launch){waits_for_the_next, 4 * PARTS, 1, 1024, sizeof(struct smem)});
+    expect_absent(
+        &(struct test_launch){waits_for_the_next, 4 * PARTS, 1, 1024, sizeof(struct smem)});
     expect_late("read_back", LAUNCH(read_back, 1, THREADS), "global-write-write");
     expect_late("drawn_in_two", LAUNCH(drawn_in_two, 1, 1), "global-write-write");
     EXPECT_WRONG(within_a_cta_no_barrier, 1, THREADS, "data-race", "a barrier is missing");
