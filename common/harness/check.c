@@ -361,7 +361,7 @@ enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct optio
     clock_gettime(CLOCK_MONOTONIC, &begin);
     check.listed = check.count = backend_check_runs(kernel, check.run);
     /* A run on several devices takes several times as long. */
-    const int drawn = kernel->layout == LAYOUT_ONE_DEVICE ? DRAWN_RUNS : DRAWN_RUNS / 3;
+    const int drawn = kernel->layout == LAYOUT_ONE_DEVICE ? DRAWN_RUNS : DRAWN_RUNS / 4;
     for (int i = 0; i < drawn; ++i)
         backend_check_draw(kernel, &random, &check.run[check.count++]);
     for (int i = 0; i < check.count; ++i) /* every way to launch the kernel takes its turn */
