@@ -198,7 +198,8 @@ function(add_kernel_objects prefix language entry suffix symbol)
           "SHELL:-include ${PROJECT_SOURCE_DIR}/common/timeline/recorder.h")
       endif()
     else()
-      target_compile_options(${object} PRIVATE ${HOPPER_SIM_KERNEL_OPTIONS}
+      target_compile_options(${object} PRIVATE
+        ${HOPPER_SIM_KERNEL_OPTIONS} ${HOPPER_SIM_WATCH_OPTIONS}
         ${HOPPER_SIM_KERNEL_WARNINGS})
     endif()
   endforeach()

@@ -74,7 +74,9 @@ unset(CMAKE_REQUIRED_FLAGS)
 
 # Loads and stores of a kernel's own variables call the simulator (units/register_calls.c): that is
 # how it knows which accumulators plain C has touched. No variable takes the place of another on the
-# stack. Nothing is linked with the compiler's own library for this option.
+# stack. The compiler's own library for this option is not linked, as it would be where a tool
+# compiles and links in one command: the gallery and the book's checks do without these options.
+set(HOPPER_SIM_WATCH_OPTIONS "")
 if(NOT HOPPER_SANITIZE)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
   foreach(option IN ITEMS "-fsanitize=thread" "--param=tsan-instrument-func-entry-exit=0"
@@ -85,7 +87,7 @@ if(NOT HOPPER_SANITIZE)
     check_c_source_compiles("int one(void) { return 1; }" ${has})
     if(${has})
       separate_arguments(option)
-      list(APPEND HOPPER_SIM_KERNEL_OPTIONS ${option})
+      list(APPEND HOPPER_SIM_WATCH_OPTIONS ${option})
     endif()
   endforeach()
   unset(CMAKE_REQUIRED_FLAGS)
