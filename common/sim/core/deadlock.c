@@ -153,8 +153,9 @@ void say_threads(FILE *out) {
     if (room <= 0) fprintf(out, "    ...\n");
 }
 
-/* CTAs for which there is no room. */
-static void say_absent(FILE *out) {
+/* CTAs for which there is no room, if a thread may wait for one of them. */
+static void say_absent(FILE *out, bool far) {
+    if (!far) return;
     for (int device = 0; device < sim.devices; ++device) {
         const int absent = grid_waiting(device);
         if (absent == 0) continue;
@@ -174,6 +175,7 @@ void report_deadlock(void) {
     if (!out) host_memory_ends("the report of a deadlock");
     const struct sim_thread *first = NULL, *root = NULL;
     int blocked = 0;
+    bool far = false;
     for (const struct sim_cluster *cluster = sim.clusters; cluster; cluster = cluster->next)
         for (int rank = 0; rank < cluster->ctas; ++rank) {
             const struct sim_cta *cta = &cluster->cta[rank];
@@ -182,6 +184,7 @@ void report_deadlock(void) {
                 ++blocked;
                 if (!first) first = &cta->thread[i];
                 const struct sim_wait *wait = cta->thread[i].wait;
+                far |= wait && wait->far;
                 if (!root && wait && wait->root) root = &cta->thread[i];
             }
         }
@@ -189,7 +192,7 @@ void report_deadlock(void) {
     struct chain chain;
     const struct sim_thread *named = culprit(first, root, &chain);
     if (chain.count > 1) say_chain(out, &chain);
-    say_absent(out);
+    say_absent(out, far);
     fprintf(out,
             "    Look for an arrival or a load that is missing or comes too late, a wrong count, "
             "or a wrong initial phase.");

@@ -62,6 +62,7 @@ struct sim_wait {
      * can be known? NULL: no thread is known to owe it. */
     bool (*awaits)(const struct sim_thread *waiter, const struct sim_thread *other);
     bool root; /* a report begins with a thread that waits in this way, if there is one */
+    bool far;  /* a thread of any CTA may owe it, resident or not */
 };
 
 /* Called when a thread (or CTA) ends; registered with sim_at_thread_exit / sim_at_cta_exit; owned

@@ -25,7 +25,7 @@ static void describe_spin(const struct sim_thread *thread, const void *object, c
              global_where(object, where, sizeof where), value_of(object));
 }
 
-static const struct sim_wait wait_for_word = {describe_spin, NULL, false};
+static const struct sim_wait wait_for_word = {describe_spin, NULL, false, true};
 
 /* Loads of the word in a row, all alike, with no release or fence in between. */
 static int loads_in_a_row(struct sim_thread *thread, const void *word) {
