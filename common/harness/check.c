@@ -247,12 +247,9 @@ static void make_command(const struct check *check, const struct check_run *run,
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *const setting = &backend_settings[i];
         if (run->setting[i] == setting->value) continue;
-        if (setting->names) {
-            add_word(command, setting->option);
-            add_word(command, setting->names[run->setting[i]]);
-        } else {
-            add_number(command, setting->option, run->setting[i]);
-        }
+        add_word(command, setting->option);
+        char *const number = command->text[command->words];
+        add_word(command, setting_word(setting, run->setting[i], number));
     }
     if (run->early) {
         add_word(command, "--launch");

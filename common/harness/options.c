@@ -207,6 +207,12 @@ struct backend_setting *find_setting(const char *name) {
     return NULL;
 }
 
+const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]) {
+    if (setting->names) return setting->names[value];
+    snprintf(text, 24, "%llu", (unsigned long long)value);
+    return text;
+}
+
 static bool read_setting(struct backend_setting *setting, const char *text) {
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);

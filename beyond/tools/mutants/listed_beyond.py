@@ -18,6 +18,7 @@ W4A8 = "beyond/12_w4a8/kernel.cu"
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h")
+BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run",
