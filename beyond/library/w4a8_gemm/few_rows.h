@@ -124,7 +124,8 @@ DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct p
 }
 
 /* Multiplies its team's k-tiles, every TEAMS-th of the CTA's. Waits at DONE_BARRIER for all other
- * threads, then puts the sums where the tiles were. `consumer` is one of the team. One warpgroup. */
+ * threads, then puts the sums where the tiles were. `consumer`: its number in the team. One
+ * warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int team, int consumer);
 
 KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {

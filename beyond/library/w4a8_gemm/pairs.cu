@@ -60,10 +60,10 @@ DEVICE void finish_slab(struct smem *shared, struct pipeline_state *state, int s
 
 enum { LAST = SLABS - 1 };
 
-/* What a consumer has under way: the weights taken last, and of the first and the second slab of a
+/* What a consumer has in flight: the weights taken last, and of the first and the second slab of a
  * pair the fragments and accumulators; the sums; the next stages to take, multiply, release, of so
  * many. */
-struct work {
+struct flight {
     struct weights w;
     struct fragments f, g;
     float first[BM / 2], second[BM / 2], sum[SLABS][BM / 2];
@@ -74,36 +74,37 @@ struct work {
 /* Multiplies the next `pairs` pairs of slabs, a constant, of `left` slabs that are left. The first
  * slab is converted and the second one's weights are taken, and so they are afterwards. One
  * warpgroup. */
-DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer, int pairs,
+DEVICE void multiply_pairs(struct smem *shared, struct flight *flight, int consumer, int pairs,
                            int left) {
-    issue_slab(shared, &work->issue, work->stages, work->first, &work->f, 0);
-    convert(&work->g, &work->w);
-    keep(&work->g); /* all of it comes before the next multiplications */
+    issue_slab(shared, &flight->issue, flight->stages, flight->first, &flight->f, 0);
+    convert(&flight->g, &flight->w);
+    keep(&flight->g); /* all of it comes before the next multiplications */
     UNROLL for (int pair = 1; pair <= pairs; ++pair) {
         const bool again = pair < pairs; /* another one comes here */
-        issue_slab(shared, &work->issue, work->stages, work->second, &work->g, LAST);
+        issue_slab(shared, &flight->issue, flight->stages, flight->second, &flight->g, LAST);
         if (again || 2 * pair < left)
-            take_slab(shared, &work->take, work->stages, &work->w, consumer, 0);
+            take_slab(shared, &flight->take, flight->stages, &flight->w, consumer, 0);
         /* The first slab's sums are complete, and the Tensor Core has read its part of A. The
          * second slab stays under way. wgmma.wait_group */
         wgmma_wait_group(1);
-        finish_slab(shared, &work->done, work->stages, work->sum[0], work->first, &work->f, 0);
-        if (again || 2 * pair < left) convert(&work->f, &work->w);
+        finish_slab(shared, &flight->done, flight->stages, flight->sum[0], flight->first,
+                    &flight->f, 0);
+        if (again || 2 * pair < left) convert(&flight->f, &flight->w);
         if (again) {
-            keep(&work->f);
-            issue_slab(shared, &work->issue, work->stages, work->first, &work->f, 0);
+            keep(&flight->f);
+            issue_slab(shared, &flight->issue, flight->stages, flight->first, &flight->f, 0);
         }
         if (again || 2 * pair + 1 < left)
-            take_slab(shared, &work->take, work->stages, &work->w, consumer, LAST);
+            take_slab(shared, &flight->take, flight->stages, &flight->w, consumer, LAST);
         /* The second slab's sums are complete, too; if another pair comes, its first slab stays
          * under way. wgmma.wait_group */
         if (again) wgmma_wait_group(1);
         else wgmma_wait_group(0);
-        finish_slab(shared, &work->done, work->stages, work->sum[LAST], work->second, &work->g,
-                    LAST);
+        finish_slab(shared, &flight->done, flight->stages, flight->sum[LAST], flight->second,
+                    &flight->g, LAST);
         if (again) {
-            convert(&work->g, &work->w);
-            keep(&work->g);
+            convert(&flight->g, &flight->w);
+            keep(&flight->g);
         }
     }
 }
@@ -113,31 +114,31 @@ DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer,
  * warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int team, int consumer) {
     int left = (cluster_k_tiles(args->parts) - team + TEAMS - 1) / TEAMS * SLABS;
-    struct work work;
-    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) work.sum[i / (BM / 2)][i % (BM / 2)] = 0;
+    struct flight flight;
+    UNROLL for (int i = 0; i < SLABS * BM / 2; ++i) flight.sum[i / (BM / 2)][i % (BM / 2)] = 0;
     const struct pipeline_state start = {team, 0}; /* there are more stages than teams */
-    work.take = work.issue = work.done = start;
-    work.stages = args->stages;
+    flight.take = flight.issue = flight.done = start;
+    flight.stages = args->stages;
     if (left > 0) {
-        take_slab(shared, &work.take, args->stages, &work.w, consumer, 0);
-        convert(&work.f, &work.w);
+        take_slab(shared, &flight.take, args->stages, &flight.w, consumer, 0);
+        convert(&flight.f, &flight.w);
     }
-    if (left > 1) take_slab(shared, &work.take, args->stages, &work.w, consumer, LAST);
+    if (left > 1) take_slab(shared, &flight.take, args->stages, &flight.w, consumer, LAST);
     NO_UNROLL for (; left >= 2 * PAIRS; left -= 2 * PAIRS)
-        multiply_pairs(shared, &work, consumer, PAIRS, left);
-    NO_UNROLL for (; left > 1; left -= 2) multiply_pairs(shared, &work, consumer, 1, left);
+        multiply_pairs(shared, &flight, consumer, PAIRS, left);
+    NO_UNROLL for (; left > 1; left -= 2) multiply_pairs(shared, &flight, consumer, 1, left);
     if (left > 0) {
-        issue_slab(shared, &work.issue, args->stages, work.first, &work.f, 0);
+        issue_slab(shared, &flight.issue, args->stages, flight.first, &flight.f, 0);
         /* The last slab has no other beside it. wgmma.wait_group */
         wgmma_wait_group(0);
-        finish_slab(shared, &work.done, args->stages, work.sum[0], work.first, &work.f, 0);
+        finish_slab(shared, &flight.done, args->stages, flight.sum[0], flight.first, &flight.f, 0);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
     named_barrier_sync(DONE_BARRIER, THREADS);
     UNROLL for (int slab = 0; slab < SLABS; ++slab)
         column_sum_put(shared->memory.sums[team] + (consumer * SLABS + slab) * 64, PITCH,
-                       work.sum[slab], BM / 2);
+                       flight.sum[slab], BM / 2);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

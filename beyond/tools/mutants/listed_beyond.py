@@ -123,7 +123,7 @@ EDITS = [
     (FEW_ROWS, "[consumer * 64 * BK]", "[0]", "both consumers on one half", VALUE),
     (FEW_ROWS, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
 
-    (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
+    (CLUSTER_SUM, "down * 32 + (lane ^ j)]", "down * 32 + lane]", "reads without the swizzle",
      VALUE),
 
     (W4A8, "if (more) convert(next, &w);", "if (more) convert(f, &w);",
