@@ -45,6 +45,7 @@ add_compile_options("$<$<COMPILE_LANGUAGE:C>:${HOPPER_C_WARNINGS}>")
 # without a value gets a pattern (gcc 12, clang 8). Arithmetic with a signalling NaN, the mark of an
 # accumulator that a wgmma owns, is not optimized away: acc * 1.
 include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
 set(HOPPER_SIM_KERNEL_OPTIONS "")
 set(CMAKE_REQUIRED_FLAGS -Werror)
 foreach(option IN ITEMS -ftrivial-auto-var-init=pattern -fsignaling-nans
@@ -70,6 +71,26 @@ foreach(warning IN ITEMS unused-variable unused-but-set-variable unused-paramete
   endif()
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)
+
+# Loads and stores of a kernel's own variables call the simulator (units/register_calls.c): that is
+# how it knows which accumulators plain C has touched. No variable takes the place of another on the
+# stack. Nothing is linked with the compiler's own library for this option.
+if(NOT HOPPER_SANITIZE)
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  foreach(option IN ITEMS "-fsanitize=thread" "--param=tsan-instrument-func-entry-exit=0"
+                          "-fstack-reuse=none" "-Xclang -disable-lifetime-markers"
+                          "-mllvm -tsan-instrument-func-entry-exit=0")
+    string(MAKE_C_IDENTIFIER "HOPPER_HAS${option}" has)
+    set(CMAKE_REQUIRED_FLAGS "-Werror ${option}")
+    check_c_source_compiles("int one(void) { return 1; }" ${has})
+    if(${has})
+      separate_arguments(option)
+      list(APPEND HOPPER_SIM_KERNEL_OPTIONS ${option})
+    endif()
+  endforeach()
+  unset(CMAKE_REQUIRED_FLAGS)
+  unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+endif()
 
 if(HOPPER_SANITIZE)
   set(HOPPER_GPU OFF)

@@ -31,9 +31,10 @@ struct board {
 };
 
 struct check {
-    const struct gemm_kernel *kernel;
+    const struct gemm_kernel *kernel[ELEMENT_TYPES]; /* NULL: does not run */
     const struct options *options;
     struct check_run run[RUNS];
+    enum gemm_type type[RUNS];
     int listed, count; /* the first `listed` are the backend's, the others drawn */
     int workers;
     pid_t worker[MOST_WORKERS]; /* 0: has ended */
@@ -53,6 +54,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     if (code != EXIT_VERIFIED) return code;
     const struct problem_size size = {run->m, run->n, run->k};
     experiment_early = run->early;
+    operand_pitches = PITCHES_DRAWN;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
     code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
                            &kernel, 1, false);
@@ -85,7 +87,9 @@ static _Noreturn void work(const struct check *check, int worker) {
     int run;
     while ((run = atomic_fetch_add(&board->next, 1)) < atomic_load(&board->failed)) {
         board->taken[worker] = run;
-        note(board, run, check_run_once(check->kernel, &check->options->backend, &check->run[run]));
+        struct backend_options options = check->options->backend;
+        options.type = check->type[run];
+        note(board, run, check_run_once(check->kernel[options.type], &options, &check->run[run]));
     }
     _exit(EXIT_VERIFIED);
 }
@@ -232,9 +236,10 @@ static void add_number(struct command *command, const char *option, uint64_t val
 }
 
 /* The command line that makes this run. */
-static void make_command(const struct check *check, const struct check_run *run,
-                         const char *program, struct command *command) {
+static void make_command(const struct check *check, int number, const char *program,
+                         struct command *command) {
     const struct options *const o = check->options;
+    const struct check_run *const run = &check->run[number];
     command->words = 0;
     add_word(command, program);
     if (o->variant) {
@@ -255,12 +260,14 @@ static void make_command(const struct check *check, const struct check_run *run,
         add_word(command, "--launch");
         add_word(command, early_names[run->early]);
     }
+    add_word(command, "--pitches");
+    add_word(command, pitch_names[PITCHES_DRAWN]);
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);
-    if (o->backend.type != default_type()) {
+    if (check->type[number] != default_type()) {
         add_word(command, "--dtype");
-        add_word(command, type_names[o->backend.type]);
+        add_word(command, type_names[check->type[number]]);
     }
 }
 
@@ -281,7 +288,7 @@ static int obey(const struct command *command) {
 static enum exit_code show_failure(const struct check *check, int failed, const char *program) {
     struct command command;
     const int code = check->board->code[failed];
-    make_command(check, &check->run[failed], program, &command);
+    make_command(check, failed, program, &command);
     if (failed == 0)
         printf("The first of %d runs fails.", check->count);
     else
@@ -298,18 +305,65 @@ static enum exit_code show_failure(const struct check *check, int failed, const 
     return code < SIGNALLED ? (enum exit_code)code : EXIT_WRONG;
 }
 
+/* Every fourth run is one of the other 16-bit type, unless --dtype says which. */
+static void choose_types(struct check *check, const struct gemm_kernel *kernel) {
+    const enum gemm_type type = check->options->backend.type;
+    const enum gemm_type other = type == GEMM_BF16 ? GEMM_FP16 : GEMM_BF16;
+    check->kernel[type] = kernel;
+    for (int i = 0; i < kernel_registry_count && check->options->usual_type; ++i)
+        if (kernel_of_type(&kernel_registry[i], type) == kernel)
+            check->kernel[other] = kernel_of_type(&kernel_registry[i], other);
+    for (int i = 0; i < check->count; ++i)
+        check->type[i] = i % 4 == 3 && check->kernel[other] ? other : type;
+}
+
+/* "06_wgmma, bf16 and fp16" */
+static void say_types(const struct check *check, const struct gemm_kernel *kernel) {
+    char label[96];
+    const char *before = ", ";
+    printf("%s", kernel_label(kernel, label, sizeof label));
+    for (int type = 0; type < ELEMENT_TYPES; ++type) {
+        if (!check->kernel[type]) continue;
+        printf("%s%s", before, type_names[type]);
+        before = " and ";
+    }
+}
+
+/* Which kernels the chapter's selection took, if it has one. */
+static void say_selected(const struct check *check, const struct gemm_kernel *kernel) {
+    const struct gemm_kernel *taken[RUNS];
+    int count = 0;
+    if (!kernel->select) return;
+    for (int i = 0; i < check->count; ++i) {
+        const struct problem_size size = {check->run[i].m, check->run[i].n, check->run[i].k};
+        const struct gemm_kernel *const of_run = kernel_for_size(kernel, size);
+        int known = 0;
+        while (known < count && taken[known] != of_run)
+            ++known;
+        if (of_run && known == count) taken[count++] = of_run;
+    }
+    printf("  ran");
+    for (int i = 0; i < count; ++i) {
+        char label[96];
+        printf("%s %s", i ? "," : "", kernel_label(taken[i], label, sizeof label));
+    }
+    printf("; others by --variant\n");
+}
+
 enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct options *options,
                             const char *program) {
-    struct check check = {.kernel = kernel, .options = options};
+    struct check check = {.options = options};
     struct timespec begin, end;
-    char label[96];
     uint64_t random = options->seed;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     check.listed = check.count = backend_check_runs(kernel, check.run);
-    for (int i = 0; i < DRAWN_RUNS; ++i)
+    /* A run on several devices takes several times as long. */
+    const int drawn = kernel->layout == LAYOUT_ONE_DEVICE ? DRAWN_RUNS : DRAWN_RUNS / 3;
+    for (int i = 0; i < drawn; ++i)
         backend_check_draw(kernel, &random, &check.run[check.count++]);
     for (int i = 0; i < check.count; ++i) /* every way to launch the kernel takes its turn */
         check.run[i].early = (enum gemm_early)(i % (1 + kernel->earliest));
+    choose_types(&check, kernel);
     if (!run_all(&check)) return EXIT_NO_DEVICE;
     const int failed = atomic_load(&check.board->failed);
     enum exit_code code = EXIT_VERIFIED;
@@ -318,11 +372,12 @@ enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct optio
     } else {
         say_listed(&check);
         say_drawn(&check);
+        say_selected(&check, kernel);
         clock_gettime(CLOCK_MONOTONIC, &end);
         const double seconds =
             (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-        printf("%s, %s: all %d runs are right and without a hazard; %.1f s in %d process%s\n",
-               kernel_label(kernel, label, sizeof label), type_names[options->backend.type],
+        say_types(&check, kernel);
+        printf(": all %d runs are right and without a hazard; %.1f s in %d process%s\n",
                check.count, seconds, check.workers, check.workers == 1 ? "" : "es");
     }
     munmap(check.board, sizeof *check.board);

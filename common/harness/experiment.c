@@ -133,9 +133,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
-    e->operands.d_rows = is.d_rows;
-    e->operands.d_columns = is.d_columns;
-    e->operands.ldd = leading_dimension(is.d_columns);
+    operands_set_d(&e->operands, is.d_rows, is.d_columns);
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);

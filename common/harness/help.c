@@ -95,7 +95,9 @@ static void print_problem_options(void) {
         "  --dtype TYPE          %s; sums are fp32\n"
         "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
         "                        numbers so small that D must be exact\n"
-        "  --seed SEED           of the input (default 1)\n",
+        "  --seed SEED           of the input (default 1)\n"
+        "  --pitches WHICH       least (default): the columns, and what alignment needs; drawn:\n"
+        "                        more, and not the same of A and B\n",
         kind ? kind->formula : "D = A * B", m, n, k, types_there_are());
     for (int i = 0; i < kernel_registry_count; ++i) {
         if (kernel_registry[i].gpus == 1) continue;

@@ -296,6 +296,7 @@ int main(int argc, char **argv) {
         break;
     }
     experiment_early = options.early;
+    operand_pitches = options.pitches;
     struct selection selection = select_kernels(&options);
     options.backend.oldest = oldest_of(&selection);
     struct backend_info device = {0};

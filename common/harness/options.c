@@ -15,6 +15,7 @@
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
+const char *const pitch_names[] = {"least", "drawn"};            /* enum pitches */
 const char *const early_names[] = {"order", "early", "early-b"}; /* enum gemm_early */
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
@@ -267,13 +268,19 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (!strcmp(name, "--report")) return options->report = value, true;
     if (!strcmp(name, "--csv")) return options->csv = value, true;
     if (!strcmp(name, "--explain")) return read_explain(value, &options->explain);
-    if (!strcmp(name, "--dtype")) return read_type(name, value, &options->backend.type);
+    if (!strcmp(name, "--dtype")) {
+        options->usual_type = false;
+        return read_type(name, value, &options->backend.type);
+    }
     if (!strcmp(name, "--input")) {
         if (!read_name(name, value, input_names, INPUT_KINDS, &index)) return false;
         options->input = (enum input_kind)index;
     } else if (!strcmp(name, "--launch")) {
         if (!read_name(name, value, early_names, GEMM_EARLY_B + 1, &index)) return false;
         options->early = (enum gemm_early)index;
+    } else if (!strcmp(name, "--pitches")) {
+        if (!read_name(name, value, pitch_names, PITCHES, &index)) return false;
+        options->pitches = (enum pitches)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -428,9 +435,9 @@ static bool means_nothing_to_check(const char *name) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",        "--n",      "--k",       "--size",    "--input",     "--seed",
-        "--timing",   "--iters",  "--dtype",   "--variant", "--trace",     "--csv",
-        "--chapters", "--report", "--explain", "--gpus",    "--trace-sms", "--launch"};
+        "--m",       "--n",     "--k",         "--size",   "--input",  "--seed",     "--timing",
+        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",    "--chapters", "--report",
+        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
@@ -438,7 +445,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
-    options->usual_extents = true;
+    options->usual_extents = options->usual_type = true;
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;

@@ -6,11 +6,13 @@
 
 #include "backend.h"
 #include "harness/inputs.h"
+#include "harness/reference.h"
 #include "harness/registry.h"
 
 struct options {
     int m, n, k;
     bool usual_extents; /* none of the three was given */
+    bool usual_type;    /* --dtype was not given */
     enum input_kind input;
     uint64_t seed;
     int timing;          /* TIMING_ flags */
@@ -25,6 +27,7 @@ struct options {
     int explain;                      /* the mbarrier whose life is to be printed; -1: none */
     struct backend_options backend;   /* the type of the elements is in here */
     enum gemm_early early;            /* when launches may begin, of kernels that are for it */
+    enum pitches pitches;             /* of A, B and D */
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
@@ -56,6 +59,7 @@ const struct problem_kind *kind_of_program(void);
 int find_name(const char *text, const char *const *names, int count);
 
 extern const char *const early_names[];             /* by enum gemm_early */
+extern const char *const pitch_names[];             /* by enum pitches */
 extern const char *const type_names[ELEMENT_TYPES]; /* by enum gemm_type */
 /* "fp16 or bf16": the types for which there is a kernel. Returns text. */
 const char *type_list(const struct gemm_kernel *const of_type[ELEMENT_TYPES], char text[32]);

@@ -16,6 +16,34 @@ int64_t operand_leading_dimension(int columns, enum gemm_type type) {
                                      : leading_dimension(columns);
 }
 
+enum pitches operand_pitches;
+
+enum { MOST_STEPS = 4 }; /* of a drawn pitch beyond the least */
+
+static uint64_t draw_pitches(const struct operands *o) {
+    const uint64_t extents = (uint64_t)o->m << 42 ^ (uint64_t)o->n << 21 ^ (uint64_t)o->k;
+    return ((o->seed ^ extents) * 0x9e3779b97f4a7c15u) >> 32;
+}
+
+void operands_set_d(struct operands *o, int rows, int columns) {
+    o->d_rows = rows;
+    o->d_columns = columns;
+    o->ldd = leading_dimension(columns);
+    if (operand_pitches == PITCHES_DRAWN)
+        o->ldd += (int64_t)(draw_pitches(o) / MOST_STEPS / MOST_STEPS % MOST_STEPS) * 8;
+}
+
+static void set_pitches(struct operands *o) {
+    o->lda = o->ldb = operand_leading_dimension(o->k, o->type);
+    operands_set_d(o, o->m, o->n);
+    if (operand_pitches == PITCHES_LEAST) return;
+    const uint64_t drawn = draw_pitches(o);
+    const int64_t step = gemm_type_is_scaled(o->type) ? 16 : 8;
+    const uint64_t a = drawn % MOST_STEPS, apart = 1 + drawn / MOST_STEPS % (MOST_STEPS - 1);
+    o->lda += (int64_t)a * step;
+    o->ldb += (int64_t)((a + apart) % MOST_STEPS) * step;
+}
+
 int64_t operand_bytes(const struct operands *o, char matrix) {
     if (o->type == GEMM_W4A8) return matrix == 'A' ? o->m * o->lda : (int64_t)w4_bytes(o->n, o->k);
     return (matrix == 'A' ? o->m * o->lda : o->n * o->ldb) * gemm_type_bytes(o->type);
@@ -40,8 +68,8 @@ static void fill_rows(void *context, int64_t begin, int64_t end) {
     }
 }
 
-static uint16_t *make_matrix(const struct input_source *source, char name, int rows, int columns) {
-    const int64_t ld = leading_dimension(columns);
+static uint16_t *make_matrix(const struct input_source *source, char name, int rows, int columns,
+                             int64_t ld) {
     uint16_t *matrix = malloc((size_t)rows * (size_t)ld * sizeof *matrix);
     if (!matrix) return NULL;
     struct filling filling = {source, name, matrix, ld, columns};
@@ -52,19 +80,11 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
 bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
                            enum input_kind kind, uint64_t seed, int limit) {
     static struct input_source source; /* 128 KB, too large for a stack */
-    *operands = (struct operands){.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .d_rows = m,
-                                  .d_columns = n,
-                                  .type = type,
-                                  .kind = kind,
-                                  .seed = seed};
-    operands->lda = operands->ldb = operand_leading_dimension(k, type);
-    operands->ldd = leading_dimension(n);
+    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    set_pitches(operands);
     input_prepare(&source, kind, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k) : NULL;
+    operands->a = make_matrix(&source, 'A', m, k, operands->lda);
+    operands->b = operands->a ? make_matrix(&source, 'B', n, k, operands->ldb) : NULL;
     if (operands->b) return true;
     operands_free(operands);
     return false;
@@ -78,14 +98,11 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
-                                  .d_rows = m,
-                                  .d_columns = n,
                                   .type = type,
                                   .kind = kind,
                                   .seed = seed,
                                   .tensor_scales = tensor_scales};
-    operands->lda = operands->ldb = operand_leading_dimension(k, type);
-    operands->ldd = leading_dimension(n);
+    set_pitches(operands);
     operands->source = malloc(sizeof *operands->source);
     if (operands->source) {
         input_prepare(operands->source, kind, GEMM_BF16, limit, seed);

@@ -108,6 +108,11 @@ struct reference {
  * e4m3. */
 enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
+/* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
+ * distances that the seed draws; those of A and B then differ. Set before the operands are made. */
+enum pitches { PITCHES_LEAST, PITCHES_DRAWN, PITCHES };
+extern enum pitches operand_pitches;
+
 /* The multiple of 8 that a matrix of this many columns is padded to. */
 int64_t leading_dimension(int columns);
 /* The same of an operand: of e4m3 and w4a8, a multiple of 16. */
@@ -120,6 +125,8 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
 bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
                            enum input_kind kind, uint64_t seed, int limit);
 void operands_free(struct operands *operands);
+/* Sets d_rows, d_columns and ldd, where D is not m x n. */
+void operands_set_d(struct operands *operands, int rows, int columns);
 
 /* False if there is no memory for it. */
 bool reference_make(struct reference *reference, const struct operands *operands);

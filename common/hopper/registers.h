@@ -4,7 +4,8 @@
  * A CTA starts with the same number of registers in every thread. A warpgroup that needs fewer
  * returns some to the CTA's pool. A warpgroup that needs more takes them from the pool and waits
  * until they are available. All four warps of a warpgroup must execute the same instruction, with
- * a constant from 24 to 256 in steps of 8. PTX ISA: setmaxnreg.
+ * a constant from 24 to 256 in steps of 8, and must synchronize before the next one. PTX ISA:
+ * setmaxnreg.
  */
 #ifndef HOPPER_REGISTERS_H
 #define HOPPER_REGISTERS_H

@@ -72,16 +72,49 @@ static struct check_run *add_shapes(struct check_run *run, const struct gemm_ker
     return run;
 }
 
+/* Once each, by one schedule or a few: what takes a larger problem to be seen. */
+enum { WIDE_RUNS = 10 };
+struct wide_run {
+    struct shape shape;
+    enum sim_schedule schedule;
+    uint64_t seed;
+};
+
+/* Tile orders go on behind their first group of rows, or of columns, with a cluster and without;
+ * many short tiles on 16 SMs, where CTAs take them in any order; more SMs than 16; one tile, shared
+ * by many SMs; a k beyond 16 bits of bytes, and of which 256 k-tiles are not enough. */
+static struct check_run *add_wide(struct check_run *run, const struct gemm_kernel *kernel) {
+    const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
+    const struct wide_run wide[WIDE_RUNS] = {
+        {{18 * tile_m - 4, tile_n + 8, tile_k, 2}, SCHEDULE_LATE, 1},
+        {{tile_m + 8, 14 * tile_n - 4, tile_k, 2}, SCHEDULE_EARLY, 1},
+        {{7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16}, SCHEDULE_RANDOM, 3},
+        {{7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16}, SCHEDULE_RANDOM, 4},
+        {{7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16}, SCHEDULE_RANDOM, 5},
+        {{5 * tile_m + 60, 2 * tile_n + 8, 20 * tile_k, 40}, SCHEDULE_RANDOM, 6},
+        {{64, 64, 8000, 64}, SCHEDULE_RANDOM, 7},
+        {{120, 240, 6000, 3}, SCHEDULE_LATE, 1},
+        {{8, 8, 16500, 1}, SCHEDULE_LATE, 1},
+        {{8, 8, 258 * tile_k, 1}, SCHEDULE_EARLY, 1},
+    };
+    for (int i = 0; i < WIDE_RUNS; ++i)
+        set_run(run++, kernel, &wide[i].shape, wide[i].schedule, wide[i].seed);
+    return run;
+}
+
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     struct check_run *run = add_shapes(runs, kernel, 0, FIRST_SHAPES);
     for (uint64_t seed = RANDOM_SEEDS + 1; seed <= MORE_SEEDS; ++seed) {
         const struct shape made = make_shape(kernel, (int)(seed % LONG_SHAPES));
         set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
     }
-    return (int)(add_shapes(run, kernel, FIRST_SHAPES, SHAPES) - runs);
+    run = add_shapes(run, kernel, FIRST_SHAPES, SHAPES);
+    return (int)(add_wide(run, kernel) - runs);
 }
 
-_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS <= MOST_CHECK_RUNS, "room");
+_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + WIDE_RUNS <=
+                   MOST_CHECK_RUNS,
+               "room");
 
 /* ---- drawn ones ---- */
 

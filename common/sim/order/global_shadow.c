@@ -175,10 +175,10 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         const unsigned shared = then->elements & now->elements;
         if (!shared || !(now->write || then->write)) continue;
         const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
-        if (then->write && one_writer && !same_thread(now, then) && same_launch(now, then))
-            global_accuse(thread, now, then, where, true);
-        else if (!ordered(thread, now, then, list))
-            global_accuse(thread, now, then, where, false);
+        if (ordered(thread, now, then, list)) continue;
+        const bool twice =
+            then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
+        global_accuse(thread, now, then, where, twice);
     }
     uint32_t *link = first;
     while (*link) {

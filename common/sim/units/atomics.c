@@ -49,6 +49,7 @@ static uint32_t load(const uint32_t *word, enum sim_semantics semantics, enum sc
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
     if (!begin(word, SIM_READ)) return 0;
+    poll_between(word, false);
     poll_strong(word);
     sim_global_strong(thread, word, sizeof *word, STRONG_LOAD, in);
     release_read(thread, word, semantics, in);
@@ -62,6 +63,7 @@ static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, 
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
     if (!begin(word, SIM_WRITE)) return;
+    poll_between(word, true);
     charge_order(semantics, in);
     sim_global_strong(thread, word, sizeof *word, STRONG_STORE, in);
     release_write(thread, word, semantics, in, false);
@@ -75,6 +77,7 @@ static uint32_t add(uint32_t *word, uint32_t value, enum sim_semantics semantics
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
     if (!begin(word, SIM_WRITE)) return 0;
+    if (value) poll_between(word, true);
     charge_order(semantics, in);
     if (!value) poll_strong(word); /* adding nothing is another way to poll */
     sim_global_strong(thread, word, sizeof *word, value ? STRONG_ADD : STRONG_ADD_ZERO, in);

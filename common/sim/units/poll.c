@@ -49,6 +49,16 @@ void poll_strong(const void *word) {
     sim_park(&pollers, &wait_for_word, word);
 }
 
+void poll_between(const void *word, bool write) {
+    struct sim_thread *const thread = sim_thread();
+    const bool both = thread->poll.before == word && thread->poll.wrote != write;
+    thread->poll.before = word;
+    thread->poll.wrote = write;
+    if (!both || sim.schedule != SCHEDULE_LATE) return;
+    while (sim_park(&pollers, &wait_for_word, word)) {
+    }
+}
+
 void poll_ordinary(const void *pointer) {
     enum { AT_MOST = 16 };
     struct sim_thread *const thread = sim_thread();

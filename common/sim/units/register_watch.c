@@ -3,8 +3,6 @@
 
 #include "sim/core/storage.h"
 
-enum { FRAME_LIMIT = 32 << 10 }; /* a larger frame is not copied, and nothing concluded from it */
-
 __attribute__((noinline)) const void *register_watch_stack(void) {
     return __builtin_frame_address(0);
 }
@@ -17,7 +15,7 @@ __attribute__((no_sanitize("address"))) static void copy_frames(struct register_
     watch->bytes = 0;
     if (!end) return;
     const size_t bytes = (size_t)(end - begin) & ~(sizeof(uint64_t) - 1);
-    if (bytes > FRAME_LIMIT) return;
+    if (bytes > WATCHED_FRAME) return; /* nothing is concluded from such a frame */
     if (bytes > watch->room) {
         watch->copy = sim_arena_alloc(cluster, bytes);
         watch->room = bytes;
@@ -35,6 +33,10 @@ void register_watch_fence(struct sim_thread *thread) {
     if (!thread->registers) thread->registers = sim_arena_alloc(cluster, sizeof *thread->registers);
     thread->registers->reads = 0;
     thread->registers->loads = 0;
+    for (; thread->registers->first < thread->registers->end; ++thread->registers->first)
+        thread->registers->touched[thread->registers->first] = 0;
+    thread->registers->first = TOUCHED;
+    thread->registers->end = 0;
     copy_frames(thread->registers, cluster, register_watch_stack(), thread->self.parameters);
 }
 
@@ -43,6 +45,16 @@ const void *register_watch_at_fence(const struct register_watch *watch, const vo
     const uintptr_t offset = (uintptr_t)address - (uintptr_t)watch->begin;
     if (offset >= watch->bytes || watch->bytes - offset < bytes) return NULL;
     return (const unsigned char *)watch->copy + offset;
+}
+
+bool register_watch_touched(const struct sim_thread *thread, const void *address, int words) {
+    const size_t end = (uintptr_t)thread->self.parameters - (uintptr_t)address;
+    if (!thread->registers || end - 1 >= WATCHED_FRAME) return false;
+    for (int i = 0; i < words; ++i) {
+        const size_t word = (end - 1) / sizeof(uint32_t) - (size_t)i;
+        if (thread->registers->touched[word / 64] >> word % 64 & 1) return true;
+    }
+    return false;
 }
 
 bool register_watch_held(const struct register_watch *watch, uint32_t word) {

@@ -9,6 +9,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
+#include "sim/order/clock.h"
 
 enum {
     SM_REGISTERS = 65536,
@@ -24,6 +25,10 @@ struct register_pool {
     int free;                   /* registers that no warpgroup has */
     int count[MAX_WARPGROUPS];  /* per thread of each warpgroup */
     int wanted[MAX_WARPGROUPS]; /* by a warpgroup that is waiting; 0: it is not */
+    /* Of each thread, at its newest setmaxnreg; 0: it has executed none. */
+    uint32_t epoch[MAX_WARPGROUPS * WARPGROUP_SIZE];
+    const char *file[MAX_WARPGROUPS]; /* where that was */
+    int line[MAX_WARPGROUPS];
     struct sim_wait_queue waiters;
 };
 
@@ -68,6 +73,43 @@ struct request {
     bool increase;
 };
 
+/* Does a lane of `warp` know of the newest setmaxnreg of `other`? All lanes execute it together, so
+ * any lane may have told of it. */
+static bool has_met(const struct register_pool *pool, const struct sim_warp *warp,
+                    const struct sim_warp *other) {
+    for (int i = 0; i < WARP_SIZE; ++i)
+        for (int j = 0; j < WARP_SIZE; ++j) {
+            const struct sim_thread *const told = other->thread[j];
+            if (sim_happens_before(warp->thread[i], told->slot, pool->epoch[told->index]))
+                return true;
+        }
+    return false;
+}
+
+/* PTX ISA, setmaxnreg: after it all warps of the warpgroup synchronize before the next one. */
+static void check_order(struct register_pool *pool, const struct sim_warpgroup *g) {
+    const struct sim_self *const self = &sim_thread()->self;
+    for (int i = 0; i < WARPGROUP_WARPS * WARPGROUP_WARPS && pool->file[g->index]; ++i) {
+        const struct sim_warp *const warp = g->warp[i / WARPGROUP_WARPS];
+        const struct sim_warp *const other = g->warp[i % WARPGROUP_WARPS];
+        if (warp == other || has_met(pool, warp, other)) continue;
+        sim_hazard("setmaxnreg-order", warp->thread[0],
+                   "setmaxnreg again, and warp %d has not met warp %d since the one at %s:%d\n"
+                   "    All warps of the warpgroup have to synchronize between two setmaxnreg: "
+                   "put named_barrier_sync() between them.",
+                   warp->index, other->index, source_name(pool->file[g->index]),
+                   pool->line[g->index]);
+        break;
+    }
+    for (int w = 0; w < WARPGROUP_WARPS; ++w)
+        for (int lane = 0; lane < WARP_SIZE; ++lane) {
+            const struct sim_thread *const thread = g->warp[w]->thread[lane];
+            pool->epoch[thread->index] = thread->epoch;
+        }
+    pool->file[g->index] = self->file;
+    pool->line[g->index] = self->line;
+}
+
 static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) {
     const struct request *const request = operand[0];
     struct register_pool *const pool = pool_of(g->cta);
@@ -89,6 +131,7 @@ static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
                    request->increase ? "inc" : "dec", request->count, *count, pool->at_entry);
         return true;
     }
+    check_order(pool, g);
     pool->wanted[g->index] = request->count;
     if (request->increase) {
         grant(pool, g->index);

@@ -6,9 +6,10 @@
  * access to a register by a thread and a wgmma that uses the same register, for its accumulators or
  * for A. Wgmmas of the same shape on the same accumulators need none between them.
  *
- * Other registers may be used at any time, so it has to be known which ones were. A written one is
- * found by its value, or by its address if ldmatrix wrote it. A read one is found if the same
- * accumulator of all lanes went through the same wrapper call.
+ * Other registers may be used at any time, so it has to be known which ones were. The compiler tells
+ * which accumulators the kernel's own code touches (register_calls.c). Where it does not, and for
+ * what wrappers do, a written register is found by its value, or by its address if ldmatrix wrote
+ * it. A read one is found if the same accumulator of all lanes went through the same wrapper call.
  */
 #include <string.h>
 
@@ -76,6 +77,10 @@ static const char *accumulators_touched(const struct wgmma_state *state,
         if (accumulators_changed(tile, warp->thread[lane].registers, warp->call[lane],
                                  first + lane))
             return "accumulators were changed since the last wgmma_fence()";
+        if (register_watch_touched(&warp->thread[lane], warp->call[lane]->acc,
+                                   warp->call[lane]->n / 2))
+            return "the kernel's own code has read or written accumulators since the last "
+                   "wgmma_fence()";
     }
     return accumulators_read(warp) ? "accumulators were read (packed, converted, stored) since the "
                                      "last wgmma_fence()"

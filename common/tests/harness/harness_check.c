@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     run("", argv[1], "--check", 0);
     says("       8      9      8     2   early\n");
     says("drawn by --seed 1, up to 8 x 9 x 8: ");
-    says("01_fake, bf16: all ");
+    says("01_fake, fp16 and bf16: all ");
     expect(!*outcome.err, "a kernel that is right is complained of: %s", outcome.err);
     run("", argv[1], "--check --seed 5 --dtype fp16", 0);
     says("drawn by --seed 5");
@@ -42,17 +42,18 @@ int main(int argc, char **argv) {
 
     run("", argv[1], "--check --variant hazard --dtype fp16", 4);
     says("The first of ");
-    says(" --variant hazard --m 8 --n 8 --k 8 --sms 1 --input integer --dtype fp16\n");
+    says(" --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer "
+         "--dtype fp16\n");
     says("\n01_fake:hazard "); /* what the command itself prints */
     /* Right in square problems: the second run of the list is the first that fails, always. */
     for (int i = 0; i < 10; ++i) {
         run("", argv[1], "--check --variant only-square", 1);
         says("Runs 1 to 1 of ");
-        says(" --m 8 --n 9 --k 8 --sms 2 --schedule early --input integer\n");
+        says(" --m 8 --n 9 --k 8 --sms 2 --schedule early --pitches drawn --input integer\n");
         expect(strstr(outcome.err, "wrong result") != NULL, "no report: %s", outcome.err);
     }
     run("FAKE_CRASH=1", argv[1], "--check", 1);
-    says(" --m 8 --n 8 --k 8 --sms 1 --input integer\n");
+    says(" --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer\n");
     expect(strstr(outcome.err, "that run ends by signal") != NULL, "a crash: %s", outcome.err);
     return expectations_met();
 }

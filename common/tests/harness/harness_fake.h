@@ -45,6 +45,7 @@ enum defect {
     DEFECT_TENSOR_SCALES, /* none: the same, and says so; its sums are never promoted */
     DEFECT_ROUNDED_SUMS,  /* adds four parts of k, rounded to D's type; a library may */
     DEFECT_E4M3_WEIGHTS,  /* rounds weights times their scales to e4m3; a library may */
+    DEFECT_PITCH_OF_A,    /* for B, too */
     DEFECTS
 };
 

@@ -21,7 +21,7 @@ const char *const defect_names[DEFECTS] = {
     "timed-wrong",   "timed-silent", "transposed",      "wrong-type",     "fp16-sum",
     "infinite",      "counter",      "launch-fails",    "hazard",         "cut-output",
     "other-block",   "other-row",    "other-columns",   "unscaled",       "first-scales",
-    "tensor-scales", "rounded-sums", "e4m3-weights"};
+    "tensor-scales", "rounded-sums", "e4m3-weights",    "pitch-of-a"};
 
 /* Cuts a number to the `bits` below the place of `largest`. */
 static double cut(double value, int exponent_of_largest, int bits) {
@@ -146,8 +146,8 @@ static float *decode(const element_t *matrix, int64_t ld, int rows, int k, enum 
 }
 
 /* B of w4a8, or of another type. */
-static float *decode_b(const struct gemm_problem *p, int k, enum gemm_type type) {
-    if (type != GEMM_W4A8) return decode(p->b, p->ldb, p->n, k, type);
+static float *decode_b(const struct gemm_problem *p, int k, enum gemm_type type, int64_t ldb) {
+    if (type != GEMM_W4A8) return decode(p->b, ldb, p->n, k, type);
     float *values = malloc((size_t)p->n * (size_t)k * sizeof *values);
     if (!values) abort();
     for (int row = 0; row < p->n; ++row)
@@ -170,9 +170,11 @@ static void compute(const struct gemm_problem *p, enum gemm_type type, enum defe
                                                        : GEMM_FP16;
     const enum gemm_type output = gemm_output_type(type);
     const int k = used_k(p, defect);
-    float *a = decode(p->a, p->lda, p->m, k, read_as), *b = decode_b(p, k, read_as);
+    float *a = decode(p->a, p->lda, p->m, k, read_as);
+    float *b = decode_b(p, k, read_as, defect == DEFECT_PITCH_OF_A ? p->lda : p->ldb);
     /* Taking the rows for as long as the other dimension is harmless only in square problems. */
-    const int64_t ldd = defect == DEFECT_ONLY_SQUARE ? ((int64_t)p->m + 7) / 8 * 8 : p->ldd;
+    const int64_t apart = ((int64_t)p->m + 7) / 8 * 8 - ((int64_t)p->n + 7) / 8 * 8;
+    const int64_t ldd = p->ldd + (defect == DEFECT_ONLY_SQUARE ? apart : 0);
     for (int row = 0; row < p->m; ++row)
         for (int column = 0; column < p->n; ++column) {
             int r = row, c = column;
@@ -263,7 +265,7 @@ enum gemm_status fake_gemm(const struct gemm_problem *p, enum gemm_type type, en
     each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10)       \
         each(11) each(12) each(13) each(14) each(15) each(16) each(17) each(18) each(19) each(20)  \
             each(21) each(22) each(23) each(24) each(25) each(26) each(27) each(28) each(29)       \
-                each(30) each(31) each(32)
+                each(30) each(31) each(32) each(33)
 ALL(EACH_TYPE)
 
 static size_t workspace_bytes(const struct gemm_problem *problem) {
@@ -364,7 +366,8 @@ const bool program_is_tour = true;
     KERNEL("01_fake", "first-scales", type, 29) \
     KERNEL("01_fake", "tensor-scales", type, 30) \
     KERNEL("01_fake", "rounded-sums", type, 31) \
-    KERNEL("01_fake", "e4m3-weights", type, 32)
+    KERNEL("01_fake", "e4m3-weights", type, 32) \
+    KERNEL("01_fake", "pitch-of-a", type, 33)
 // clang-format on
 static const struct gemm_kernel kernels_fp16[] = {VARIANTS(FP16)};
 static const struct gemm_kernel kernels_bf16[] = {VARIANTS(BF16)};

@@ -31,6 +31,8 @@ static const struct trial trials[] = {
     {WHOLE " --dtype fp16", NULL, 0, NULL},
     {"--timing none --size 1", NULL, 0, NULL},
     {"--timing none --size 1 --dtype fp16", NULL, 0, NULL},
+    {WHOLE " --pitches drawn", NULL, 0, NULL},
+    {WHOLE " --pitches drawn --seed 2 --dtype fp16", NULL, 0, NULL},
     {"--timing none --m 3 --n 9 --k 20000 --input normal", NULL, 0, NULL},
     {"--timing none --m 3 --n 9 --k 20000 --input integer", NULL, 0, NULL},
     {"--timing none --m 1500 --n 1500 --k 120", NULL, 0, NULL},
@@ -62,6 +64,9 @@ static const struct trial trials[] = {
     {WHOLE, "only-zeros", 1, "got 0 "},
     {"--timing none --size 64", "only-square", 0, NULL}, /* here, too */
     {REAL, "only-square", 1, "wrong result"},
+    {WHOLE, "pitch-of-a", 0, NULL}, /* and here */
+    {WHOLE " --pitches drawn", "pitch-of-a", 1, "wrong result"},
+    {WHOLE " --pitches drawn --seed 2", "pitch-of-a", 1, "wrong result"},
     {REAL, "one-element", 1, "1 of 9100 elements, in 1 of 9 tiles"},
     {REAL, "one-element", 1, "first: row 65, column 35: "},
     {REAL, "one-element", 1, "tile (1, 1) of 64 x 32: row 1, column 3 in the tile"},
@@ -92,6 +97,8 @@ static const struct trial trials[] = {
     {"--timing none --size 1 --dtype e4m3", NULL, 0, NULL},
     {"--timing none --m 700 --n 900 --k 600 --dtype e4m3 --input normal", NULL, 0, NULL},
     {"--timing both --m 65 --n 33 --k 140 --dtype e4m3", NULL, 0, NULL},
+    {E4M3 " --pitches drawn", NULL, 0, NULL},
+    {E4M3 " --pitches drawn", "pitch-of-a", 1, "wrong result"},
     {E4M3, "truncating", 0, NULL},
     {E4M3 " --input integer", "truncating", 0, NULL},
     {"--timing none --m 40 --n 50 --k 6000 --dtype e4m3 --input normal", "truncating", 0, NULL},

@@ -87,6 +87,7 @@ static enum exit_code run_trial(const struct trial *t) {
     struct backend_info device = {0};
     struct experiment experiment;
     sim_configure(t->sms, t->schedule, t->schedule_seed);
+    operand_pitches = PITCHES_DRAWN;
     const struct backend_options options = {.type = t->type, .gpus = 2};
     enum exit_code code = backend_open(&options, &device);
     if (code != EXIT_VERIFIED) return code;
@@ -105,7 +106,7 @@ static enum exit_code run_trial(const struct trial *t) {
 static void print_command(const struct trial *t) {
     const struct gemm_kernel *kernel = t->kernel;
     printf("    build/sim/%s%s%s --m %d --n %d --k %d --input %s --seed 1 --dtype %s --sms %d "
-           "--schedule %s --schedule-seed %llu",
+           "--schedule %s --schedule-seed %llu --pitches drawn",
            kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],

@@ -56,6 +56,7 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
 }
 
 void sweep_launch_as(const struct trial *t) {
+    operand_pitches = PITCHES_DRAWN;
     experiment_early = (enum gemm_early)((t->size.m + t->size.n + t->size.k) % (GEMM_EARLY_B + 1));
 }
 
@@ -113,6 +114,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
         printf(" --launches %d", t->launches ? t->launches : 1);
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
+    printf(" --pitches %s", pitch_names[operand_pitches]);
     if (on_gpu)
         printf(" --timing none\n");
     else

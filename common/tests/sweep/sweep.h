@@ -51,7 +51,8 @@ const struct gemm_kernel *sweep_kernel(const struct sweep *sweep, const struct k
 /* Adds the outcome of a run; prints the command that repeats a bad one alone. */
 void sweep_count(struct sweep_counts *counts, const struct gemm_kernel *kernel,
                  const struct trial *trial, enum exit_code code);
-/* The kernels that may be launched early begin as early as the trial's extents happen to say. */
+/* The kernels that may be launched early begin as early as the trial's extents happen to say; the
+ * pitches are drawn. */
 void sweep_launch_as(const struct trial *trial);
 /* Opens the backend as the trial wants it. */
 enum exit_code sweep_open(const struct trial *trial, struct backend_info *info);

@@ -374,6 +374,46 @@ static inline void in_turn(const struct gemm_args *args, bool releases) {
 KERNEL(THREADS, 1) turns(KERNEL_ARGS args) { in_turn(&args, true); }
 KERNEL(THREADS, 1) turns_not_released(KERNEL_ARGS args) { in_turn(&args, false); }
 
+/* The same without a sum: only the last one's values are to be in D. */
+static inline void overwrite(const struct gemm_args *args, bool releases) {
+    uint32_t *const turn = counter_of(args);
+    if (me() == 0) while (ld_global_acquire(turn, SCOPE_GPU) != (uint32_t)part()) {}
+    __syncthreads();
+    MARK OTHER st_global_b128((float *)args->d + 4 * (THREADS - 1 - me()), values(part(), 0));
+    __syncthreads();
+    const uint32_t next = (uint32_t)part() + 1;
+    if (me() == 0 && releases) st_global_release(turn, next, SCOPE_GPU);
+    if (me() == 0 && !releases) st_global_relaxed(turn, next, SCOPE_GPU);
+}
+KERNEL(THREADS, 1) overwritten_in_turn(KERNEL_ARGS args) { overwrite(&args, true); }
+KERNEL(THREADS, 1) overwritten_no_release(KERNEL_ARGS args) { overwrite(&args, false); }
+
+/* D is cleared, and then stored by other threads. */
+static inline void clear_and_store(const struct gemm_args *args, bool meets) {
+    float *const d = (float *)args->d + part() * FLOATS;
+    for (int i = 0; i < 2; ++i) {
+        const int place = i ? THREADS - 1 - me() : me();
+        MARK OTHER st_global_b128(d + 4 * place, values(i, 0));
+        if (meets) __syncthreads();
+    }
+}
+KERNEL(THREADS, 1) cleared_first(KERNEL_ARGS args) { clear_and_store(&args, true); }
+KERNEL(THREADS, 1) cleared_no_barrier(KERNEL_ARGS args) { clear_and_store(&args, false); }
+
+/* The last one found by reading the counter back: others may have come in between. */
+SPLIT(read_back, (red_add_release(counter, 1, SCOPE_GPU),
+                  before = ld_global_acquire(counter, SCOPE_GPU) - 1))
+/* A ticket by two accesses. */
+static inline void draw(const struct gemm_args *args, bool at_once) {
+    uint32_t *const counter = counter_of(args);
+    uint32_t ticket = at_once ? atomic_add_relaxed(counter, 1, SCOPE_GPU)
+                              : ld_global_relaxed(counter, SCOPE_GPU);
+    if (!at_once) red_add_relaxed(counter, 1, SCOPE_GPU);
+    st_global_b128((float *)args->d + 4 * (int)ticket, values((int)ticket, 0));
+}
+KERNEL(1, 1) drawn_at_once(KERNEL_ARGS args) { draw(&args, true); }
+KERNEL(1, 1) drawn_in_two(KERNEL_ARGS args) { draw(&args, false); }
+
 /* In one CTA a barrier is enough, for words of global memory, too. */
 KERNEL(THREADS, 1) within_a_cta(KERNEL_ARGS args) {
     float *const mine = layer(&args, part());
@@ -638,6 +678,17 @@ static void expect_wrong(const char *name, const struct test_launch *launch, con
 #define EXPECT_EITHER(kernel, cluster, threads, kind, text)                                        \
     expect_wrong(#kernel, LAUNCH(kernel, cluster, threads), kind, text, true)
 
+/* No race: two accesses of a thread, and `late` lets the other CTAs come in between. */
+static void expect_late(const char *name, const struct test_launch *launch, const char *kind) {
+    const char *got = "nothing", *file;
+    int line;
+    prepare(SCHEDULE_LATE);
+    const enum run_status status = run_captured(launch);
+    hazards_get(0, &got, &file, &line);
+    EXPECT(status == RUN_HAZARD && !strcmp(got, kind), "%s: expected %s, got %s\n%s", name, kind,
+           got, captured);
+}
+
 /* Twice, on one counter, which is zero before the first launch only. */
 static bool right_twice(const struct test_launch *launch) {
     static const struct contender contender = {.name = "test", .enqueue = test_enqueue};
@@ -678,6 +729,9 @@ int main(void) {
     EXPECT_RIGHT(reused, 1, 32);
     EXPECT_RIGHT(grid_barrier, 1, THREADS);
     EXPECT_SUM(turns);
+    EXPECT_RIGHT(overwritten_in_turn, 1, THREADS);
+    EXPECT_RIGHT(cleared_first, 1, THREADS);
+    EXPECT_RIGHT(drawn_at_once, 1, 1);
     EXPECT_RIGHT(within_a_cta, 1, THREADS);
     EXPECT_RIGHT(in_a_cluster, 2, 32);
     EXPECT_RIGHT(by_the_cluster_barrier, 2, 32);
@@ -720,6 +774,10 @@ int main(void) {
     EXPECT_WRONG(reused_too_early, 1, 32, "data-race", "releases none");
     EXPECT_EITHER(grid_barrier_no_fence, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(overwritten_no_release, 1, THREADS, "global-write-write", "one writer");
+    EXPECT_WRONG(cleared_no_barrier, 1, THREADS, "global-write-write", "one writer");
+    expect_late("read_back", LAUNCH(read_back, 1, THREADS), "global-write-write");
+    expect_late("drawn_in_two", LAUNCH(drawn_in_two, 1, 1), "global-write-write");
     EXPECT_WRONG(within_a_cta_no_barrier, 1, THREADS, "data-race", "a barrier is missing");
     EXPECT_WRONG(in_a_cluster_cta, 2, 32, "data-race", "has the scope .cta");
     EXPECT_WRONG(tma_stored_read_only_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");

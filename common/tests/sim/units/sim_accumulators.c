@@ -83,6 +83,57 @@ KERNEL(THREADS, 1) many_arrays(KERNEL_ARGS args) {
     }
 }
 
+#if READS_SEEN
+/* Plain C alone: what is computed reaches no wrapper until the end. */
+#define PROMOTED(name, between)                                                                    \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        float acc[ACC] = {0}, sum[ACC] = {0};                                                      \
+        fill(shared, &args);                                                                       \
+        for (int turn = 0; turn < 3; ++turn) {                                                     \
+            if (turn == 0) wgmma_fence();                                                          \
+            between;                                                                               \
+            MARK wgmma_m64nNk16(N, acc, a_of(shared), b_of(shared), 0);                            \
+            finish();                                                                              \
+            for (int i = 0; i < ACC; ++i)                                                          \
+                sum[i] += acc[i];                                                                  \
+        }                                                                                          \
+        PACK_ALL(sum);                                                                             \
+    }
+PROMOTED(promoted_in_a_loop, )
+PROMOTED(promoted_and_fenced, wgmma_fence())
+
+/* Zeros onto zeros: no value changes. */
+KERNEL(THREADS, 1) zeros_onto_zeros(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    float acc[ACC] = {0};
+    fill(shared, &args);
+    wgmma_fence();
+    for (int i = 0; i < ACC; ++i)
+        acc[i] = 0;
+    MARK wgmma_m64nNk16(N, acc, a_of(shared), b_of(shared), 1);
+    finish();
+    PACK_ALL(acc);
+}
+
+/* Other arrays of the frame are touched at any time. */
+KERNEL(THREADS, 1) others_summed(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    float acc[2][ACC] = {{0}}, sum[ACC] = {0};
+    fill(shared, &args);
+    wgmma_fence();
+    wgmma_m64nNk16(N, acc[0], a_of(shared), b_of(shared), 1);
+    finish();
+    wgmma_fence();
+    for (int i = 0; i < ACC; ++i)
+        sum[i] += acc[0][i];
+    wgmma_m64nNk16(N, acc[1], a_of(shared), b_of(shared), 1);
+    finish();
+    PACK_ALL(sum);
+    PACK_ALL(acc[1]);
+}
+#endif
+
 /* ---- accumulators in flight ---- */
 
 #define IN_FLIGHT(name, change)                                                                    \
@@ -177,6 +228,12 @@ static void test_accumulators(void) {
     CLEAN(a_constant_converted);
     CLEAN(copy_packed);
     CLEAN(many_arrays);
+#if READS_SEEN
+    WRONG(promoted_in_a_loop, "missing-wgmma-fence");
+    CLEAN(promoted_and_fenced);
+    WRONG(zeros_onto_zeros, "missing-wgmma-fence");
+    CLEAN(others_summed);
+#endif
     CLEAN(kept);
     WRONG(multiplied_by_one, "accumulator-in-flight");
     WRONG(nothing_added, "accumulator-in-flight");

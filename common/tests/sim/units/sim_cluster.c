@@ -190,6 +190,8 @@ KERNEL(THREADS, 1) one_does_not_come(KERNEL_ARGS args) {
 
 /* ---- registers: args.splits is what a consumer asks for; three warpgroups, 168 at entry ---- */
 
+enum { WARPGROUP = 128 };
+
 /* The instruction has the number as an immediate. */
 #define TAKE(count)                                                                                \
     if (args.splits == (count)) setmaxnreg_inc(count)
@@ -220,6 +222,28 @@ KERNEL(384, 1) raised_by_dec(KERNEL_ARGS args) {
     (void)shared;
     (void)args;
     setmaxnreg_dec(240);
+}
+
+/* What is between two setmaxnreg of a warpgroup; args.splits. */
+enum between { NOTHING, ONE_WARP, WARPS_ALONE, NAMED_BARRIER, SYNCTHREADS, MBARRIER };
+
+KERNEL(384, 1) twice(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    const enum between between = (enum between)args.splits;
+    begin(shared, NO_FIRST_SYNC, WARPGROUP, 1);
+    if (threadIdx.x >= WARPGROUP && between != SYNCTHREADS) return;
+    if (threadIdx.x < WARPGROUP) setmaxnreg_dec(104);
+    if (between == SYNCTHREADS) __syncthreads();
+    if (threadIdx.x >= WARPGROUP) return;
+    if (between == WARPS_ALONE) __syncwarp();
+    if (between == ONE_WARP && threadIdx.x == 32) mbarrier_arrive(&shared->empty);
+    if (between == ONE_WARP) mbarrier_wait(&shared->empty, 0);
+    if (between == NAMED_BARRIER) named_barrier_sync(1, WARPGROUP);
+    if (between == MBARRIER) {
+        mbarrier_arrive(&shared->full);
+        mbarrier_wait(&shared->full, 0);
+    }
+    setmaxnreg_dec(40);
 }
 
 /* One warp of the four does not come. */
@@ -317,6 +341,13 @@ int main(int argc, char **argv) {
         REGISTERS(registers_of_two_ctas, .argument = 112, .hazard = "deadlock",
                   .text = "register budgets exceed the pool"),
         REGISTERS(raised_by_dec, .hazard = "register-count"),
+        REGISTERS(twice, .argument = NOTHING, .hazard = "setmaxnreg-order",
+                  .text = "put named_barrier_sync() between them"),
+        REGISTERS(twice, .argument = ONE_WARP, .hazard = "setmaxnreg-order"),
+        REGISTERS(twice, .argument = WARPS_ALONE, .hazard = "setmaxnreg-order"),
+        REGISTERS(twice, .argument = NAMED_BARRIER),
+        REGISTERS(twice, .argument = SYNCTHREADS),
+        REGISTERS(twice, .argument = MBARRIER),
         {"one_warp_missing", one_warp_missing, .hazard = "deadlock|diverged-warpgroup",
          .text = "warp 0", .threads = 128, .cluster = 1, .smem_bytes = sizeof(struct smem)},
     };
