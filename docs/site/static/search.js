@@ -1,15 +1,24 @@
-// The search page. A section is a document with three fields, its words weighted: its heading, its
-// page's title, its text. BM25 ranks sections; a page ranks as its best section does.
+// The search page. A section is a document with four fields, its words weighted: its heading, its
+// page's title, what links to it call it, its text. BM25 ranks sections; a page ranks as its best
+// section does.
 "use strict";
 
-const WEIGHTS = { heading: 5, title: 6, text: 1 };
+const WEIGHTS = { heading: 5, title: 6, names: 2, text: 1 };
 const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
+// What a page is for. A question's page is its answer; a gallery or a list has every word and explains
+// few of them.
+const PRIORS = [
+  [/^docs\/questions\//, 1.3],
+  [/^docs\/(museum|breaks|mutants|index-of-names|topics|glossary|style|CONTRIBUTING|results)/, 0.7],
+  [/^beyond\/docs\//, 0.7],
+];
 const STOP_WORDS = new Set(
   `a about after all also am an and any are as at be been but by can cannot could did do does doesn don
-   for from get gets had has have how i if in into is isn it its just me my no not of on one only or
-   our out s should so some t than that the their them then there these they this to use used was we
-   were what when where which while who why will with would you your`.split(/\s+/));
+   for from get gets had has have how i if in into is isn it its just know like many me mean means much
+   my need no not of on one only or our out s should so some t than that the their them then there these
+   they this to tried try use used want was we were what when where which while who why will with would
+   you your`.split(/\s+/));
 
 const stemmer = new EnglishStemmer();
 const stems = new Map(); // the same words come again and again
@@ -39,11 +48,11 @@ function makeIndex() {
   const postings = new Map(); // term -> Map(section's number -> weighted count)
   for (const page of PAGES) {
     const title = page.sections[0][1];
-    for (const [anchor, heading, text] of page.sections) {
+    for (const [anchor, heading, text, names] of page.sections) {
       const number = sections.length;
       const section = { page, anchor, heading, text, length: 0 };
       sections.push(section);
-      const fields = { heading, title, text };
+      const fields = { heading, title, names, text };
       for (const [field, weight] of Object.entries(WEIGHTS)) {
         for (const term of terms(fields[field])) {
           if (!postings.has(term)) postings.set(term, new Map());
@@ -96,7 +105,8 @@ function search(index, question) {
   }
   const hits = [...pages].map(([page, found]) => {
     found.sort((a, b) => b.score - a.score);
-    return { page, found: found.slice(0, SECTIONS_SHOWN), score: found[0].score };
+    const prior = (PRIORS.find(([pattern]) => pattern.test(page.url)) || [0, 1])[1];
+    return { page, found: found.slice(0, SECTIONS_SHOWN), score: prior * found[0].score };
   });
   return hits.sort((a, b) => b.score - a.score);
 }
