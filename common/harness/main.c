@@ -154,7 +154,7 @@ static enum exit_code time_all(struct experiment *e, const struct options *optio
     if (options->csv && !output_open(&csv, "--csv", options->csv)) return EXIT_USAGE;
     if (!experiment_time(e, &timing, results, count, csv.file)) {
         text_file_abandon(&csv);
-        complain("timing failed; there are no speeds");
+        complain("timing failed; no speeds are reported");
         return EXIT_WRONG;
     }
     if (csv.file && !output_commit(&csv, "--csv")) return EXIT_USAGE;
