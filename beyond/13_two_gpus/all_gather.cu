@@ -244,8 +244,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         if (most < own->gemm.items) most = own->gemm.items;
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
-    const int sms = gemm_sm_count();
-    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, most < sms ? most : sms, stream);
+    const int sms = gemm_sm_count(), ctas = most < sms ? most : sms;
+    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, ctas, stream);
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 
