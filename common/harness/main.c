@@ -298,6 +298,7 @@ int main(int argc, char **argv) {
     experiment_early = options.early;
     struct selection selection = select_kernels(&options);
     options.backend.oldest = oldest_of(&selection);
+    options.backend.times = options.timing != 0;
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;
