@@ -6,10 +6,10 @@
 const WEIGHTS = { heading: 5, title: 6, names: 2, text: 1 };
 const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
-// What a page is for. A question's page is its answer; a gallery or a list has every word and explains
-// few of them.
+// What a page is for. The top of a question's page is its answer; a gallery or a list has every word
+// and explains few of them.
+const ANSWER = [/^docs\/questions\//, 1.3];
 const PRIORS = [
-  [/^docs\/questions\//, 1.3],
   [/^docs\/(museum|breaks|mutants|index-of-names|topics|glossary|style|CONTRIBUTING|results)/, 0.7],
   [/^beyond\/docs\//, 0.7],
 ];
@@ -28,10 +28,17 @@ function stem(word) {
   return stems.get(word);
 }
 
+// What a section's score is multiplied by.
+function prior(page, section) {
+  if (ANSWER[0].test(page.url) && section.anchor === page.sections[0][0]) return ANSWER[1];
+  return (PRIORS.find(([pattern]) => pattern.test(page.url)) || [0, 1])[1];
+}
+
 // The words of a text: stems, and names with dots or underscores also as a whole, words with a hyphen
-// also without it.
+// also without it. 128×256 is written 128x256, too.
 function terms(text) {
   const found = [];
+  text = text.replaceAll("×", "x");
   for (const [name] of text.toLowerCase().matchAll(/[a-z]+(?:-[a-z]+)+/g)) {
     found.push(stem(name.replaceAll("-", "")));
   }
@@ -99,14 +106,13 @@ function search(index, question) {
   const pages = new Map(); // page -> its sections that match
   for (const [number, { sum, matched }] of scores) {
     const section = index.sections[number];
-    const score = (sum * (1 + matched)) / (1 + asked.length);
+    const score = (prior(section.page, section) * sum * (1 + matched)) / (1 + asked.length);
     if (!pages.has(section.page)) pages.set(section.page, []);
     pages.get(section.page).push({ section, score });
   }
   const hits = [...pages].map(([page, found]) => {
     found.sort((a, b) => b.score - a.score);
-    const prior = (PRIORS.find(([pattern]) => pattern.test(page.url)) || [0, 1])[1];
-    return { page, found: found.slice(0, SECTIONS_SHOWN), score: prior * found[0].score };
+    return { page, found: found.slice(0, SECTIONS_SHOWN), score: found[0].score };
   });
   return hits.sort((a, b) => b.score - a.score);
 }
