@@ -72,6 +72,14 @@ static inline void gemm_slice_k(struct gemm_device_args *args) {
     args->gemm.tiles_k = end > first ? end - first : 1;
 }
 
+/* A launch whose CTAs wait for each other, on one device or on several. */
+static inline struct gemm_launch gemm_launch_together(const struct gemm_kernel *kernel, int grid,
+                                                      void *stream) {
+    struct gemm_launch launch = gemm_launch_of(kernel, grid, stream);
+    launch.together = true;
+    return launch;
+}
+
 /* ---- services of the backend (host thread) ---- */
 
 /* Enqueues one kernel on each of `devices` devices, args[i] for device i. All of them start after

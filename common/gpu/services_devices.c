@@ -22,11 +22,21 @@ static bool enqueue_copies(const struct gemm_copy *copies, int count,
     return good;
 }
 
+/* All CTAs of a launch fit on the current device, if they have to. False after a message. */
+static bool fits(const struct gemm_launch *launch) {
+    if (!launch->together) return true;
+    const int resident = launch->cluster * gemm_resident_clusters(launch);
+    if (launch->grid <= resident) return true;
+    fprintf(stderr, "%s: its %d CTAs wait for each other, and only %d fit on a device at once\n",
+            launch->name, launch->grid, resident);
+    return false;
+}
+
 /* The kernels wait for each other, so none may start if another one cannot. */
 static bool prepare_all(const struct gemm_launch *launch, int devices) {
     bool good = true;
     for (int i = 0; i < devices && devices <= devices_count() && good; ++i)
-        good = devices_select(i) && launch_prepare(launch);
+        good = devices_select(i) && launch_prepare(launch) && fits(launch);
     return good;
 }
 

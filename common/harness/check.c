@@ -299,7 +299,8 @@ static enum exit_code show_failure(const struct check *check, int failed, const 
     printf("\n\n");
     const int again = obey(&command);
     if (code > SIGNALLED)
-        complain("that run ends by signal %d (%s)", code - SIGNALLED, strsignal(code - SIGNALLED));
+        complain("that run was ended by signal %d (%s)", code - SIGNALLED,
+                 strsignal(code - SIGNALLED));
     if (again != code)
         complain("that run had exit code %d before, and %d when it was repeated", code, again);
     return code < SIGNALLED ? (enum exit_code)code : EXIT_WRONG;

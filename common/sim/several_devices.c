@@ -67,8 +67,8 @@ static enum gemm_status check_launch(const struct gemm_launch *launch, int devic
         return GEMM_LAUNCH_FAILED;
     }
     if (devices <= sim.gpus) return GEMM_OK;
-    fprintf(stderr, "%s: launch refused: %d devices, and there are %d: see --gpus\n", launch->name,
-            devices, sim.gpus);
+    fprintf(stderr, "%s: launch refused: it needs %d devices, and there are %d: see --gpus\n",
+            launch->name, devices, sim.gpus);
     return GEMM_LAUNCH_FAILED;
 }
 

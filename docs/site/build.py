@@ -73,11 +73,12 @@ def main(arguments):
     source, site = build / "site-source", build / "site"
     stage(source)
     shutil.rmtree(site, ignore_errors=True)
+    live = build / "live" / "live.html"  # docs/live.md
+    link = ["-A", "live=live.html"] if live.exists() else []
     if run(python, "-B", "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-j", "2", "-c", HERE,
-           "-d", build / "site-doctrees", source, site):
+           "-d", build / "site-doctrees", *link, source, site):
         return 1
-    live = build / "live" / "live.html"
-    if live.exists():  # docs/live.md
+    if live.exists():
         shutil.copyfile(live, site / "live.html")
     print(site / "index.html")
     return 0

@@ -35,3 +35,4 @@ html_css_files = ["site.css"]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "github-dark-high-contrast"
 html_theme_options = {"source_view_link": ""}
+html_context = {"repository": tree.repository()}
