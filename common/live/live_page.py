@@ -13,7 +13,8 @@ import sys
 sys.dont_write_bytecode = True
 import cases
 
-SCRIPTS = ("simulator", "source", "address", "result", "checks", "practice", "main")
+SCRIPTS = ("simulator", "versions", "source", "address", "result", "checks", "predict", "practice",
+           "main")
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 

@@ -18,6 +18,7 @@ function readControls() {
 
 function showAll() {
   showControls();
+  fillVersions();
   showCase();
   showSource(pickOf());
   showFiles();
@@ -27,6 +28,8 @@ function clearResult(text) {
   byId("verdict").className = "";
   byId("verdict").textContent = text;
   byId("hazards").replaceChildren();
+  byId("prediction").replaceChildren();
+  byId("text").querySelector("pre").textContent = "";
   byId("report").hidden = true;
   byId("jump").hidden = true;
   places = [];
@@ -40,14 +43,20 @@ async function runNow() {
   byId("stop").hidden = false;
   byId("verdict").className = "running";
   byId("verdict").textContent = "Running\u2026";
-  const off = [...state.off];
-  const answer = await foreground.run(optionsOf(state.chapter, state), off, true);
+  byId("prediction").replaceChildren();
+  const answer = await foreground.run(optionsOf(state.chapter, state), state, true);
   byId("stop").hidden = true;
   lastAnswer = answer;
   if (hidesResult()) return clearResult("The run is over. What it shows is behind the hints.");
+  if (predicting() && !state.case) return askFirst(answer, await cyclesBefore());
+  showAnswer(answer);
+}
+
+function showAnswer(answer) {
   showResult(answer);
   judgeRun(answer);
-  if (answer.code === 0 && off.length && !state.case) startChecks();
+  shownCycles = answer.code ? null : numberOfCycles(answer);
+  if (answer.code === 0 && isBroken() && !state.case) startChecks();
 }
 
 function toggle(number) {
@@ -82,6 +91,16 @@ function listen() {
     showAll();
     runNow();
   });
+  byId("version").addEventListener("change", () => {
+    if (state.case) closeCase();
+    selectVersion(Number(byId("version").value));
+    showAll();
+    runNow();
+  });
+  byId("predict").addEventListener("change", () => {
+    keepPredict();
+    keepAddress();
+  });
   byId("stop").addEventListener("click", () => {
     foreground.stop();
     byId("stop").hidden = true;
@@ -109,6 +128,7 @@ function listen() {
 
 byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
 readAddress(location.hash);
+restorePredict();
 listen();
 fillCases();
 showAll();
