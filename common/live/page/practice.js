@@ -88,8 +88,9 @@ function showCase() {
 function choicesOf(one) {
   return element("div", {class: `choices ${one.kind}`}, ...one.choices.map(choice => {
     const button = element("button", {type: "button"}, choice.text || choice);
-    button.addEventListener("click",
-      () => one.kind === "mend" ? judgeRepair(one, choice) : judgeChoice(one, choice));
+    button.addEventListener("click", () => {
+      if (!answered) (one.kind === "mend" ? judgeRepair : judgeChoice)(one, choice);
+    });
     return button;
   }));
 }
