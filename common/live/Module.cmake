@@ -1,10 +1,11 @@
 # live_module: the program as WebAssembly. emcc compiles and links; then Asyncify makes the functions
 # that may suspend a simulated thread able to return in the middle (sim/core/fiber_asyncify.h).
+# HOPPER_MODULE=OFF in the environment leaves it out.
 
 find_program(HOPPER_EMCC emcc)
 find_program(HOPPER_WASM_OPT wasm-opt)
 set(HOPPER_LIVE_MODULE ON)
-if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT)
+if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT OR "$ENV{HOPPER_MODULE}" STREQUAL "OFF")
   message(STATUS "No emscripten (emcc, wasm-opt): the live page is not built")
   set(HOPPER_LIVE_MODULE OFF)
   set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE OFF)

@@ -57,7 +57,13 @@ def options_of(chapter, run):
     return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
             str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
             "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
-            str(run["iseed"]), "--step-limit", "20000000"]
+            str(run["iseed"]), "--step-limit", str(step_limit(run))]
+
+
+def step_limit(run):
+    """Many times what a run needs; a kernel that never ends has it soon where the problem is
+    small. page/address.js has the same."""
+    return 5000000 + run["m"] * run["n"] * run["k"] // 4
 
 
 def run_case(command, chapter, run, off, version=-1):

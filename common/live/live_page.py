@@ -31,7 +31,9 @@ def main():
     live, recorded, debugging, module, out = sys.argv[1:]
     book = cases.load(live, recorded, debugging)
     data = json.dumps(book, separators=(",", ":")).replace("<", "\\u003c")
+    fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
     parts = {
+        "@FENCE@": str(fence["line"]),
         "@STYLE@": read(PAGE, "live.css"),
         "@WASM@": packed(os.path.join(module, "module.wasm")),
         "@MODULE@": packed(os.path.join(module, "module.js")),

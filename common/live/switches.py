@@ -194,7 +194,7 @@ def lines_changed(old, new):
 
 def described_version(version, number, made, sources):
     return {"number": number, "chapter": version.chapter, "name": version.name,
-            "title": version.title, "kind": version.kind,
+            "title": version.title, "kind": version.kind, "run": version.run,
             "files": [version.file, *headers_of(sources[version.file])],
             "edits": {file: lines_changed(sources[file].text, text)
                       for file, text in version.texts.items()},

@@ -58,6 +58,7 @@ class Version:
     kind: str
     file: str   # the file that is compiled
     texts: dict = field(default_factory=dict)  # of the files that differ from the book's
+    run: dict = field(default_factory=dict)    # with which the book shows it
 
     def same_as(self, other):
         return (self.chapter, self.file, self.texts) == (other.chapter, other.file, other.texts)
@@ -156,7 +157,7 @@ class Versions:
             return {**state, "version": choice, "off": off}
         title = title_above(verdict.page, verdict.line)
         version = Version(verdict.chapter, slug(title), title, "book", verdict.file,
-                          {subject: text})
+                          {subject: text}, state["run"])
         return {**state, "version": self.add(version), "off": None}
 
     def switch_of(self, subject, text):

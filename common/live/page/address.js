@@ -69,8 +69,12 @@ function keepAddress() {
   history.replaceState(null, "", address());
 }
 
+/* Many times what a run needs; a kernel that never ends has it soon where the problem is small.
+ * cases.py has the same. */
+const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
+
 const optionsOf = (chapter, run) => [
   "--chapters", String(Number(chapter.slice(0, 2))), "--m", run.m, "--n", run.n, "--k", run.k,
   "--sms", run.sms, "--schedule", run.schedule, "--schedule-seed", run.seed, "--input", run.input,
-  "--seed", run.iseed, "--step-limit", 20000000,
+  "--seed", run.iseed, "--step-limit", stepLimit(run),
 ].map(String);

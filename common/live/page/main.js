@@ -69,6 +69,14 @@ function toggle(number) {
   runNow();
 }
 
+/* On a phone the bar below leads from the kernel to the result, and back. */
+let resultInView = false, jumpText = "";
+
+function labelJump(text = jumpText) {
+  jumpText = text;
+  byId("jump").textContent = resultInView ? "\u2191 The kernel" : `${text} \u2193`;
+}
+
 function chooseCase(id) {
   if (id) openCase(id);
   else selectChapter(state.chapter);
@@ -94,6 +102,7 @@ function listen() {
   byId("version").addEventListener("change", () => {
     if (state.case) closeCase();
     selectVersion(Number(byId("version").value));
+    Object.assign(state, versionOf()?.run);
     showAll();
     runNow();
   });
@@ -115,7 +124,31 @@ function listen() {
   byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
   byId("jump").addEventListener("click", event => {
     event.preventDefault();
-    byId("result").scrollIntoView();
+    byId(resultInView ? "source" : "result").scrollIntoView();
+  });
+  new IntersectionObserver(([{isIntersecting}]) => {
+    resultInView = isIntersecting;
+    labelJump();
+  }, {rootMargin: "0px 0px -50% 0px"}).observe(byId("result"));
+  byId("more").addEventListener("click", () => {
+    const open = byId("extents").classList.toggle("open");
+    byId("more").setAttribute("aria-expanded", String(open));
+  });
+  byId("link").addEventListener("click", async event => {
+    event.preventDefault();
+    keepAddress();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      byId("link").textContent = "Copied";
+    } catch (error) { // it is in the address bar
+      byId("link").textContent = "It is in the address bar";
+    }
+    setTimeout(() => { byId("link").textContent = "Link to this state"; }, 2000);
+  });
+  byId("begin-case").addEventListener("click", event => {
+    event.preventDefault();
+    chooseCase(nextCase().id);
+    byId("practice").scrollIntoView();
   });
   addEventListener("hashchange", () => {
     if (location.hash === address()) return;

@@ -59,7 +59,7 @@ function askFirst(answer, before) {
   })));
   byId("jump").hidden = false;
   byId("jump").className = "";
-  byId("jump").textContent = "What does it say? \u2193";
+  labelJump("What does it say?");
 }
 
 function keepPredict() {

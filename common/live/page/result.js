@@ -96,7 +96,7 @@ function showResult(answer) {
   const jump = byId("jump");
   jump.hidden = false;
   jump.className = mood;
-  jump.textContent = `${title} \u2193`;
+  labelJump(title);
   showReport(answer.page);
 }
 

@@ -164,8 +164,9 @@ def every_switch(page):
         open_at(page, f"#chapter={chapter}")
         for key in page.evaluate("switchesOf(state.chapter).map(keyOf)"):
             open_at(page, f"#chapter={chapter}&off={key}")
-        for name in page.evaluate("versionsOf(state.chapter).map(one => one.name)"):
-            open_at(page, f"#chapter={chapter}&version={name}")
+        for version in page.evaluate("versionsOf(state.chapter)"):
+            run = "".join(f"&{name}={value}" for name, value in version["run"].items())
+            open_at(page, f"#chapter={chapter}&version={version['name']}{run}")
 
 
 def grow(page):
