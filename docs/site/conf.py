@@ -32,6 +32,7 @@ templates_path = ["templates"]
 stemmer = Path(sphinx.search.__file__).parent / "minified-js"
 html_static_path = ["static", str(stemmer / "base-stemmer.js"), str(stemmer / "english-stemmer.js")]
 html_css_files = ["site.css"]
+html_js_files = ["beside.js"]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "github-dark-high-contrast"
 html_theme_options = {"source_view_link": ""}
