@@ -7,7 +7,7 @@
 #   suite             95 s   the library on 28 shapes in bf16, burst
 #   drawn            240 s   the library on 60 shapes drawn by the seed SEED, which has to be set: choose
 #                            it when the selection does not change any more
-#   early             30 s   the library on few rows, in order and launched early
+#   early             20 s   the library's fitted1 on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; then its kernels for few rows. Of this and the
 #                            next, BASELINES may name more than the libraries: libraries,rivals
@@ -86,12 +86,11 @@ section_drawn() {
 
 # In a graph, each launch on other matrices of the rotation than the one ahead.
 section_early() {
-    local when shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096
-    shapes=$shapes,16x7168x2048,64x7168x2048,16x14336x4096,64x14336x4096
+    local when shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x7168x2048,16x14336x4096
     begin h200-early.jsonl
     for when in order early early-b order early early-b; do
         rows h200-early.jsonl "$compare" --shapes $shapes --iters 2 --launch $when \
-            --kernels hopper_gemm,hopper_gemm:fitted1,hopper_gemm:fitted2
+            --kernels hopper_gemm:fitted1,hopper_gemm:fitted1_early --baselines none
     done
 }
 
