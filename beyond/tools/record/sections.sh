@@ -12,6 +12,7 @@
 #                            one for each operand; then its kernels for few rows. Of this and the
 #                            next, BASELINES may name more than the libraries: libraries,rivals
 #   fp8_layers        60 s   11 on 20 layers of language models
+#   fp8_turns         10 s   when the two consumers of 11 promote, from its timeline
 #   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
 #   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
@@ -108,6 +109,19 @@ section_fp8() {
         --baselines "${BASELINES:-libraries}" --iters 3
     rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels 11:rows16,11:rows64 --shapes $few \
         --baselines "${BASELINES:-libraries}" --iters 3
+}
+
+section_fp8_turns() {
+    local trace=$build/fp8-turns.json file
+    local run="$gpu/11_fp8_scaling --m 4096 --n 7168 --k 16384 --timing none --trace $trace"
+    run="$run --trace-sms 32"
+    begin h200-fp8-turns.txt
+    file=$(place h200-fp8-turns.txt)
+    echo "+ $run"
+    [ -n "$dry" ] && return
+    echo "# $(header "$run")" >>"$file"
+    $run && beyond/tools/record/turns.py "$trace" >>"$file"
+    note $? "$run"
 }
 
 section_fp8_layers() {
