@@ -120,7 +120,8 @@ section_fp8_turns() {
     echo "+ $run"
     [ -n "$dry" ] && return
     echo "# $(header "$run")" >>"$file"
-    $run && beyond/tools/record/turns.py "$trace" >>"$file"
+    $run && beyond/tools/record/turns.py "$trace" >>"$file" &&
+        "$gpu/probe" multiply | grep -A 1 '^64 multiply-adds' >>"$file"
     note $? "$run"
 }
 
