@@ -27,6 +27,7 @@ enum exit_code {
 struct backend_options {
     enum gemm_type type; /* of the operands: for the baselines */
     bool trace;          /* record a timeline */
+    bool times;          /* there will be times: say what would spoil them */
     int gpus;            /* that kernels for several GPUs get; 0 or 1: there are none of these */
     int oldest; /* the lowest compute capability that will do, 80 for 8.0; 0: 9.0 and no other */
 };

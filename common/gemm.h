@@ -98,6 +98,7 @@ struct gemm_launch {
     size_t smem_bytes;     /* dynamic shared memory per CTA */
     void *stream;          /* the backend's stream (cudaStream_t), or NULL */
     enum gemm_early early; /* GEMM_IN_ORDER: after everything before it on the stream */
+    bool together;         /* its CTAs wait for each other: a GPU refuses it unless all fit */
 };
 
 enum gemm_status {

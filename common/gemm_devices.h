@@ -72,6 +72,14 @@ static inline void gemm_slice_k(struct gemm_device_args *args) {
     args->gemm.tiles_k = end > first ? end - first : 1;
 }
 
+/* A launch whose CTAs wait for each other, on one device or on several. */
+static inline struct gemm_launch gemm_launch_together(const struct gemm_kernel *kernel, int grid,
+                                                      void *stream) {
+    struct gemm_launch launch = gemm_launch_of(kernel, grid, stream);
+    launch.together = true;
+    return launch;
+}
+
 /* ---- services of the backend (host thread) ---- */
 
 /* Enqueues one kernel on each of `devices` devices, args[i] for device i. All of them start after
@@ -79,11 +87,6 @@ static inline void gemm_slice_k(struct gemm_device_args *args) {
  * on the stream starts after the last of them. The stream is device 0's. */
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices);
-
-/* Do all CTAs of the launch fit on each of the devices at once, as long as nothing else runs there?
- * False after a message. A kernel whose CTAs wait for those of another device hangs if some never
- * begin, so its launch function asks first. */
-bool gemm_devices_hold(const struct gemm_launch *launch, int devices);
 
 /* Between the two, a launch of gemm_launch_devices() starts on each device when the launch before
  * it has ended on that device. It does not wait for the other devices. The first launch starts

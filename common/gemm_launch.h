@@ -49,6 +49,7 @@ static inline struct gemm_launch gemm_launch_of(const struct gemm_kernel *kernel
     launch.smem_bytes = kernel->smem_bytes;
     launch.stream = stream;
     launch.early = GEMM_IN_ORDER;
+    launch.together = false;
     return launch;
 }
 

@@ -125,13 +125,13 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int firs
 /* Adds up a patch of the tile over the cluster, and stores it in D. A whole warp. */
 DEVICE void store_patch(struct smem *shared, const struct gemm_args *args, struct tile tile,
                         int patch) {
-    const int slab = patch % (BM / PATCH_ROWS), group = patch / (BM / PATCH_ROWS);
+    const int down = patch % (BM / PATCH_ROWS), across = patch / (BM / PATCH_ROWS);
     const int lane = threadIdx.x % 32;
-    const int column = tile.n * BN + group * PATCH_COLUMNS + lane % 4 * CHUNK;
+    const int column = tile.n * BN + across * PATCH_COLUMNS + lane % 4 * CHUNK;
     float sum[2][CHUNK];
-    cluster_sum_get(shared->memory.partial, 128 * CONSUMERS, SPLITS, slab, group, sum);
+    cluster_sum_get(shared->memory.partial, 128 * CONSUMERS, SPLITS, down, across, sum);
     UNROLL for (int i = 0; i < 2; ++i)
-        store_chunk(args, tile.m * BM + slab * PATCH_ROWS + i * 8 + lane / 4, column, sum[i]);
+        store_chunk(args, tile.m * BM + down * PATCH_ROWS + i * 8 + lane / 4, column, sum[i]);
 }
 
 KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {

@@ -125,9 +125,9 @@ DEVICE void finish_k_tile(struct smem *shared, struct pipeline_state *state, flo
     wgmma_promote(sum, acc, f->scale, BM / 2);
 }
 
-/* What a consumer has under way: the weights taken last; of the first and the second k-tile of a
+/* What a consumer has in flight: the weights taken last; of the first and the second k-tile of a
  * pair the fragments and accumulators; the sums; and the next stages to take, multiply, release. */
-struct work {
+struct flight {
     struct weights w;
     struct fragments f, g;
     float first[BM / 2], second[BM / 2], sum[BM / 2];
@@ -137,36 +137,36 @@ struct work {
 /* Multiplies the next `pairs` pairs, a constant, of `left` k-tiles that are left. The first k-tile
  * is converted and the second one's weights are taken, and so they are afterwards. One
  * warpgroup. */
-DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer, int pairs,
+DEVICE void multiply_pairs(struct smem *shared, struct flight *flight, int consumer, int pairs,
                            int left) {
-    issue_k_tile(shared, &work->issue, work->first, &work->f);
-    convert(&work->g, &work->w);
-    keep(&work->g); /* all of it comes before the next multiplications */
+    issue_k_tile(shared, &flight->issue, flight->first, &flight->f);
+    convert(&flight->g, &flight->w);
+    keep(&flight->g); /* all of it comes before the next multiplications */
     UNROLL
     for (int pair = 1; pair <= pairs; ++pair) {
         const bool again = pair < pairs; /* another one comes here */
-        issue_k_tile(shared, &work->issue, work->second, &work->g);
-        if (again || 2 * pair < left) take_k_tile(shared, &work->take, &work->w, consumer);
+        issue_k_tile(shared, &flight->issue, flight->second, &flight->g);
+        if (again || 2 * pair < left) take_k_tile(shared, &flight->take, &flight->w, consumer);
         /* The first k-tile's sums are complete, and the Tensor Core has read its part of A. The
          * second k-tile stays under way. wgmma.wait_group */
         wgmma_wait_group(1);
-        finish_k_tile(shared, &work->done, work->sum, work->first, &work->f);
-        if (again || 2 * pair < left) convert(&work->f, &work->w);
+        finish_k_tile(shared, &flight->done, flight->sum, flight->first, &flight->f);
+        if (again || 2 * pair < left) convert(&flight->f, &flight->w);
         if (again) {
-            keep(&work->f);
-            issue_k_tile(shared, &work->issue, work->first, &work->f);
+            keep(&flight->f);
+            issue_k_tile(shared, &flight->issue, flight->first, &flight->f);
         }
-        if (again || 2 * pair + 1 < left) take_k_tile(shared, &work->take, &work->w, consumer);
+        if (again || 2 * pair + 1 < left) take_k_tile(shared, &flight->take, &flight->w, consumer);
         /* The second k-tile's sums are complete, too; if another pair comes, its first k-tile
          * stays under way. wgmma.wait_group */
         if (again)
             wgmma_wait_group(1);
         else
             wgmma_wait_group(0);
-        finish_k_tile(shared, &work->done, work->sum, work->second, &work->g);
+        finish_k_tile(shared, &flight->done, flight->sum, flight->second, &flight->g);
         if (again) {
-            convert(&work->g, &work->w);
-            keep(&work->g);
+            convert(&flight->g, &flight->w);
+            keep(&flight->g);
         }
     }
 }
@@ -176,32 +176,32 @@ DEVICE void multiply_pairs(struct smem *shared, struct work *work, int consumer,
 DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int consumer) {
     int left = cluster_k_tiles(args->parts);
     const struct pipeline_state start = {0, 0};
-    struct work work;
+    struct flight flight;
     UNROLL
     for (int i = 0; i < BM / 2; ++i)
-        work.sum[i] = 0;
-    work.take = work.issue = work.done = start;
+        flight.sum[i] = 0;
+    flight.take = flight.issue = flight.done = start;
     if (left > 0) {
-        take_k_tile(shared, &work.take, &work.w, consumer);
-        convert(&work.f, &work.w);
+        take_k_tile(shared, &flight.take, &flight.w, consumer);
+        convert(&flight.f, &flight.w);
     }
-    if (left > 1) take_k_tile(shared, &work.take, &work.w, consumer);
+    if (left > 1) take_k_tile(shared, &flight.take, &flight.w, consumer);
     NO_UNROLL
     for (; left >= 2 * PAIRS; left -= 2 * PAIRS)
-        multiply_pairs(shared, &work, consumer, PAIRS, left);
+        multiply_pairs(shared, &flight, consumer, PAIRS, left);
     NO_UNROLL
     for (; left > 1; left -= 2)
-        multiply_pairs(shared, &work, consumer, 1, left);
+        multiply_pairs(shared, &flight, consumer, 1, left);
     if (left > 0) {
-        issue_k_tile(shared, &work.issue, work.first, &work.f);
+        issue_k_tile(shared, &flight.issue, flight.first, &flight.f);
         /* The last k-tile has no other beside it. wgmma.wait_group */
         wgmma_wait_group(0);
-        finish_k_tile(shared, &work.done, work.sum, work.first, &work.f);
+        finish_k_tile(shared, &flight.done, flight.sum, flight.first, &flight.f);
     }
     /* All consumer warps have read their last stage, and no load is under way, so the sums may
      * overwrite the ring; and the scales have been fetched. bar.sync */
     named_barrier_sync(DONE_BARRIER, THREADS);
-    column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, work.sum, BM / 2);
+    column_sum_put(shared->memory.sums[0] + consumer * 64, PITCH, flight.sum, BM / 2);
 }
 
 KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {

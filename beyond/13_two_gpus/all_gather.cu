@@ -9,8 +9,8 @@
  * need it. What it hides: the link, if the peer's rows arrive while the own ones are multiplied.
  * What it costs: a staging buffer of each consumer, because the gathered tile takes their place.
  * What it needs: all CTAs of a device resident at the same time, because a producer waits for rows
- * that other CTAs fetch. The grid has at most one for each SM, and the launch does not check that
- * no other kernel occupies an SM.
+ * that other CTAs fetch. The grid has at most one for each SM, and a launch that does not fit is
+ * refused.
  */
 #include "gemm_devices.h"
 #define BUFFERS 1 /* of epilogue_store.h; the place of the other one is the gatherer's */
@@ -244,9 +244,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         if (most < own->gemm.items) most = own->gemm.items;
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
-    const int sms = gemm_sm_count();
-    const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, most < sms ? most : sms, stream);
-    if (!gemm_devices_hold(&grid, DEVICES)) return GEMM_UNSUPPORTED;
+    const int sms = gemm_sm_count(), ctas = most < sms ? most : sms;
+    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, ctas, stream);
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

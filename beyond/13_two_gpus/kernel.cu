@@ -10,7 +10,7 @@
  * the link, and the addition's loads. What it costs: a stage of the ring, because a part waits in
  * shared memory for its mover; and a rounding of each part. What it needs: all CTAs of both devices
  * resident at the same time, because they wait for each other. The grid has at most one for each
- * SM, and the launch does not check that no other kernel occupies an SM.
+ * SM, and a launch that does not fit is refused.
  */
 #include "parts.h"
 #include "building_blocks/epilogue_store.h"
@@ -386,8 +386,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                             SWIZZLE_128B))
             return GEMM_UNSUPPORTED;
     }
-    const struct gemm_launch grid = gemm_launch_of(&GEMM_KERNEL, resident_grid(p), stream);
-    if (!gemm_devices_hold(&grid, DEVICES)) return GEMM_UNSUPPORTED;
+    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, resident_grid(p), stream);
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

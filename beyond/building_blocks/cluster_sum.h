@@ -27,18 +27,18 @@ DEVICE void cluster_sum_leave(struct b128 *partial, int threads, int columns, co
     }
 }
 
-/* Adds up the patch at (16 slab, 32 group) of the tile over `ctas` CTAs, its own first, so that the
- * CTAs do not all read the same memory at once. Gives each lane eight columns of two rows: sum[0]
- * of row lane / 4, sum[1] of row lane / 4 + 8, columns from lane % 4 * 8 on. A whole warp. */
-DEVICE void cluster_sum_collect(const struct b128 *partial, int threads, int ctas, int slab,
-                                int group, float sum[2][8]) {
+/* Adds up a patch of the tile, `down` and `across` its number, over `ctas` CTAs, its own first, so
+ * that the CTAs do not all read the same memory at once. Gives each lane eight columns, from
+ * lane % 4 * 8 on, of two rows: sum[0] of row lane / 4, sum[1] of row lane / 4 + 8. A warp. */
+DEVICE void cluster_sum_collect(const struct b128 *partial, int threads, int ctas, int down,
+                                int across, float sum[2][8]) {
     const int lane = threadIdx.x % 32;
     UNROLL for (int i = 0; i < 16; ++i) sum[i / 8][i % 8] = 0;
     UNROLL for (int i = 0; i < ctas; ++i) {
         const uint32_t rank = (cluster_rank() + i) % ctas;
         UNROLL for (int j = 0; j < 4; ++j) {
             const struct b128 *from =
-                &partial[(4 * group + j) * threads + slab * 32 + (lane ^ j)];
+                &partial[(4 * across + j) * threads + down * 32 + (lane ^ j)];
             const struct b128 sums =
                 ctas > 1 ? ld_shared_cluster_b128(from, rank) : ld_shared_b128(from);
             float addend[4]; /* columns 2 j and 2 j + 1, first of the one row, then of the other */
@@ -50,7 +50,7 @@ DEVICE void cluster_sum_collect(const struct b128 *partial, int threads, int cta
 
 #define cluster_sum_put(partial, threads, columns, acc)                                            \
     VERB(cluster_sum_leave(partial, threads, columns, acc))
-#define cluster_sum_get(partial, threads, ctas, slab, group, sum)                                  \
-    VERB(cluster_sum_collect(partial, threads, ctas, slab, group, sum))
+#define cluster_sum_get(partial, threads, ctas, down, across, sum)                                 \
+    VERB(cluster_sum_collect(partial, threads, ctas, down, across, sum))
 
 #endif

@@ -90,6 +90,7 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     char bus_id[32];
     if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, gpu_state.ordinal) == cudaSuccess)
         nvml_open(bus_id, info->driver, sizeof info->driver, &info->power_limit_w);
+    if (options->times) nvml_warn(info->power_limit_w);
     return EXIT_VERIFIED;
 }
 

@@ -15,7 +15,7 @@
 enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
-    MOST_ATTRIBUTES = 2, /* of a launch: its cluster, and that it may begin early */
+    MOST_ATTRIBUTES = 3, /* of a launch: its cluster, that it begins early, that all fit */
     KERNELS = 512,       /* distinct kernels of one program */
     DEVICES = 64         /* of one machine */
 };
@@ -146,6 +146,11 @@ static cudaLaunchConfig_t config_of(const struct gemm_launch *launch,
         cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
         attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attribute->val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (launch->together) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeCooperative;
+        attribute->val.cooperative = 1;
     }
     return config;
 }

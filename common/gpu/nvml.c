@@ -1,19 +1,23 @@
 /*
- * nvml.c: energy, throttle reasons and power limit through libnvidia-ml.
+ * nvml.c: energy, throttle reasons, power limit and use through libnvidia-ml.
  *
- * The toolkit need not have nvml.h, so the seven functions used are declared here; their binary
+ * The toolkit need not have nvml.h, so the nine functions used are declared here; their binary
  * interface is fixed by their names (a suffix _v2 is a different function). NVML API Reference
  * Guide: "Device Queries", "Initialization".
  */
 #include "gpu/nvml.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "backend.h"
 
 typedef struct nvml_device *nvml_device_t;
-enum { NVML_SUCCESS = 0 };
+struct nvml_utilization {
+    unsigned gpu, memory; /* percent of the last second or less in which a kernel ran, … */
+};
+enum { NVML_SUCCESS = 0, BUSY_PERCENT = 20 };
 
 static struct {
     void *library;
@@ -23,6 +27,8 @@ static struct {
     int (*driver_version)(char *version, unsigned bytes);
     int (*device_by_bus_id)(const char *bus_id, nvml_device_t *device);
     int (*power_limit)(nvml_device_t device, unsigned *milliwatts);
+    int (*default_power_limit)(nvml_device_t device, unsigned *milliwatts);
+    int (*utilization)(nvml_device_t device, struct nvml_utilization *utilization);
     int (*energy)(nvml_device_t device, unsigned long long *millijoules);
     int (*throttle_reasons)(nvml_device_t device, unsigned long long *reasons);
 } nvml;
@@ -43,6 +49,9 @@ void nvml_open(const char *bus_id, char *driver, size_t driver_bytes, double *po
     *(void **)&nvml.driver_version = function("nvmlSystemGetDriverVersion", NULL);
     *(void **)&nvml.device_by_bus_id = function("nvmlDeviceGetHandleByPciBusId_v2", NULL);
     *(void **)&nvml.power_limit = function("nvmlDeviceGetEnforcedPowerLimit", NULL);
+    *(void **)&nvml.default_power_limit =
+        function("nvmlDeviceGetPowerManagementDefaultLimit", NULL);
+    *(void **)&nvml.utilization = function("nvmlDeviceGetUtilizationRates", NULL);
     *(void **)&nvml.energy = function("nvmlDeviceGetTotalEnergyConsumption", NULL);
     *(void **)&nvml.throttle_reasons = function("nvmlDeviceGetCurrentClocksEventReasons",
                                                 "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -58,6 +67,37 @@ void nvml_open(const char *bus_id, char *driver, size_t driver_bytes, double *po
     if (nvml.device && nvml.power_limit &&
         nvml.power_limit(nvml.device, &milliwatts) == NVML_SUCCESS)
         *power_limit_w = milliwatts / 1000.0;
+}
+
+/* Percent; 0 if it is not known. */
+static unsigned busy(void) {
+    struct nvml_utilization utilization = {0, 0};
+    if (!nvml.device || !nvml.utilization ||
+        nvml.utilization(nvml.device, &utilization) != NVML_SUCCESS)
+        return 0;
+    return utilization.gpu;
+}
+
+void nvml_warn(double power_limit_w) {
+    if (busy() >= BUSY_PERCENT) {
+        /* What ran before this program may still count: NVML looks back up to a second. */
+        nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL);
+        const unsigned percent = busy();
+        if (percent >= BUSY_PERCENT)
+            fprintf(stderr,
+                    "note: another program uses this GPU, %u %% of the last second: times will be "
+                    "longer and vary; nvidia-smi names it\n",
+                    percent);
+    }
+    unsigned milliwatts = 0;
+    if (nvml.device && nvml.default_power_limit &&
+        nvml.default_power_limit(nvml.device, &milliwatts) == NVML_SUCCESS && power_limit_w > 0 &&
+        1000 * power_limit_w < milliwatts)
+        fprintf(
+            stderr,
+            "note: this GPU's power limit is %.0f W, of %.0f W by default: under load its clock "
+            "will be lower\n",
+            power_limit_w, milliwatts / 1000.0);
 }
 
 void nvml_close(void) {

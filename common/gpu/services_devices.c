@@ -3,9 +3,7 @@
  * between them.
  */
 #include <stdio.h>
-#include <unistd.h>
 
-#include "backend.h"
 #include "gemm_devices.h"
 #include "gpu/cuda_call.h"
 #include "gpu/devices.h"
@@ -24,43 +22,22 @@ static bool enqueue_copies(const struct gemm_copy *copies, int count,
     return good;
 }
 
+/* All CTAs of a launch fit on the current device, if they have to. False after a message. */
+static bool fits(const struct gemm_launch *launch) {
+    if (!launch->together) return true;
+    const int resident = launch->cluster * gemm_resident_clusters(launch);
+    if (launch->grid <= resident) return true;
+    fprintf(stderr, "%s: its %d CTAs wait for each other, and only %d fit on a device at once\n",
+            launch->name, launch->grid, resident);
+    return false;
+}
+
 /* The kernels wait for each other, so none may start if another one cannot. */
 static bool prepare_all(const struct gemm_launch *launch, int devices) {
     bool good = true;
     for (int i = 0; i < devices && devices <= devices_count() && good; ++i)
-        good = devices_select(i) && launch_prepare(launch);
+        good = devices_select(i) && launch_prepare(launch) && fits(launch);
     return good;
-}
-
-bool gemm_devices_hold(const struct gemm_launch *launch, int devices) {
-    bool good = true;
-    for (int i = 0; i < devices && devices <= devices_count() && good; ++i) {
-        if (!devices_select(i)) return false;
-        const int resident = gemm_resident_clusters(launch) * launch->cluster;
-        good = resident >= launch->grid;
-        if (!good)
-            fprintf(stderr,
-                    "%s: not launched: %d CTAs wait for one another, and %d fit on device %d at "
-                    "once\n",
-                    launch->name, launch->grid, resident, i);
-    }
-    return devices_select(0) && good;
-}
-
-/* Kernels that wait for one another run on the first `count` devices and nowhere else: they would
- * spin until somebody ends the program. In a capture nothing runs yet. */
-static void end_if_some_run(const struct gemm_launch *launch, int count) {
-    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    cudaGetLastError();
-    if (count == 0 ||
-        (cudaStreamIsCapturing((cudaStream_t)launch->stream, &capture) == cudaSuccess &&
-         capture != cudaStreamCaptureStatusNone))
-        return;
-    fprintf(stderr,
-            "%s: runs on device 0%s and cannot be launched on device %d, for which it may wait: "
-            "the program ends\n",
-            launch->name, count > 1 ? " and others" : "", count);
-    _exit(EXIT_NO_DEVICE);
 }
 
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
@@ -77,7 +54,6 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
         struct gemm_launch own = *launch;
         own.stream = streams[i];
         good = devices_select(i) && launch_enqueue(&own, &args[i]);
-        if (!good) end_if_some_run(launch, i);
     }
     return devices_join(stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }

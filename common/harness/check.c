@@ -252,12 +252,9 @@ static void make_command(const struct check *check, int number, const char *prog
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *const setting = &backend_settings[i];
         if (run->setting[i] == setting->value) continue;
-        if (setting->names) {
-            add_word(command, setting->option);
-            add_word(command, setting->names[run->setting[i]]);
-        } else {
-            add_number(command, setting->option, run->setting[i]);
-        }
+        add_word(command, setting->option);
+        char *const number = command->text[command->words];
+        add_word(command, setting_word(setting, run->setting[i], number));
     }
     if (run->early) {
         add_word(command, "--launch");
@@ -302,7 +299,8 @@ static enum exit_code show_failure(const struct check *check, int failed, const 
     printf("\n\n");
     const int again = obey(&command);
     if (code > SIGNALLED)
-        complain("that run ends by signal %d (%s)", code - SIGNALLED, strsignal(code - SIGNALLED));
+        complain("that run was ended by signal %d (%s)", code - SIGNALLED,
+                 strsignal(code - SIGNALLED));
     if (again != code)
         complain("that run had exit code %d before, and %d when it was repeated", code, again);
     return code < SIGNALLED ? (enum exit_code)code : EXIT_WRONG;

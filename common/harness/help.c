@@ -134,12 +134,11 @@ static void print_run_options(void) {
                "by\n"
                "                        step; mbarrier:2: that of the third\n");
     if (!program_is_tour && !backend_can_time())
-        printf("  --check               many small runs instead of one: sizes, schedules and "
-               "numbers of\n"
-               "                        SMs that find every broken kernel known so far, and some "
-               "that\n"
-               "                        --seed draws; stops at the first that fails. Takes "
-               "--variant,\n"
+        printf("  --check               about 200 small runs instead of one: sizes, "
+               "schedules and\n"
+               "                        SM counts that catch every bug of the book, and random "
+               "ones\n"
+               "                        from --seed; stops at the first failure. Takes --variant,\n"
                "                        --dtype and --seed\n");
     printf("  --trace FILE          the timeline as Chrome trace JSON, for ui.perfetto.dev\n"
            "  --trace-sms N         of the first N SMs (default: 4)\n"

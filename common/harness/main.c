@@ -154,7 +154,7 @@ static enum exit_code time_all(struct experiment *e, const struct options *optio
     if (options->csv && !output_open(&csv, "--csv", options->csv)) return EXIT_USAGE;
     if (!experiment_time(e, &timing, results, count, csv.file)) {
         text_file_abandon(&csv);
-        complain("timing failed; there are no speeds");
+        complain("timing failed; no speeds are reported");
         return EXIT_WRONG;
     }
     if (csv.file && !output_commit(&csv, "--csv")) return EXIT_USAGE;
@@ -299,6 +299,7 @@ int main(int argc, char **argv) {
     operand_pitches = options.pitches;
     struct selection selection = select_kernels(&options);
     options.backend.oldest = oldest_of(&selection);
+    options.backend.times = options.timing != 0;
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options.backend, &device);
     bool open = code == EXIT_VERIFIED;

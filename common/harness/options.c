@@ -208,6 +208,12 @@ struct backend_setting *find_setting(const char *name) {
     return NULL;
 }
 
+const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]) {
+    if (setting->names) return setting->names[value];
+    snprintf(text, 24, "%llu", (unsigned long long)value);
+    return text;
+}
+
 static bool read_setting(struct backend_setting *setting, const char *text) {
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
@@ -387,14 +393,14 @@ static bool check_size(const struct options *o) {
 /* --check leaves nothing else to choose than the kernel and the draws. */
 static bool check_check(const struct options *options) {
     if (!options->check || !options->given) return true;
-    complain("--check: makes runs of its own, to which %s means nothing; leave one of the two out",
+    complain("--check: chooses its own runs, so %s has no meaning; leave one of the two out",
              options->given);
     return false;
 }
 
 static bool check_outputs(const struct options *options) {
     if (options->explain >= 0 && options->json) {
-        complain("--explain: prints text, and --json leaves no room for it; choose one");
+        complain("--explain: prints text, --json prints JSON alone; choose one");
         return false;
     }
     if (options->csv && options->timing == 0) {

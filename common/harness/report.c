@@ -119,13 +119,6 @@ static void print_gain(FILE *out, double factor) {
         fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
 }
 
-static void print_option(FILE *out, const struct backend_setting *option) {
-    if (option->names)
-        fprintf(out, ", %s %s", option->option, option->names[option->value]);
-    else
-        fprintf(out, ", %s %llu", option->option, (unsigned long long)option->value);
-}
-
 static void print_heading(FILE *out, const struct report *r, int width, bool gains) {
     const bool simulated = is_simulated(r);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
@@ -133,8 +126,11 @@ static void print_heading(FILE *out, const struct report *r, int width, bool gai
     const struct problem_kind *const kind = r->count ? r->results[0].kernel->kind : NULL;
     if (kind) {
         fprintf(out, "%s: %s", kind->name, kind->formula);
-        for (int i = 0; i < kind->option_count; ++i)
-            print_option(out, &kind->options[i]);
+        for (int i = 0; i < kind->option_count; ++i) {
+            const struct backend_setting *const option = &kind->options[i];
+            char number[24];
+            fprintf(out, ", %s %s", option->option, setting_word(option, option->value, number));
+        }
         fputs("\n\n", out);
     }
     if (r->timing) {

@@ -1,10 +1,11 @@
 # live_module: the program as WebAssembly. emcc compiles and links; then Asyncify makes the functions
 # that may suspend a simulated thread able to return in the middle (sim/core/fiber_asyncify.h).
+# HOPPER_MODULE=OFF in the environment leaves it out.
 
 find_program(HOPPER_EMCC emcc)
 find_program(HOPPER_WASM_OPT wasm-opt)
 set(HOPPER_LIVE_MODULE ON)
-if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT)
+if(NOT HOPPER_EMCC OR NOT HOPPER_WASM_OPT OR "$ENV{HOPPER_MODULE}" STREQUAL "OFF")
   message(STATUS "No emscripten (emcc, wasm-opt): the live page is not built")
   set(HOPPER_LIVE_MODULE OFF)
   set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE OFF)
@@ -24,11 +25,14 @@ function(add_module_object source name)
   file(MAKE_DIRECTORY ${directory})
   add_custom_command(OUTPUT ${object}
     COMMAND ${emcc} ${emcc_options} ${ARGN} -MD -MF ${object}.d -c -x c ${source} -o ${object}
-    DEPENDS ${source} ${kernels}/live.json DEPFILE ${object}.d
+    DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "emcc ${name}" VERBATIM)
   set(module_objects ${module_objects} ${object} PARENT_SCOPE)
 endfunction()
 
+set(optimized_harness -Os) # and so the page is smaller; the time goes into the simulator
+set(optimized_timeline -Os)
+set(optimized_sim -O3)
 foreach(library IN ITEMS harness sim timeline)
   get_target_property(sources hopper_${library} SOURCES)
   get_target_property(directory hopper_${library} SOURCE_DIR)
@@ -38,18 +42,27 @@ foreach(library IN ITEMS harness sim timeline)
     if(name MATCHES "^\\.\\.")
       cmake_path(GET source FILENAME name)
     endif()
-    add_module_object(${source} ${library}/${name} -O3 ${HOPPER_C_WARNINGS})
+    add_module_object(${source} ${library}/${name} ${optimized_${library}} ${HOPPER_C_WARNINGS})
   endforeach()
 endforeach()
-add_module_object(${kernels}/switches.c switches -O3)
-add_module_object(${live}/registry.c registry -O3)
-add_module_object(${CMAKE_CURRENT_SOURCE_DIR}/checks.c checks -O3 ${HOPPER_C_WARNINGS})
-# Unoptimized, a kernel's variables lie in memory, where sim/units/register_watch.c looks for them.
+add_module_object(${kernels}/switches.c switches -Os)
+add_module_object(${live}/registry.c registry -Os)
+add_module_object(${CMAKE_CURRENT_SOURCE_DIR}/checks.c checks -Os ${HOPPER_C_WARNINGS})
 foreach(chapter IN LISTS chapters)
-  add_module_object(${kernels}/${chapter}/kernel.cu ${chapter} -O0 -w
-    -ftrivial-auto-var-init=pattern -DGEMM_KERNEL=kernel_${chapter}_bf16 -DGEMM_BF16_ELEMENTS=1
+  add_module_object(${kernels}/${chapter}/kernel.cu ${chapter} -Os -w
+    -ftrivial-auto-var-init=pattern -DGEMM_KERNEL=kernel_${chapter}_written_bf16 -DGEMM_BF16_ELEMENTS=1
     -DTRACE=0)
 endforeach()
+
+find_program(HOPPER_EMAR emar)
+add_custom_command(OUTPUT ${live}/versions_module.a
+  COMMAND ${CMAKE_COMMAND} -E env "NODE_PATH=$ENV{NODE_PATH}:/usr/share/nodejs" ${live_compile}
+          ${live}/versions_module.a ${HOPPER_EMAR} 60 ${HOPPER_EMCC} ${emcc_options} -Os
+          -ftrivial-auto-var-init=pattern ${version_options}
+  DEPENDS ${kernels}/live.json ${CMAKE_CURRENT_SOURCE_DIR}/compile_versions.py
+          ${CMAKE_CURRENT_SOURCE_DIR}/switches.py
+  COMMENT "emcc: the kernels' versions" VERBATIM)
+list(APPEND module_objects ${live}/versions_module.a)
 
 # -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,
 # and thread_main(), by their names.

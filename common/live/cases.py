@@ -3,6 +3,7 @@
 A case is a kernel with some of its calls switched off, a run, and a question:
 
     find      which line is missing? Judged by running a kernel without the line that is named.
+    mend      a call is in the wrong place, or made wrongly: which change repairs it? All are tried.
     predict   what will the simulator report? The choices are verdicts.
     catch     the run passes although a line is missing: find one that does not.
 
@@ -56,13 +57,20 @@ def options_of(chapter, run):
     return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
             str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
             "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
-            str(run["iseed"]), "--step-limit", "20000000"]
+            str(run["iseed"]), "--step-limit", str(step_limit(run))]
 
 
-def run_case(command, chapter, run, off):
+def step_limit(run):
+    """Many times what a run needs; a kernel that never ends has it soon where the problem is
+    small. page/address.js has the same."""
+    return 5000000 + run["m"] * run["n"] * run["k"] // 4
+
+
+def run_case(command, chapter, run, off, version=-1):
     """(exit code, what it says)"""
+    chosen = {"LIVE_OFF": ",".join(map(str, off)), "LIVE_VERSION": str(version)}
     done = subprocess.run([*command, *options_of(chapter, run)], capture_output=True, text=True,
-                          env=dict(os.environ, LIVE_OFF=",".join(map(str, off))), check=False)
+                          env=os.environ | chosen, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -142,10 +150,11 @@ def place_of(switch):
 
 def explanation_of(case, live, verdicts):
     """Why the line is there, what the rule is and what the simulator has reported."""
-    switch = live["switches"][case["off"][0]]
+    switch = live["switches"][case["off"][0] if case["off"] else case["call"]]
     comment = comment_at(live["sources"][switch["file"]], switch["line"])
     rule = verdicts.get(case["verdict"])
-    parts = [f"{switch['call']} ({place_of(switch)}) is missing."]
+    wrong = "is missing" if case["off"] else "was not as the chapter has it"
+    parts = [f"{switch['call']} ({place_of(switch)}) {wrong}."]
     if comment:
         parts.append(f"The source says of it: \u201c{sentence(comment)}\u201d")
     if rule:
@@ -207,18 +216,76 @@ def told_catch(case, live, verdicts):
     }
 
 
-TOLD = {"find": told_find, "predict": told_predict, "catch": told_catch}
+def told_mend(case, live, verdicts):
+    rule = verdicts.get(case["verdict"])
+    return {
+        "title": f"Mend it, chapter {case['chapter'][:2]}",
+        "task": f"One call of this kernel is in the wrong place, or made wrongly. With "
+                f"{run_text(case['run'])} the simulator says: {case['verdict']}. Which change "
+                f"mends it? (Each is said by the lines that differ afterwards.)",
+        "hints": [f"It means: {ended(rule['means'])}" if rule else
+                  "No rule is broken: look at what is computed, and from what.",
+                  "The report is shown now. It names the lines that collide, or where threads wait."],
+        "choices": sorted((dict(choice, text=change_of(case, choice, live))
+                           for choice in case["choices"]), key=lambda choice: choice["text"]),
+    }
+
+
+def lines_of(live, chapter, choice):
+    """The kernel's lines with a version, and with calls left out."""
+    file = f"{chapter}/kernel.cu"
+    lines = live["sources"][file].split("\n")
+    if choice["version"] >= 0:
+        for first, gone, come in reversed(live["versions"][choice["version"]]["edits"][file]):
+            lines[first - 1:first - 1 + gone] = come
+    for number in choice["off"]:
+        switch = live["switches"][number]
+        first, last = switch["line"] - 1, switch["end"]
+        code = "\n".join(lines[first:last])
+        words = r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", switch["call"])))
+        lines[first:last] = re.sub(rf"{words};?", "", code, count=1).split("\n")
+    return lines
+
+
+ONLY_IF = re.compile(r"^if \([^()]*\)$")  # of a call that is left out
+
+
+def change_of(case, choice, live):
+    """What becomes of the lines of the broken kernel."""
+    before, after = lines_of(live, case["chapter"], case), lines_of(live, case["chapter"], choice)
+    return "\n".join(f"line {i + 1}: {ONLY_IF.sub('', new.strip()) or 'nothing'}"
+                     for i, (old, new) in enumerate(zip(before, after)) if old != new)
+
+
+TOLD = {"find": told_find, "predict": told_predict, "catch": told_catch, "mend": told_mend}
+
+
+def numbered(recorded, live):
+    """A case as it is recorded, with numbers in the place of calls' and versions' names."""
+    calls = {switch["key"]: switch["number"] for switch in live["switches"]}
+    versions = {(one["chapter"], one["name"]): one["number"] for one in live["versions"]}
+    versions[recorded["chapter"], ""] = -1
+
+    def state(of):
+        return dict(of, off=[calls[key] for key in of["off"]],
+                    version=versions[recorded["chapter"], of.get("version", "")])
+
+    case = state(recorded)
+    if case["kind"] == "mend":
+        case["call"] = calls[recorded["call"]]
+        case["choices"] = [state(choice) for choice in recorded["choices"]]
+    return case
 
 
 def load(live_path, recorded_path, debugging_path):
     """Everything that the page and the program need: the sources, the switches and the cases."""
     live, verdicts = read_json(live_path), read_verdicts(debugging_path)
-    by_key = {switch["key"]: switch["number"] for switch in live["switches"]}
     found = []
     for recorded in read_json(recorded_path):
-        case = dict(recorded, off=[by_key[key] for key in recorded["off"] if key in by_key])
-        if len(case["off"]) != len(recorded["off"]):
-            sys.exit(f"case {case['id']}: the kernel no longer has {recorded['off']}; record anew")
+        try:
+            case = numbered(recorded, live)
+        except KeyError as gone:
+            sys.exit(f"case {recorded['id']}: the kernel no longer has {gone}; record anew")
         case |= TOLD[case["kind"]](case, live, verdicts)
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)

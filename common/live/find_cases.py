@@ -2,7 +2,8 @@
 
 Runs every chapter without each of its calls that have a switch. A line becomes a case if its absence
 is caught: "find" if no other line looks the same, "predict" once for each verdict of a chapter,
-"catch" if the usual run passes and one of LATER does not.
+"catch" if the usual run passes and one of LATER does not. "mend": the calls of repairs.py, with those
+of their edits that are caught.
 """
 
 import concurrent.futures
@@ -74,12 +75,43 @@ def cases_of(live, command, chapter, known):
     return sorted(kept, key=lambda case: order.index(case["kind"]))
 
 
+def mends_of(live, command, chapter):
+    """The first edit of each is the broken kernel; the others, and the call left out, are offered."""
+    numbers = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == chapter}
+    keys = {switch["key"]: switch["number"] for switch in live["switches"]}
+    runs = [run for run in (cases.usual_run(chapter), *LATER)
+            if not cases.run_case(command, chapter, run, [])[0]]
+
+    def failing(choice):
+        off = [keys[key] for key in choice["off"]]
+        for run in runs:
+            result = cases.run_case(command, chapter, run, off, numbers.get(choice["version"], -1))
+            if result[0] != cases.EXIT_VERIFIED:
+                return dict(choice, run=run), cases.verdict_of(*result)
+        return None
+
+    for repair in live["repairs"]:
+        if repair["chapter"] != chapter:
+            continue
+        broken, *wrong = [failing({"version": name, "off": []}) for name in repair["versions"]]
+        if not broken:
+            continue
+        wrong.append(failing({"version": "", "off": [repair["call"]]}))
+        choices = [found[0] for found in wrong if found]
+        choices.append({"version": "", "off": [], "run": broken[0]["run"], "right": True})
+        if len(choices) > 2:
+            yield {"chapter": chapter, **broken[0], "verdict": broken[1], "kind": "mend",
+                   "call": repair["call"], "choices": choices}
+
+
 def record(live_path, path, command):
     live = cases.read_json(live_path)
     found, known = [], set()
     for chapter in live["chapters"]:
-        for i, case in enumerate(cases_of(live, command, chapter["name"], known)):
-            found.append({"id": f"{chapter['name'][:2]}-{i + 1}", **case})
+        name = chapter["name"]
+        for i, case in enumerate([*cases_of(live, command, name, known),
+                                  *mends_of(live, command, name)]):
+            found.append({"id": f"{name[:2]}-{i + 1}", **case})
     with open(path, "w", encoding="ascii") as file:
         file.write("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
     print(f"{len(found)} cases")

@@ -13,7 +13,8 @@ import sys
 sys.dont_write_bytecode = True
 import cases
 
-SCRIPTS = ("simulator", "source", "address", "result", "checks", "practice", "main")
+SCRIPTS = ("simulator", "versions", "source", "address", "result", "checks", "predict", "practice",
+           "main")
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
@@ -30,7 +31,9 @@ def main():
     live, recorded, debugging, module, out = sys.argv[1:]
     book = cases.load(live, recorded, debugging)
     data = json.dumps(book, separators=(",", ":")).replace("<", "\\u003c")
+    fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
     parts = {
+        "@FENCE@": str(fence["line"]),
         "@STYLE@": read(PAGE, "live.css"),
         "@WASM@": packed(os.path.join(module, "module.wasm")),
         "@MODULE@": packed(os.path.join(module, "module.js")),

@@ -4,8 +4,8 @@
     next                 the first that is not
     show CASE            what it asks
     hint CASE            a hint; asked again, the second
-    check CASE ANSWER    find: kernel.cu:71; predict: a verdict; catch: the options of a run,
-                         such as --m 256 --sms 1 --schedule late
+    check CASE ANSWER    find: kernel.cu:71; predict: a verdict; mend: the number of a change;
+                         catch: the options of a run, such as --m 256 --sms 1 --schedule late
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 """
@@ -57,8 +57,14 @@ class Practice:
             files = next(one["files"] for one in self.book["chapters"]
                          if one["name"] == case["chapter"])
             print(f"Read {', '.join(files)}.")
-        answer = {"find": "kernel.cu:LINE", "predict": " | ".join(case.get("choices", [])),
-                  "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
+        if case["kind"] == "mend":
+            for i, line in enumerate(cases.lines_of(self.book, case["chapter"], case)):
+                print(f"{i + 1:4} {line}".rstrip())
+            for i, choice in enumerate(case["choices"]):
+                print(f"\n({i + 1}) " + choice["text"].replace("\n", "\n    "))
+            print()
+        answer = {"find": "kernel.cu:LINE", "predict": " | ".join(map(str, case.get("choices", []))),
+                  "mend": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
         print(f"Answer: check {case['id']} {answer}")
 
     def hint(self, name):
@@ -67,7 +73,7 @@ class Practice:
         for hint in case["hints"][:given + 1]:
             print(hint)
         if case["kind"] != "catch" and given:
-            print(self.run(case["chapter"], case["run"], case["off"])[1])
+            print(self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
         self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
         self.keep()
 
@@ -85,8 +91,8 @@ class Practice:
 
     # ---- judges: None, or what is wrong with the answer ----
 
-    def run(self, chapter, run, off):
-        return cases.run_case(self.program, chapter, run, off)
+    def run(self, chapter, run, off, version=-1):
+        return cases.run_case(self.program, chapter, run, off, version)
 
     def check_find(self, case, answer):
         named = [switch for switch in cases.switches_of(self.book, case["chapter"])
@@ -106,6 +112,15 @@ class Practice:
         if given not in case["choices"]:
             return f"Choose from: {', '.join(case['choices'])}."
         return case["reasons"].get(given) or "The report is another one."
+
+    def check_mend(self, case, answer):
+        if not answer[0].isdecimal() or not 1 <= int(answer[0]) <= len(case["choices"]):
+            return f"Choose from 1 to {len(case['choices'])}."
+        choice = case["choices"][int(answer[0]) - 1]
+        code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
+        if not code and choice.get("right"):
+            return None
+        return f"With it: {in_short(code, text)} ({cases.run_text(choice['run'])})."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)

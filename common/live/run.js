@@ -1,19 +1,20 @@
 /*
  * run.js: the module as a program, for node: node run.js MODULE.js ARGUMENT...
- * The environment's LIVE_OFF is the module's, too; files that it writes stay inside it.
+ * The environment's LIVE_OFF and LIVE_VERSION are the module's, too; files that it writes stay
+ * inside it.
  */
 "use strict";
 const fs = require("fs");
 const path = require("path");
 
-async function run(script, args, off) {
+async function run(script, args, environment) {
     delete globalThis.fetch; // with which the module would look for a server
     const output = [];
     let code = 0;
     const instance = await require(path.resolve(script))({
         thisProgram: "live",
         wasmBinary: fs.readFileSync(script.replace(/js$/, "wasm")),
-        preRun: (module) => { module.ENV.LIVE_OFF = off; },
+        preRun: (module) => { Object.assign(module.ENV, environment); },
         print: (line) => output.push(line),
         printErr: (line) => process.stderr.write(line + "\n"),
         quit: (status, error) => { code = status; throw error; },
@@ -28,5 +29,6 @@ async function run(script, args, off) {
     return code;
 }
 
-run(process.argv[2], process.argv.slice(3), process.env.LIVE_OFF || "")
+const {LIVE_OFF = "", LIVE_VERSION = "-1"} = process.env;
+run(process.argv[2], process.argv.slice(3), {LIVE_OFF, LIVE_VERSION})
     .then((code) => { process.exitCode = code; });

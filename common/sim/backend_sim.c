@@ -32,16 +32,16 @@ struct backend_setting backend_settings[] = {
     [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
     [SETTING_SCHEDULE] = {"--schedule", "ORDER",
                           "time (default): by the timing model, gives simulated cycles;\n"
-                          "early, late, random: every asynchronous effect as early, as\n"
-                          "late, or at any moment that the rules allow",
+                          "early, late, random: asynchronous operations complete as\n"
+                          "early as possible, as late as possible, at a random legal moment",
                           schedule_names, 0, SIM_SCHEDULES - 1, SCHEDULE_TIME},
     [SETTING_SEED] = {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
     [SETTING_LAUNCHES] = {"--launches", "N",
-                          "in each run (default 1). Kernels for several GPUs may begin one\n"
-                          "while other GPUs are in the one before",
+                          "in each run (default 1). Kernels for several GPUs may begin a\n"
+                          "launch while other GPUs still run the one before it",
                           NULL, 1, MOST_LAUNCHES, 1},
     [SETTING_STEPS] = {"--step-limit", "STEPS",
-                       "turns of threads after which a launch counts as endless\n"
+                       "how often threads run before a launch counts as endless\n"
                        "(default 0: by the size of the problem)",
                        NULL, 0, UINT64_MAX, 0},
 };

@@ -67,8 +67,8 @@ static enum gemm_status check_launch(const struct gemm_launch *launch, int devic
         return GEMM_LAUNCH_FAILED;
     }
     if (devices <= sim.gpus) return GEMM_OK;
-    fprintf(stderr, "%s: launch refused: %d devices, and there are %d: see --gpus\n", launch->name,
-            devices, sim.gpus);
+    fprintf(stderr, "%s: launch refused: it needs %d devices, and there are %d: see --gpus\n",
+            launch->name, devices, sim.gpus);
     return GEMM_LAUNCH_FAILED;
 }
 
@@ -135,16 +135,6 @@ enum gemm_status gemm_devices_end(void *stream) {
     free(kept.args);
     kept.args = NULL;
     return status;
-}
-
-bool gemm_devices_hold(const struct gemm_launch *launch, int devices) {
-    const int resident = gemm_resident_clusters(launch) * launch->cluster;
-    (void)devices; /* they are all alike */
-    if (resident >= launch->grid) return true;
-    fprintf(stderr,
-            "%s: not launched: %d CTAs wait for one another, and %d fit on a device at once\n",
-            launch->name, launch->grid, resident);
-    return false;
 }
 
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,

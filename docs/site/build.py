@@ -6,6 +6,7 @@ what its test in a browser needs is installed there, too.
 Exit code: 0 made, 1 not made, 77 the packages cannot be installed here.
 """
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -71,13 +72,16 @@ def main(arguments):
     if browser:
         return 0
     source, site = build / "site-source", build / "site"
+    live = build / "live" / "live.html"  # docs/live.md
+    os.environ["BOOK_LIVE"] = "1" if live.exists() else ""
     stage(source)
     shutil.rmtree(site, ignore_errors=True)
+    live = build / "live" / "live.html"  # docs/live.md
+    link = ["-A", "live=live.html"] if live.exists() else []
     if run(python, "-B", "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-j", "2", "-c", HERE,
-           "-d", build / "site-doctrees", source, site):
+           "-d", build / "site-doctrees", *link, source, site):
         return 1
-    live = build / "live" / "live.html"
-    if live.exists():  # docs/live.md
+    if live.exists():
         shutil.copyfile(live, site / "live.html")
     print(site / "index.html")
     return 0

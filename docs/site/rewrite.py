@@ -15,6 +15,9 @@ import tree
 logger = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 EXCERPT = re.compile(r"<!-- excerpt: *(\S*)")
+LIVE = "docs/live.md"  # links with a state lead to the live page itself
+FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z_]*?(_two_warpgroups|_wait0|_persistent)?"
+                    r"-simulated\.svg")
 ATTRIBUTE = re.compile(r'\b(href|src|srcset)="([^"]*)"')
 
 
@@ -25,6 +28,7 @@ class Places:
         self.pages = {tree.document(page): page for page in tree.pages()}
         self.shown = {*self.pages.values(), *tree.listings()}
         self.repository = tree.repository()
+        self.has_live = bool(os.environ.get("BOOK_LIVE"))
 
     def resolve(self, page, target):
         """The address of a link's target, from the page; None if the site has none."""
@@ -34,6 +38,8 @@ class Places:
         if not file:
             return target
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), file))
+        if path == LIVE and anchor.startswith("chapter=") and self.has_live:
+            return relative_uri(tree.html(page), "live.html") + mark + anchor
         if path in self.shown:
             return relative_uri(tree.html(page), tree.html(path)) + mark + anchor
         kind = "tree" if (tree.ROOT / path).is_dir() else "blob"
@@ -113,10 +119,20 @@ def rewrite_html(places, page, doctree):
             node.parent.remove(node)
 
 
-def link_figures(doctree):
-    """A figure is a link to itself: on a phone it is larger there."""
+def link_figures(places, page, doctree):
+    """A simulated timeline is a link to its live form. Other figures are links to themselves: on a
+    phone they are larger there."""
     for node in list(doctree.findall(nodes.image)):
-        if not isinstance(node.parent, nodes.reference):
+        if isinstance(node.parent, nodes.reference):
+            continue
+        found = FIGURE.fullmatch(posixpath.normpath(
+            posixpath.join(posixpath.dirname(page), node["uri"])))
+        if found and places.has_live:
+            chapter, version = found.groups()
+            state = f"chapter={chapter}" + (f"&version={version[1:]}" if version else "")
+            target = relative_uri(tree.html(page), "live.html") + f"#{state}"
+            node.replace_self(nodes.reference("", "", node.deepcopy(), refuri=target))
+        else:
             node["classes"].append("figure-in-text")
 
 
@@ -158,7 +174,7 @@ def rewrite(app, doctree):
     rewrite_links(places, page, doctree)
     link_excerpts(places, page, doctree)
     rewrite_html(places, page, doctree)
-    link_figures(doctree)
+    link_figures(places, page, doctree)
     add_sources(places, page, doctree)
     if page == "README.md":
         add_contents(doctree)

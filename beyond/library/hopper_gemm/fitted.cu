@@ -105,7 +105,7 @@ struct kernel_fit {
     bool turned;                      /* the order has columns for rows, and rows for columns */
     struct divisor cluster;           /* CTAs of a cluster */
     struct tile_order order;          /* of a part's clusters */
-    int ahead;                        /* with EARLY, k-tiles whose B is loaded before the wait */
+    int early;                        /* with EARLY, k-tiles whose B is loaded before the wait */
     int longer_parts;                 /* so many of the first parts have a k-tile more */
     struct divisor layer;             /* clusters of a part: of the tiles of D */
 };
@@ -231,20 +231,20 @@ DEVICE void producer(struct smem *shared, const struct fitted_args *args, struct
     }
 }
 
-/* Loads B for the k-tiles that may be loaded ahead, waits for the kernels ahead on the stream, and
+/* Loads B for the k-tiles that may be loaded early, waits for the kernels ahead on the stream, and
  * loads A for the same k-tiles, all of which have a stage. Returns their number. One thread. */
 DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct work work, int width,
                  struct pipeline_state *state, bool alone) {
-    const int ahead = args->fit.ahead;
+    const int early = args->fit.early;
     struct pipeline_state first = *state;
-    if (ahead > 0) producer(shared, args, work, width, &first, 0, ahead, alone, LOADS_B);
+    if (early > 0) producer(shared, args, work, width, &first, 0, early, alone, LOADS_B);
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
      * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
      * wait for the full barrier. griddepcontrol.wait */
     griddepcontrol_wait();
-    if (ahead > 0) producer(shared, args, work, width, state, 0, ahead, alone, LOADS_A);
-    return ahead;
+    if (early > 0) producer(shared, args, work, width, state, 0, early, alone, LOADS_A);
+    return early;
 }
 
 /* Issues acc += side * fitted for a k-tile: 64 x width x 16 at a time, four steps along k. `side`
@@ -631,7 +631,7 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.sharing_fitted = fit.sharing_fitted;
     const int stages = fit_stages(SLABS, fit.width), k_tiles = ceil_div(gemm->tiles_k, fit.splits);
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
-    args.fit.ahead = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
+    args.fit.early = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
     args.fit.transposed = fit.transposed;
     const int size = fit.sharing_side * fit.sharing_fitted;
     args.fit.turned = gemm->tiles_m > gemm->tiles_n;

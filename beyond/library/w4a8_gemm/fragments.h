@@ -1,5 +1,6 @@
 /*
- * fragments.h: a k-tile's weights on their way from shared memory to wgmma's first operand.
+ * fragments.h: a k-tile's weights on their way from shared memory to wgmma's first operand, and the
+ * multiplication.
  *
  * They lie in the order of the registers (w4_block.h), so a thread loads 16 bytes for every 64 of
  * k, a warp 512 bytes in a row, and no thread needs another one's.
@@ -9,6 +10,7 @@
 
 #include "hopper/w4.h"
 #include "hopper/wgmma.h"
+#include "configuration.h"
 #include "w4_block.h"
 
 /* A thread's part of a k-tile of 64 channels, as it lies in memory: 32 weights for every 64 of k,
@@ -47,6 +49,20 @@ DEVICE void convert_weights(struct fragments *f, const struct weights *w) {
  * has read them; before the next one, so that all conversions come first. */
 DEVICE void keep(struct fragments *f) {
     UNROLL for (int i = 0; i < W4_BLOCK / 32; ++i) wgmma_use_fragments(f->a[i], 4);
+}
+
+/* The descriptor of a k-tile's rows of A, as the TMA writes them: a row is 128 bytes; eight of them
+ * make the swizzle's 1024-byte pattern, hence the stride. Any thread. */
+DEVICE uint64_t descriptor_of_a(const e4m3_t *a) {
+    return wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+}
+
+/* Issues acc = weights * rows of A: 64 x BM x 32 at a time, four steps along k. One warpgroup. */
+DEVICE void multiply(float acc[BM / 2], const struct fragments *f, uint64_t a) {
+    UNROLL for (int step = 0; step < BK / 32; ++step) {
+        const uint64_t along_k = step * 32 * sizeof(e4m3_t) >> 4;
+        wgmma_m64nNk32_e4m3_rs(BM, acc, f->a[step], a + along_k, step > 0);
+    }
 }
 
 #define load_weights(weights, blocks, slab) VERB(load_weights_of_slab(weights, blocks, slab))

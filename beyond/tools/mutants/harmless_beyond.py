@@ -1,9 +1,10 @@
 """harmless_beyond.py: mutants of part two with which nothing is wrong, as in harmless.py."""
 
-from harmless import ANY_ORDER, BOTH_BEFORE, LOADS, ORDER_BARRIER, REGISTERS_ONLY
+from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel"
+OF_TEAMS = "12_.*/kernel|w4a8_gemm/teams"
 BEYOND = r"^beyond/1[03]_|hopper_gemm/|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
@@ -32,17 +33,17 @@ RULES = (
     # weights that the warp itself has written.
     ("12_|w4a8_gemm/", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
-    ("12_.*/kernel", r"^fence_proxy_async", "after the next",
+    (OF_TEAMS, r"^fence_proxy_async", "after the next",
      "The fence comes after the wait for the multiplications, and still before the release."),
-    ("12_.*/kernel", r"^fence_proxy_async", "before the previous",
+    (OF_TEAMS, r"^fence_proxy_async", "before the previous",
      "The statement before it converts; the reads of the weights precede both."),
-    ("12_.*/kernel", r"^wgmma_wait_group", "before the previous",
+    (OF_TEAMS, r"^wgmma_wait_group", "before the previous",
      "The fence comes after the wait, and still before the release."),
-    ("12_.*/kernel", r"^__syncwarp", "before the previous",
+    (OF_TEAMS, r"^__syncwarp", "before the previous",
      "All lanes have read the weights before either, and the wait is the whole warp's."),
-    ("12_.*/pairs", r"^wgmma_wait_group\(1\)", "before the previous",
+    (r"/pairs\.cu", r"^wgmma_wait_group\(1\)", "before the previous",
      "The wait comes before the next weights are loaded: earlier than necessary."),
-    ("12_.*/kernel", r"^wgmma_wait_group", "after the next",
+    (OF_TEAMS, r"^wgmma_wait_group", "after the next",
      "The wait still precedes the release and the promotion."),
     ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer", "only a warp's barrier", OWN_ROWS),
     ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #1",
@@ -51,7 +52,7 @@ RULES = (
     ("12_.*through_smem", r"^pipeline_init\(", r"count - 1",
      "The barrier before the release holds back the first three warps until the fourth is there. So "
      "three arrivals mean as much as four."),
-    ("12_.*/kernel", r"consumer_release\(", "after the next",
+    (OF_TEAMS, r"consumer_release\(", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
     ("12_.*through_smem", r"^named_barrier_sync\(1 \+ consumer, 128\); #0", "after the next",
      "The fence orders registers; the barrier orders memory."),
@@ -61,6 +62,21 @@ RULES = (
      "The wait comes before the next weights are loaded: earlier than necessary."),
     ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
      "Each warp still waits before its release, and for the reading of the rows that it writes."),
+
+    (r"w4a8_gemm/few_rows", r"griddepcontrol_wait", "before the previous",
+     "The registers are given away after the wait instead of before it."),
+    (r"w4a8_gemm/few_rows", r"^setmaxnreg_dec", "after the next",
+     "The same exchange: the registers are given away after the wait."),
+    ("w4a8_gemm/wide", r"^wgmma_wait_group", "after the next",
+     "The next statement is keep(), which only the compiler for the GPU sees."),
+    ("w4a8_gemm/wide", r"^wgmma_wait_group", "before the previous",
+     "The wait comes before the next weights are loaded: earlier than necessary."),
+    ("w4a8_gemm/three", r"^fence_proxy_async", "after the next",
+     "The fence comes after the wait for the multiplications, and still before the release."),
+    ("w4a8_gemm/three", r"^fence_proxy_async", "before the previous",
+     "The statement before it closes a group; the reads of the weights precede both."),
+    ("w4a8_gemm/three", r"^wgmma_wait_group", "before the previous",
+     "The fence comes after the wait, and still before the release."),
 
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
@@ -107,7 +123,6 @@ RULES = (
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    (r"/pairs\.cu", "^fence_proxy_async", "before the previous", BOTH_BEFORE),
     ("hopper_gemm/persistent", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
     ("hopper_gemm/persistent", r"^wgmma_wait_group\(0\)", "before the previous",
@@ -135,14 +150,14 @@ RULES = (
      "The producer's next loads start a little later: it waits for consumers that come at once."),
     ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
      "The barrier of that number is not in use any more."),
-    ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
+    ("12_|w4a8_gemm/few_rows", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
      "The producer's warps have nothing left to do: they only end later."),
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("hopper_gemm/|1[12]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("hopper_gemm/|1[12]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )
@@ -153,8 +168,6 @@ NOT_NEEDED = (
      "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^hopper_gemm:coop", "hopper_gemm/persistent", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
-    ("^12_.*:pairs16_two$", "12_.*/pairs", r"^if \(again\) wgmma_wait_group",
-     "PAIRS is 1: no other pair comes in the same turn."),
-    ("^12_(?!.*:(quads|halves))", "12_.*/(kernel|pairs)", r"^else mbarrier_wait",
-     "The only loader is the one that announces the bytes."),
+    ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^if \(again\) wgmma_wait_group",
+     "PAIRS is 1: no other pair comes in the same iteration."),
 )

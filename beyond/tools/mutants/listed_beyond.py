@@ -18,6 +18,7 @@ W4A8 = "beyond/12_w4a8/kernel.cu"
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h")
+BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run",
@@ -122,7 +123,7 @@ EDITS = [
     (FEW_ROWS, "[consumer * 64 * BK]", "[0]", "both consumers on one half", VALUE),
     (FEW_ROWS, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
 
-    (CLUSTER_SUM, "slab * 32 + (lane ^ j)]", "slab * 32 + lane]", "reads without the swizzle",
+    (CLUSTER_SUM, "down * 32 + (lane ^ j)]", "down * 32 + lane]", "reads without the swizzle",
      VALUE),
 
     (W4A8, "if (more) convert(next, &w);", "if (more) convert(f, &w);",

@@ -7,11 +7,12 @@
 #   suite             95 s   the library on 28 shapes in bf16, burst
 #   drawn            240 s   the library on 60 shapes drawn by the seed SEED, which has to be set: choose
 #                            it when the selection does not change any more
-#   early             30 s   the library on few rows, in order and launched early
+#   early             20 s   the library's fitted1 on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; then its kernels for few rows. Of this and the
 #                            next, BASELINES may name more than the libraries: libraries,rivals
 #   fp8_layers        60 s   11 on 20 layers of language models
+#   fp8_turns         10 s   when the two consumers of 11 promote, from its timeline
 #   w4a8             175 s   12 with 16 and 64 rows, and over m; BASELINES may add rivals to ceilings;
 #                            11 and 10 at the same shapes in e4m3 and bf16
 #   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
@@ -86,12 +87,11 @@ section_drawn() {
 
 # In a graph, each launch on other matrices of the rotation than the one ahead.
 section_early() {
-    local when shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x4096x4096
-    shapes=$shapes,16x7168x2048,64x7168x2048,16x14336x4096,64x14336x4096
+    local when shapes=43x128x64,16x1024x1024,1x4096x4096,16x4096x4096,64x7168x2048,16x14336x4096
     begin h200-early.jsonl
     for when in order early early-b order early early-b; do
         rows h200-early.jsonl "$compare" --shapes $shapes --iters 2 --launch $when \
-            --kernels hopper_gemm,hopper_gemm:fitted1,hopper_gemm:fitted2
+            --kernels hopper_gemm:fitted1,hopper_gemm:fitted1_early --baselines none
     done
 }
 
@@ -109,6 +109,20 @@ section_fp8() {
         --baselines "${BASELINES:-libraries}" --iters 3
     rows h200-fp8.jsonl "$compare" --dtype e4m3 --kernels 11:rows16,11:rows64 --shapes $few \
         --baselines "${BASELINES:-libraries}" --iters 3
+}
+
+section_fp8_turns() {
+    local trace=$build/fp8-turns.json file
+    local run="$gpu/11_fp8_scaling --m 4096 --n 7168 --k 16384 --timing none --trace $trace"
+    run="$run --trace-sms 32"
+    begin h200-fp8-turns.txt
+    file=$(place h200-fp8-turns.txt)
+    echo "+ $run"
+    [ -n "$dry" ] && return
+    echo "# $(header "$run")" >>"$file"
+    $run && beyond/tools/record/turns.py "$trace" >>"$file" &&
+        "$gpu/probe" multiply | grep -A 1 '^64 multiply-adds' >>"$file"
+    note $? "$run"
 }
 
 section_fp8_layers() {

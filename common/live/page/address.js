@@ -1,7 +1,8 @@
-/* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152 */
+/* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152
+ * version=NAME is an edited kernel, case=ID one of the practice; predict=1 asks before it runs. */
 
 const FIELDS = ["m", "n", "k", "sms", "seed"], CHOICES = ["schedule", "input"];
-const state = {chapter: "", file: "", off: new Set(), case: ""};
+const state = {chapter: "", version: -1, file: "", off: new Set(), case: ""};
 
 /* 01 calls the simulator for every element, so its problem is small. */
 const usual = chapter => ({
@@ -11,10 +12,15 @@ const usual = chapter => ({
 
 function selectChapter(chapter) {
   state.chapter = chapter;
-  state.file = `${chapter}/kernel.cu`;
-  state.off = new Set();
+  selectVersion(-1);
   state.case = "";
   Object.assign(state, usual(chapter));
+}
+
+function selectVersion(number) {
+  state.version = number;
+  state.file = filesHere()[0];
+  state.off = new Set();
 }
 
 function address() {
@@ -26,9 +32,11 @@ function address() {
   }
   for (const name of [...FIELDS, ...CHOICES, "iseed"])
     if (state[name] !== defaults[name]) words.set(name, state[name]);
+  if (versionOf()) words.set("version", versionOf().name);
+  if (predicting()) words.set("predict", 1);
   if (state.off.size)
     words.set("off", switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf));
-  if (!state.file.endsWith("kernel.cu")) words.set("file", shortFile(state.file));
+  if (state.file !== filesHere()[0]) words.set("file", shortFile(state.file));
   return `#${words}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
@@ -44,11 +52,14 @@ function readAddress(hash) {
   for (const name of CHOICES)
     if ([...byId(name).options].some(option => option.value === words.get(name)))
       state[name] = words.get(name);
+  const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
+  if (version) selectVersion(version.number);
+  if (words.has("predict")) byId("predict").checked = true;
   for (const key of (words.get("off") || "").split(",")) {
     const one = switchOf(state.chapter, key);
     if (one) state.off.add(one.number);
   }
-  const file = chapterOf(state.chapter).files.find(name => shortFile(name) === words.get("file"));
+  const file = filesHere().find(name => shortFile(name) === words.get("file"));
   if (file) state.file = file;
   if (book.cases.some(one => one.id === words.get("case"))) openCase(words.get("case"));
 }
@@ -58,8 +69,12 @@ function keepAddress() {
   history.replaceState(null, "", address());
 }
 
+/* Many times what a run needs; a kernel that never ends has it soon where the problem is small.
+ * cases.py has the same. */
+const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
+
 const optionsOf = (chapter, run) => [
   "--chapters", String(Number(chapter.slice(0, 2))), "--m", run.m, "--n", run.n, "--k", run.k,
   "--sms", run.sms, "--schedule", run.schedule, "--schedule-seed", run.seed, "--input", run.input,
-  "--seed", run.iseed, "--step-limit", 20000000,
+  "--seed", run.iseed, "--step-limit", stepLimit(run),
 ].map(String);

@@ -18,6 +18,7 @@ function readControls() {
 
 function showAll() {
   showControls();
+  fillVersions();
   showCase();
   showSource(pickOf());
   showFiles();
@@ -27,6 +28,8 @@ function clearResult(text) {
   byId("verdict").className = "";
   byId("verdict").textContent = text;
   byId("hazards").replaceChildren();
+  byId("prediction").replaceChildren();
+  byId("text").querySelector("pre").textContent = "";
   byId("report").hidden = true;
   byId("jump").hidden = true;
   places = [];
@@ -40,14 +43,20 @@ async function runNow() {
   byId("stop").hidden = false;
   byId("verdict").className = "running";
   byId("verdict").textContent = "Running\u2026";
-  const off = [...state.off];
-  const answer = await foreground.run(optionsOf(state.chapter, state), off, true);
+  byId("prediction").replaceChildren();
+  const answer = await foreground.run(optionsOf(state.chapter, state), state, true);
   byId("stop").hidden = true;
   lastAnswer = answer;
   if (hidesResult()) return clearResult("The run is over. What it shows is behind the hints.");
+  if (predicting() && !state.case) return askFirst(answer, await cyclesBefore());
+  showAnswer(answer);
+}
+
+function showAnswer(answer) {
   showResult(answer);
   judgeRun(answer);
-  if (answer.code === 0 && off.length && !state.case) startChecks();
+  shownCycles = answer.code ? null : numberOfCycles(answer);
+  if (answer.code === 0 && isBroken() && !state.case) startChecks();
 }
 
 function toggle(number) {
@@ -58,6 +67,14 @@ function toggle(number) {
   showSource(pickOf());
   showFiles();
   runNow();
+}
+
+/* On a phone the bar below leads from the kernel to the result, and back. */
+let resultInView = false, jumpText = "";
+
+function labelJump(text = jumpText) {
+  jumpText = text;
+  byId("jump").textContent = resultInView ? "\u2191 The kernel" : `${text} \u2193`;
 }
 
 function chooseCase(id) {
@@ -82,6 +99,17 @@ function listen() {
     showAll();
     runNow();
   });
+  byId("version").addEventListener("change", () => {
+    if (state.case) closeCase();
+    selectVersion(Number(byId("version").value));
+    Object.assign(state, versionOf()?.run);
+    showAll();
+    runNow();
+  });
+  byId("predict").addEventListener("change", () => {
+    keepPredict();
+    keepAddress();
+  });
   byId("stop").addEventListener("click", () => {
     foreground.stop();
     byId("stop").hidden = true;
@@ -96,7 +124,31 @@ function listen() {
   byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
   byId("jump").addEventListener("click", event => {
     event.preventDefault();
-    byId("result").scrollIntoView();
+    byId(resultInView ? "source" : "result").scrollIntoView();
+  });
+  new IntersectionObserver(([{isIntersecting}]) => {
+    resultInView = isIntersecting;
+    labelJump();
+  }, {rootMargin: "0px 0px -50% 0px"}).observe(byId("result"));
+  byId("more").addEventListener("click", () => {
+    const open = byId("extents").classList.toggle("open");
+    byId("more").setAttribute("aria-expanded", String(open));
+  });
+  byId("link").addEventListener("click", async event => {
+    event.preventDefault();
+    keepAddress();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      byId("link").textContent = "Copied";
+    } catch (error) { // it is in the address bar
+      byId("link").textContent = "It is in the address bar";
+    }
+    setTimeout(() => { byId("link").textContent = "Link to this state"; }, 2000);
+  });
+  byId("begin-case").addEventListener("click", event => {
+    event.preventDefault();
+    chooseCase(nextCase().id);
+    byId("practice").scrollIntoView();
   });
   addEventListener("hashchange", () => {
     if (location.hash === address()) return;
@@ -109,6 +161,7 @@ function listen() {
 
 byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
 readAddress(location.hash);
+restorePredict();
 listen();
 fillCases();
 showAll();

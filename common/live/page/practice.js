@@ -13,6 +13,11 @@ const hidesResult = () => {
   const one = caseOf(state.case);
   return one && one.kind !== "catch" && !answered && hintsShown < 2;
 };
+/* A case whose mistake is to be found: the page does not point at it. */
+const hidesEdit = () => {
+  const one = caseOf(state.case);
+  return one && !answered && (one.kind === "find" || one.kind === "mend");
+};
 const pickOf = () => askedCase() ? judgeLine : null;
 
 function solved() {
@@ -46,6 +51,7 @@ function fillCases() {
 function openCase(id) {
   const one = caseOf(id);
   selectChapter(one.chapter);
+  selectVersion(one.version);
   Object.assign(state, one.run, {case: id, off: new Set(one.off)});
   hintsShown = 0;
   answered = false;
@@ -80,9 +86,11 @@ function showCase() {
 }
 
 function choicesOf(one) {
-  return element("div", {class: "choices"}, ...one.choices.map(choice => {
-    const button = element("button", {type: "button"}, choice);
-    button.addEventListener("click", () => judgeChoice(one, choice));
+  return element("div", {class: `choices ${one.kind}`}, ...one.choices.map(choice => {
+    const button = element("button", {type: "button"}, choice.text || choice);
+    button.addEventListener("click", () => {
+      if (!answered) (one.kind === "mend" ? judgeRepair : judgeChoice)(one, choice);
+    });
     return button;
   }));
 }
@@ -116,7 +124,8 @@ async function judgeLine(picked) {
   const one = askedCase();
   if (one.off.includes(picked.number)) return solve(one, `Yes: ${picked.call}.`);
   explain(one, false, `Line ${picked.line}? Trying it\u2026`);
-  const answer = await background.run(optionsOf(one.chapter, one.run), [picked.number], false);
+  const answer = await background.run(optionsOf(one.chapter, one.run),
+    {off: [picked.number], version: one.version}, false);
   if (state.case !== one.id || answered) return;
   const places = hintsShown >= 2 && lastAnswer ? `. Here it is ${inShort(lastAnswer)}` : "";
   explain(one, false, `No. Without line ${picked.line}, ${picked.call}, it is another case: `,
@@ -126,6 +135,17 @@ async function judgeLine(picked) {
 async function judgeChoice(one, choice) {
   if (choice === one.answer) return solve(one, `Yes: ${choice}.`);
   explain(one, false, `No, it is not "${choice}". ${one.reasons[choice] || ""}`);
+}
+
+/* A repair is tried out. */
+async function judgeRepair(one, choice) {
+  explain(one, false, "Trying it\u2026");
+  const answer = await background.run(optionsOf(one.chapter, choice.run), choice, false);
+  if (state.case !== one.id || answered) return;
+  if (!answer.code && choice.right) return solve(one, "Yes: mended, the kernel passes.");
+  const {m, n, k, sms, schedule} = choice.run;
+  explain(one, false, `No: with it, ${inShort(answer)} (m ${m}, n ${n}, k ${k}, ${sms} SMs, `,
+    `schedule ${schedule}).`);
 }
 
 /* In a case that asks for a run that fails. */

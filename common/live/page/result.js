@@ -31,7 +31,7 @@ function linked(text) {
     const [place, file, line] = match;
     nodes.push(text.slice(at, match.index));
     at = match.index + place.length;
-    if (!book.sources[file]) {
+    if (!filesHere().includes(file)) {
       nodes.push(place);
       continue;
     }
@@ -46,7 +46,8 @@ function linked(text) {
   return nodes;
 }
 
-const sourceLine = ({file, line}) => (book.sources[file] || "").split("\n")[line - 1]?.trim() || "";
+const sourceLine = ({file, line}) =>
+  filesHere().includes(file) ? linesHere(file).lines[line - 1]?.trim() || "" : "";
 
 function hazardCard(hazard) {
   const sides = placesOf(hazard).map(place => element("li", {class: place.kind},
@@ -75,11 +76,12 @@ function verdictOf(answer) {
     text: "The lines that the report names are marked in the source."};
 }
 
+const spaced = number => number.toLocaleString("en").replaceAll(",", "\u2009");
+
 /* ", 7 775 simulated cycles"; nothing under the schedules that have none. */
 function cyclesOf(out) {
   const found = /yes \| +(\d+)/.exec(out);
-  if (!found) return "";
-  return ` ${Number(found[1]).toLocaleString("en").replaceAll(",", "\u2009")} simulated cycles.`;
+  return found ? ` ${spaced(Number(found[1]))} simulated cycles.` : "";
 }
 
 function showResult(answer) {
@@ -94,7 +96,7 @@ function showResult(answer) {
   const jump = byId("jump");
   jump.hidden = false;
   jump.className = mood;
-  jump.textContent = `${title} \u2193`;
+  labelJump(title);
   showReport(answer.page);
 }
 

@@ -53,7 +53,9 @@ class Simulator {
   }
 
   /* {code, out, errors, page} */
-  run(options, off, report) { return this.#ask({options, off, report}); }
+  run(options, {off, version}, report) {
+    return this.#ask({options, off: [...off], version, report});
+  }
   checks() { return this.#ask({checks: true}); }
 
   get busy() { return this.#waiting.size > 0; }

@@ -39,9 +39,8 @@ function coloured(text) {
 }
 
 const shortFile = name => name.endsWith("kernel.cu") ? "kernel.cu" : name.split("/").at(-1);
-const chapterOf = name => book.chapters.find(chapter => chapter.name === name);
-const switchesOf = chapter =>
-  book.switches.filter(one => chapterOf(chapter).files.includes(one.file));
+const switchesOf = chapter => book.switches.filter(one =>
+  (chapter === state.chapter ? filesHere() : chapterOf(chapter).files).includes(one.file));
 
 /* "kernel.cu:152": a switch in an address; of several on one line "kernel.cu:152.2" is the second. */
 function keyOf(one) {
@@ -72,34 +71,36 @@ let shownSource = "";
 
 /* pick: in a case that asks for a line, what a click answers. */
 function showSource(pick) {
-  const key = `${state.file}|${state.chapter}|${state.case}`;
+  const key = `${state.file}|${state.chapter}|${state.version}|${state.case}`;
   if (key !== shownSource) {
     shownSource = key;
-    const switches = book.switches.filter(one => one.file === state.file);
-    const rows = coloured(book.sources[state.file]).map((nodes, i) => {
+    const switches = switchesIn(state.file), {lines, changed} = linesHere(state.file);
+    const rows = coloured(lines.join("\n")).map((nodes, i) => {
       const here = switches.filter(one => one.line === i + 1);
-      return element("div", {class: "line", "data-line": i + 1},
+      const edited = changed.has(i + 1) && !caseOf(state.case) ? " edited" : "";
+      return element("div", {class: `line${edited}`, "data-line": i + 1},
         element("span", {class: "gutter"}, ...here.map(one => switchButton(one, pick))),
         element("span", {class: "number"}, String(i + 1)),
         element("code", {}, ...nodes));
     });
     byId("code").replaceChildren(...rows);
-    scrollToSwitch(switches);
+    scrollToSwitch(switches, changed);
     showFiles();
   }
   markSwitches(Boolean(pick));
 }
 
-/* To the first line that is off, or else the first that can be. */
-function scrollToSwitch(switches) {
-  const first = switches.find(one => state.off.has(one.number) && !askedCase()) || switches[0];
-  const row = first && lineElement(first.line);
+/* To the first line that is off or edited, or else the first that can be off. */
+function scrollToSwitch(switches, changed) {
+  const asked = hidesEdit();
+  const first = switches.find(one => state.off.has(one.number) && !asked)?.line ||
+    (!asked && [...changed][0]) || switches[0]?.line;
+  const row = first && lineElement(first);
   byId("code").scrollTop = row ? row.offsetTop - byId("code").clientHeight / 3 : 0;
 }
 
 function markSwitches(hidden) {
-  for (const one of book.switches) {
-    if (one.file !== state.file) continue;
+  for (const one of switchesIn(state.file)) {
     const off = state.off.has(one.number) && !hidden;
     byId("code").querySelector(`.switch[data-switch="${one.number}"]`)
       ?.setAttribute("aria-checked", String(!off));
@@ -108,14 +109,14 @@ function markSwitches(hidden) {
   }
 }
 
-const lineIsOff = (line, hidden) => !hidden && book.switches.some(one =>
-  one.file === state.file && state.off.has(one.number) && one.line <= line && line <= one.end);
+const lineIsOff = (line, hidden) => !hidden && switchesIn(state.file).some(one =>
+  state.off.has(one.number) && one.line <= line && line <= one.end);
 
 const lineElement = line => byId("code").children[line - 1];
 
 function showFiles() {
-  byId("files").replaceChildren(...chapterOf(state.chapter).files.map(name => {
-    const off = book.switches.filter(one => one.file === name && state.off.has(one.number)).length;
+  byId("files").replaceChildren(...filesHere().map(name => {
+    const off = switchesIn(name).filter(one => state.off.has(one.number)).length;
     const tab = element("button",
       {type: "button", role: "tab", "aria-selected": String(name === state.file)}, shortFile(name),
       off && !askedCase() ? ` (${off} off)` : "");
@@ -142,7 +143,7 @@ function markPlaces() {
 }
 
 function goTo(file, line) {
-  if (!book.sources[file]) return;
+  if (!filesHere().includes(file)) return;
   if (state.file !== file) openFile(file);
   const row = lineElement(line), box = byId("code");
   if (!row) return;

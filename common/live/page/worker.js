@@ -9,13 +9,16 @@ function instantiate(imports, done) {
   return {};
 }
 
-async function start(off, lines) {
+async function start(off, version, lines) {
   const state = {code: 0};
   state.program = await hopper_simulator({
     thisProgram: "live",
     locateFile: name => name,
     instantiateWasm: instantiate,
-    preRun: module => { module.ENV.LIVE_OFF = off.join(","); },
+    preRun: module => {
+      module.ENV.LIVE_OFF = off.join(",");
+      module.ENV.LIVE_VERSION = String(version);
+    },
     print: line => lines.out.push(line),
     printErr: line => lines.errors.push(line),
     quit: (code, error) => {
@@ -34,9 +37,9 @@ function textOf(files, path) {
   }
 }
 
-async function run({id, options, off, report}) {
+async function run({id, options, off, version, report}) {
   const lines = {out: [], errors: []};
-  const state = await start(off, lines);
+  const state = await start(off, version, lines);
   try {
     state.program.callMain(report ? [...options, "--report", "/report"] : options);
   } catch (error) {
@@ -54,7 +57,7 @@ async function run({id, options, off, report}) {
 /* What --check runs, of every chapter. */
 async function listChecks({id}) {
   const lines = {out: [], errors: []};
-  const state = await start([], lines);
+  const state = await start([], -1, lines);
   state.program._live_print_checks();
   postMessage({id, checks: lines.out.map(line => JSON.parse(line))});
 }

@@ -31,7 +31,7 @@ static bool awaits_lane(const struct sim_thread *waiter, const struct sim_thread
     return waiter->warp == other->warp && !wait_together(waiter, other);
 }
 
-static const struct sim_wait wait_for_warp = {describe_warp, awaits_lane, false};
+static const struct sim_wait wait_for_warp = {describe_warp, awaits_lane, false, false};
 
 static const char *lanes_text(uint32_t mask, char *text, size_t size) {
     int low = mask ? __builtin_ctz(mask) : 0, high = mask ? 31 - __builtin_clz(mask) : 0;
@@ -140,7 +140,7 @@ static bool awaits_warp(const struct sim_thread *waiter, const struct sim_thread
            !wait_together(waiter, other);
 }
 
-static const struct sim_wait wait_for_warpgroup = {describe_warpgroup, awaits_warp, false};
+static const struct sim_wait wait_for_warpgroup = {describe_warpgroup, awaits_warp, false, false};
 
 struct warpgroup_call {
     const char *name;

@@ -67,10 +67,10 @@ void report_endless(void) {
     if (!out || fclose(out) != 0 || !text) host_memory_ends("the report of an endless launch");
     const struct sim_thread *const thread = busiest();
     sim_hazard("endless", thread,
-               "threads have taken %llu turns, this one most of them, %llu, and the kernel has not "
-               "ended:\n%s"
-               "    Look for a loop that never ends. A kernel that needs more turns gets them "
-               "by --step-limit.",
+               "threads have run %llu times, this one most often, %llu times, and the kernel has "
+               "not ended:\n%s"
+               "    Look for a loop that never ends. If the kernel needs more steps, raise "
+               "--step-limit.",
                (unsigned long long)(sim.steps - first_step),
                (unsigned long long)(thread ? thread->turns : 0), text);
     free(text);

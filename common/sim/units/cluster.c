@@ -63,7 +63,7 @@ static bool awaits(const struct sim_thread *waiter, const struct sim_thread *oth
            other->cta->cluster == waiter->cta->cluster;
 }
 
-static const struct sim_wait wait_for_cluster = {describe_barrier, awaits, false};
+static const struct sim_wait wait_for_cluster = {describe_barrier, awaits, false, false};
 
 static void release_if_complete(struct cluster_barrier *barrier) {
     if (barrier->arrived == 0 || barrier->arrived < barrier->expected) return;

@@ -207,7 +207,7 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
              source_name(batch->file), batch->line);
 }
 
-static const struct sim_wait wait_for_copies = {describe_wait, NULL, false};
+static const struct sim_wait wait_for_copies = {describe_wait, NULL, false, false};
 
 void sim_cp_async_wait_group(int pending) {
     struct sim_thread *thread = sim_thread();

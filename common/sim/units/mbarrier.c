@@ -152,7 +152,7 @@ static bool awaits(const struct sim_thread *waiter, const struct sim_thread *oth
            !(record->arrivers[i / 64] >> i % 64 & 1);
 }
 
-static const struct sim_wait wait_for_phase = {describe_wait, awaits, false};
+static const struct sim_wait wait_for_phase = {describe_wait, awaits, false, false};
 
 /* The current phase has completed: its arrivals are what a waiter acquires, and the waiters go on.
  */

@@ -79,7 +79,7 @@ static bool awaits(const struct sim_thread *waiter, const struct sim_thread *oth
     return expected && !(b->use[b->current].warps >> other->warp->index & 1);
 }
 
-static const struct sim_wait wait_for_barrier = {describe_barrier, awaits, false};
+static const struct sim_wait wait_for_barrier = {describe_barrier, awaits, false, false};
 
 /* What the lanes pass. */
 struct arrival {

@@ -56,7 +56,7 @@ static void describe(const struct sim_thread *thread, const void *object, char *
         pool->at_entry);
 }
 
-static const struct sim_wait wait_for_registers = {describe, NULL, true};
+static const struct sim_wait wait_for_registers = {describe, NULL, true, false};
 
 /* Gives a waiting warpgroup what it wants if the pool has it. */
 static bool grant(struct register_pool *pool, int warpgroup) {

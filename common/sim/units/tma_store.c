@@ -272,7 +272,7 @@ static void describe_store(const struct sim_thread *thread, const void *object, 
              thread->bulk->first ? thread->bulk->first->group : 0);
 }
 
-static const struct sim_wait wait_for_store = {describe_store, NULL, false};
+static const struct sim_wait wait_for_store = {describe_store, NULL, false, false};
 
 /* Waits until groups below `target` have been read (or are complete). */
 static void wait_for_groups(struct bulk_state *bulk, uint32_t target, bool complete) {

@@ -261,7 +261,7 @@ static void describe_wait(const struct sim_thread *thread, const void *object, c
              op->line);
 }
 
-static const struct sim_wait wait_for_group = {describe_wait, NULL, false};
+static const struct sim_wait wait_for_group = {describe_wait, NULL, false, false};
 
 /* The number of the newest group, plus one, of which the wait tells. */
 static uint32_t target_of(const struct wgmma_state *state, int pending) {

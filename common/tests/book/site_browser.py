@@ -4,7 +4,7 @@ site_browser.py SITE QUESTIONS CHROMIUM
 
 At a desktop's and a phone's width, light and dark: no error on the console, no page wider than the
 window, dark pages dark. The phone's contents open, the switch of light and dark works, a listing's
-lines are marked, a print has no sidebar. For each line of QUESTIONS, a question and the right pages,
+lines are marked, a print has the text alone. For each line of QUESTIONS, a question and the right pages,
 one of these is among the search's first three.
 
 Exit code: 0 all is well, 1 complaints on stderr.
@@ -65,8 +65,9 @@ def use(page):
     if page.locator(".line.marked").count() != 3:
         complain("01_naive/kernel.cu.html", "#L10-L12 does not mark three lines")
     page.emulate_media(media="print")
-    if page.is_visible(".sidebar-drawer"):
-        complain("01_naive/kernel.cu.html", "the sidebar is printed")
+    for part in (".sidebar-drawer", ".mobile-header", ".skip-to-content"):
+        if page.locator(part).evaluate("node => getComputedStyle(node).display") != "none":
+            complain("01_naive/kernel.cu.html", f"{part} is printed")
     page.emulate_media(media="screen")
 
 

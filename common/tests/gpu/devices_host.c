@@ -99,6 +99,9 @@ bool cuda_ok(cudaError_t status, const char *attempt) {
     return status == cudaSuccess;
 }
 
+static int fitting; /* CTAs that a device has room for */
+int gemm_resident_clusters(const struct gemm_launch *launch) { return fitting / launch->cluster; }
+
 bool launch_prepare(const struct gemm_launch *launch) {
     (void)launch;
     return true;
@@ -145,6 +148,22 @@ int main(void) {
     expect_calls("three launches that follow each other", "R0 W1 L0 L1 L0 L1 L0 L1 R1 W0");
     launch(2, 1);
     expect_calls("a launch after them", "R0 W1 L0 L1 R1 W0");
+
+    struct gemm_launch grid = {.name = "test", .stream = stream, .grid = 133, .cluster = 1};
+    const struct gemm_device_args args[2] = {{.device = 0}, {.device = 1}};
+    fitting = 132;
+    EXPECT(gemm_launch_devices(&grid, args, 2) == GEMM_OK, "a grid that need not fit");
+    expect_calls("a grid that need not fit", "R0 W1 L0 L1 R1 W0");
+    grid.together = true;
+    const struct capture refused = capture_begin();
+    EXPECT(gemm_launch_devices(&grid, args, 2) == GEMM_LAUNCH_FAILED, "a grid that does not fit");
+    char *const reason = capture_end(refused);
+    EXPECT(strstr(reason, "its 133 CTAs wait for each other, and only 132 fit"), "%s", reason);
+    free(reason);
+    expect_calls("a grid that does not fit", "");
+    grid.grid = 132;
+    EXPECT(gemm_launch_devices(&grid, args, 2) == GEMM_OK, "a grid that fits");
+    expect_calls("a grid that fits", "R0 W1 L0 L1 R1 W0");
 
     const struct gemm_copy copy = {.to = calls, .from = calls, .bytes = 1, .device = 1};
     EXPECT(gemm_copy_devices(&copy, 1, stream) == GEMM_OK, "a copy");

@@ -54,6 +54,6 @@ int main(int argc, char **argv) {
     }
     run("FAKE_CRASH=1", argv[1], "--check", 1);
     says(" --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer\n");
-    expect(strstr(outcome.err, "that run ends by signal") != NULL, "a crash: %s", outcome.err);
+    expect(strstr(outcome.err, "that run was ended by signal") != NULL, "a crash: %s", outcome.err);
     return expectations_met();
 }

@@ -3,7 +3,8 @@ its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
 are those that the case tells. find: no other line of the chapter looks the same. predict: the answer
-is one of the choices. catch: the run passes, the witness does not. And each has its texts.
+is one of the choices. catch: the run passes, the witness does not. mend: one choice is right, and every
+other fails in its run, which the kernel as it is passes. And each has its texts.
 """
 
 import os
@@ -23,8 +24,8 @@ class Judge:
     def __init__(self, book, command):
         self.book, self.command = book, command
 
-    def run(self, case, run, off):
-        return cases.run_case(self.command, case["chapter"], run, off)
+    def run(self, case, run, off, version=-1):
+        return cases.run_case(self.command, case["chapter"], run, off, version)
 
     def judge(self, case):
         wrong = self.wrong_with(case)
@@ -37,15 +38,30 @@ class Judge:
         for run in {id(run): run for run in (case["run"], told)}.values():
             if self.run(case, run, [])[0] != cases.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
-        broken = self.run(case, told, case["off"])
+        broken = self.run(case, told, case["off"], case["version"])
         if cases.verdict_of(*broken) != case["verdict"] or broken[0] == cases.EXIT_VERIFIED:
             return f"{cases.verdict_of(*broken)}, not {case['verdict']}"
         if case["kind"] == "predict" and case["choices"].count(case["verdict"]) != 1:
             return "the answer is not among the choices"
         if case["kind"] == "catch" and self.run(case, case["run"], case["off"])[0]:
             return "its first run does not pass"
+        if case["kind"] == "mend":
+            return self.second_repair(case)
         if case["kind"] == "find":
             return self.second_answer(case, cases.looks_like(*broken))
+        return None
+
+    def second_repair(self, case):
+        if [choice.get("right") for choice in case["choices"]].count(True) != 1:
+            return "not one choice is right"
+        for choice in case["choices"]:
+            if not choice["text"]:
+                return "a choice changes nothing"
+            passes = not self.run(case, choice["run"], choice["off"], choice["version"])[0]
+            if passes != choice.get("right", False):
+                return f"{choice['text']}: {'passes' if passes else 'fails'}"
+            if self.run(case, choice["run"], [])[0]:
+                return f"the kernel as it is does not pass {choice['run']}"
         return None
 
     def second_answer(self, case, looks):

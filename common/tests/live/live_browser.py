@@ -2,8 +2,9 @@
 and a phone's width, light and dark.
 
 The first result, no error on the console, nothing wider than the window; lines switched off and on
-again; a link that restores the state; the runs in the background; a case of each kind, answered
-wrongly and rightly. With --all every switch of chapters 05 to 09, and 300 runs without growth.
+again; a link that restores the state; choices and broken kernels; a prediction; the runs in the
+background; the stepper at a hazard; a case of each kind, answered wrongly and rightly. With --all
+every switch and every edited kernel of chapters 05 to 09, and 300 runs without growth.
 """
 
 import sys
@@ -66,6 +67,48 @@ def switch(page):
     expect(page.locator('.switch[aria-checked="false"]').count() == 1, "nor the switch")
 
 
+def versions(page):
+    """A choice is right, a kernel that the book breaks is not, and its edit is marked."""
+    open_at(page, "#chapter=06")
+    page.select_option("#version", label="narrow stores")
+    page.wait_for_selector(".line.edited, #files")
+    expect(settled(page).startswith("Verified"), "06 with narrow stores")
+    page.select_option("#version", label="The alignment")
+    page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
+    expect("misaligned-swizzle" in page.inner_text("#verdict"), page.inner_text("#verdict"))
+    expect("version=the-alignment" in page.url, f"the address does not say it: {page.url}")
+    expect(page.locator(".line.edited").count() > 0, "the edited line is not marked")
+    page.click("#restore")
+    page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+    expect(page.locator(".line.edited").count() == 0, "an edit is left")
+
+
+def predict(page):
+    """A verdict is asked for, and of a choice whether it takes longer; no result is shown before."""
+    for fragment, right in (("#chapter=05&off=kernel.cu:150&k=512", "accesses that nothing orders"),
+                            ("#chapter=06&version=wait0", "more cycles than")):
+        page.goto("about:blank")
+        page.goto(f"{PAGE}{fragment}&predict=1")
+        buttons = page.locator("#prediction button")
+        buttons.first.wait_for(timeout=60 * SECOND)
+        expect(page.locator("#verdict.good, #verdict.bad, .hazard").count() == 0, "it is shown")
+        buttons.filter(has_text=right).click()
+        page.wait_for_selector("#prediction .good")
+        page.wait_for_selector("#verdict.good, #verdict.bad")
+    page.uncheck("#predict")
+
+
+def stepper(page):
+    """The barrier that the hazard names, at the time of the hazard, and its stages in memory."""
+    open_at(page, "#chapter=05&off=kernel.cu:150&k=512")
+    report = page.frame_locator("#report")
+    report.locator("#memory-stages .flight").first.wait_for(timeout=60 * SECOND)
+    position = report.locator("#barrier-position").inner_text()
+    expect(not position.startswith("event 1 of"), f"the stepper is at {position}")
+    stages = report.locator("#memory-stages li").count()
+    expect(stages == 3, f"{stages} stages of 3")
+
+
 def check(page):
     """A line whose absence one run does not show."""
     case = page.evaluate("book.cases.find(one => one.kind === 'catch').id")
@@ -89,6 +132,12 @@ def answer(page, kind):
         page.wait_for_selector("#case-answer p.bad:has-text('another case')", timeout=60 * SECOND)
         page.evaluate("file => openFile(file)", file)
         page.locator(f".pick[data-switch='{facts['off'][0]}']").click()
+    elif kind == "mend":
+        choices = page.locator(".choices.mend button")
+        right = [choice.get("right", False) for choice in facts["choices"]].index(True)
+        choices.nth(int(right == 0)).click()
+        page.wait_for_selector("#case-answer p.bad:has-text('No: with it')", timeout=60 * SECOND)
+        choices.nth(right).click()
     elif kind == "predict":
         wrong = next(choice for choice in facts["choices"] if choice != facts["answer"])
         page.locator(".choices button", has_text=wrong).first.click()
@@ -115,6 +164,9 @@ def every_switch(page):
         open_at(page, f"#chapter={chapter}")
         for key in page.evaluate("switchesOf(state.chapter).map(keyOf)"):
             open_at(page, f"#chapter={chapter}&off={key}")
+        for version in page.evaluate("versionsOf(state.chapter)"):
+            run = "".join(f"&{name}={value}" for name, value in version["run"].items())
+            open_at(page, f"#chapter={chapter}&version={version['name']}{run}")
 
 
 def grow(page):
@@ -138,8 +190,11 @@ def main():
         page.on("pageerror", lambda error: expect(False, f"error: {error}"))
         look(page)
         switch(page)
+        versions(page)
+        predict(page)
+        stepper(page)
         check(page)
-        for kind in ("find", "predict", "catch"):
+        for kind in ("find", "predict", "mend", "catch"):
             answer(page, kind)
         if "--all" in sys.argv:
             every_switch(page)

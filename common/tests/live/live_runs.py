@@ -16,8 +16,8 @@ def options_of(chapter, shape, schedule, *more):
             schedule, *more]
 
 
-def said(command, off=()):
-    environment = dict(os.environ, LIVE_OFF=",".join(map(str, off)))
+def said(command, off=(), version=-1):
+    environment = dict(os.environ, LIVE_OFF=",".join(map(str, off)), LIVE_VERSION=str(version))
     try:
         run = subprocess.run(command, env=environment, capture_output=True, text=True,
                              timeout=300, check=False)
@@ -32,12 +32,13 @@ class Programs:
     def __init__(self, native, node="", script="", module=""):
         self.native, self.module = [native], [node, script, module]
 
-    def differing(self, options, off=()):
+    def differing(self, options, off=(), version=-1):
         """None, or what differs between the two."""
-        here, there = said(self.native + options, off), said(self.module + options, off)
+        here = said(self.native + options, off, version)
+        there = said(self.module + options, off, version)
         if here == there:
             return None
-        return f"{' '.join(options)}, off {list(off)}:\n{here}\n---- as WebAssembly:\n{there}"
+        return f"{' '.join(options)}, off {list(off)}, version {version}:\n{here}\n---- as WebAssembly:\n{there}"
 
 
 def check_all(runs, check):

@@ -3,7 +3,7 @@
 For every switch, and every chapter that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
 hazard, every line that it names, every number. With --module the same is held between build/sim/live
-and the module, which is why that needs no compiler.
+and the module, for the versions of the kernels, too; that needs no compiler.
 
     --sample N   every N-th, beginning at one that the commit's seed draws
 """
@@ -33,7 +33,7 @@ def pairs(live, sample, seed):
 def link(options, chapter, number, directory):
     """Makes the program of this chapter's kernel without that call."""
     sources = [os.path.join(directory, chapter, "kernel.cu"),
-               os.path.join(directory, "switches.c"), os.path.join(directory, "registry.c")]
+               os.path.join(directory, "registry.c")]
     names = [chapter["name"] for chapter in options.live["chapters"]]
     subprocess.run([sys.executable, options.generator, options.root, directory, *names,
                     "--remove", str(number)], check=True)
@@ -100,6 +100,9 @@ def main():
     if options.module:
         runs = [(setting, [number]) for chapter, number in found
                 for setting in settings_of(chapter)]
+        runs += [(setting, [], version["number"])
+                 for version in options.live["versions"][int(seed) % options.sample::options.sample]
+                 for setting in settings_of(version["chapter"])]
         return 1 if check_all(runs, programs.differing) else 0
     return 1 if check_all(found, as_edited) else 0
 

@@ -34,7 +34,7 @@ WIDTHS = """[...document.querySelectorAll("#results tbody tr")].map(row =>
 def check(what, good, detail=""):
     global failures
     failures += not good
-    print(f"{'ok' if good else 'FAILED'}: {what}" + (f" ({detail})" if detail else ""))
+    print(f"{'ok' if good else 'FAILED'}: {what}" + (f" ({detail})" if detail else ""), flush=True)
 
 
 def rounded(state):
@@ -62,7 +62,7 @@ def check_links(browser, url):
     """What is shown is in the address, and comes back with it."""
     x, y, end, step = place_of_span(browser)
     browser.click(x, y)
-    chosen = browser.run(f"""barrier.stage.name === {step!r} &&
+    chosen = browser.until(f"""barrier.stage.name === {step!r} &&
         Math.abs(eventOf(barrier.which, barrier.at).cycle - {end}) <= 2""")
     check("a click on a load goes to the event of its barrier at its end", chosen,
           browser.run("byId('barrier-position').textContent"))
@@ -70,7 +70,7 @@ def check_links(browser, url):
     browser.run("show(view.cursor.time - 15, view.cursor.time + 15); stepBy(-1000)")
     check("the timelines follow the event", browser.run(
         "view.cursor.time >= view.from && view.cursor.time <= view.to"))
-    browser.wait(300)
+    browser.settle()
     before, address = browser.run(STATE), browser.run("location.hash")
     check("the link has the address", browser.run("byId('link').getAttribute('href')") == address)
     browser.open(url + address)
@@ -78,8 +78,7 @@ def check_links(browser, url):
     check("the address brings the view back", rounded(before) == rounded(after),
           f"{address}: {before}, {after}")
     browser.run("location.hash = '#step=' + encodeURIComponent(view.stages[2].name)")
-    browser.wait(300)
-    check("a step's link scrolls to it", browser.run("""(() => {
+    check("a step's link scrolls to it", browser.until("""(() => {
         const heading = view.headings.find(heading => heading.stage === view.stages[2]);
         const y = byId("lanes").getBoundingClientRect().top + heading.y;
         return y >= 0 && y < innerHeight / 2;
@@ -91,19 +90,20 @@ def check_fingers(browser):
     scroll, start, end = browser.run("[scrollY, view.from, view.to]")
     browser.touch(((x, y), (x, y - 200)))
     check("a vertical swipe on the timelines scrolls the page",
-          browser.run("scrollY") > scroll + 100 and browser.run("view.from") == start)
+          browser.until(f"scrollY > {scroll} + 100") and browser.run("view.from") == start,
+          f"from {scroll} to {browser.run('scrollY')}")
     x, y, *_ = place_of_span(browser)
     start, end = browser.run("[view.from, view.to]")
     browser.touch(((x - 40, y), (x - 100, y)), ((x + 40, y), (x + 100, y)))
-    now = browser.run("view.to - view.from")
-    check("a pinch zooms", now < 0.7 * (end - start), f"{end - start} to {now}")
+    check("a pinch zooms", browser.until(f"view.to - view.from < 0.7 * ({end} - {start})"),
+          f"{end - start} to {browser.run('view.to - view.from')}")
     x, y, *_ = place_of_span(browser)
     start = browser.run("view.from")
     browser.touch(((x, y), (x - 100, y)))
-    check("a horizontal swipe pans", browser.run("view.from") > start)
+    check("a horizontal swipe pans", browser.until(f"view.from > {start}"))
     x, y, *_ = place_of_span(browser)
     browser.touch(((x, y), (x, y)))
-    check("a tap names the span", not browser.run("byId('tooltip').hidden"))
+    check("a tap names the span", browser.until("!byId('tooltip').hidden"))
 
 
 def check_fit(browser):
@@ -202,6 +202,8 @@ def main():
         browser.open("file://" + good + "#selftest")
         said = browser.run("byId('selftest').textContent")
         check("the page's own test passes", "selftest: passed" in said, said)
+    except RuntimeError as reason:
+        check("the browser answers", False, reason)
     finally:
         browser.close()
     return 1 if failures else 0

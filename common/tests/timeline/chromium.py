@@ -2,11 +2,14 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
+import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 60  # seconds for an answer, also on a machine that does much else
 
 
 class Browser:
@@ -16,7 +19,8 @@ class Browser:
         program = next(filter(None, map(shutil.which, NAMES)), None)
         if not program:
             raise FileNotFoundError("no Chromium (Debian: apt-get install chromium)")
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.mkdtemp()
+        self.said = tempfile.TemporaryFile()
         to_browser, self.to = os.pipe()
         self.come, from_browser = os.pipe()
 
@@ -28,9 +32,9 @@ class Browser:
         # Root (in a container) may run it only without its sandbox; the page is our own.
         self.process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             f"--user-data-dir={self.profile.name}", "--remote-debugging-pipe", "about:blank"],
+             f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank"],
             preexec_fn=hand_over, close_fds=False, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            stderr=self.said)
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.number, self.session = b"", 0, None
@@ -44,15 +48,22 @@ class Browser:
     def close(self):
         self.process.terminate()
         self.process.wait()
-        self.profile.cleanup()
+        shutil.rmtree(self.profile, ignore_errors=True)  # its children may still write there
 
     # ---- the protocol ----
 
-    def receive(self):
+    def give_up(self, reason):
+        self.said.seek(0)
+        said = self.said.read().decode(errors="replace")[-2000:]
+        raise RuntimeError(f"Chromium {reason}; it said: {said or 'nothing'}")
+
+    def receive(self, waiting_for):
         while b"\0" not in self.buffer:
+            if not select.select([self.come], [], [], PATIENCE)[0]:
+                self.give_up(f"is silent for {PATIENCE} s, after {waiting_for}")
             more = os.read(self.come, 1 << 20)
             if not more:
-                raise EOFError("Chromium has ended")
+                self.give_up(f"has ended, after {waiting_for}")
             self.buffer += more
         text, self.buffer = self.buffer.split(b"\0", 1)
         message = json.loads(text)
@@ -74,7 +85,7 @@ class Browser:
             message["sessionId"] = self.session
         os.write(self.to, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self.receive()
+            answer = self.receive(method)
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
@@ -94,8 +105,8 @@ class Browser:
         self.events.clear()
         self.send("Page.navigate", url=url)
         while "Page.loadEventFired" not in self.events:
-            self.receive()
-        self.wait(400)
+            self.receive("opening " + url)
+        self.settle()
 
     def run(self, script):
         """The value of an expression."""
@@ -105,8 +116,17 @@ class Browser:
             raise RuntimeError(f"{script}: {done['exceptionDetails']}")
         return done["result"].get("value")
 
-    def wait(self, milliseconds):
-        self.run(f"new Promise(done => setTimeout(done, {milliseconds}))")
+    def until(self, script):
+        """Waits until an expression is true, and says whether it is."""
+        end = time.monotonic() + 10
+        while not (true := self.run(script)) and time.monotonic() < end:
+            time.sleep(0.02)
+        return true
+
+    def settle(self):
+        """The page has drawn what it was told, and its address has followed."""
+        self.run("""new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+                      () => setTimeout(done, 300))))""")
 
     def touch(self, *paths, steps=10):
         """Fingers that move at the same time, each from one point to another."""
@@ -119,12 +139,12 @@ class Browser:
                 self.send("Input.dispatchTouchEvent", type="touchMove",
                           touchPoints=points(step / steps))
         self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-        self.wait(400)
+        self.settle()
 
     def click(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-        self.wait(300)
+        self.settle()
 
     def picture(self, path, whole=False):
         shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole)

@@ -3,10 +3,10 @@
 # on; that page has a place for every kind of report. A program says when it is older than its
 # kernel, and when it will run for long.
 #
-#   reports.sh ROOT BROKEN_05 SOURCE_OF_BROKEN_05
+#   reports.sh ROOT BROKEN_05 SIM_05
 #
 # Exit code 0: passed; 1: failed.
-root=$1 program=$2 source=$3
+root=$1 program=$2 chapter=$3
 failed=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -42,13 +42,13 @@ done
 
 # The program is not the one that CMake has made, so that it may be old.
 mkdir "$work/program"
-cp "$program" "$work/program/05_tma_mbarrier"
+cp "$chapter" "$work/program/05_tma_mbarrier"
 "$work/program/05_tma_mbarrier" --size 128 2>&1 | grep 'has changed' &&
   fail "a program younger than its kernel says that it is older"
 touch -d 2000-01-01 "$work/program/05_tma_mbarrier"
 "$work/program/05_tma_mbarrier" --size 128 >"$work/old" 2>&1
-grep -qx '05_tma_mbarrier: 05_tma_mbarrier/kernel.cu has changed since this program was built: cmake --build build --target broken_05' \
-  "$work/old" || fail "an old program does not say that $source has changed"
+grep -qx '05_tma_mbarrier: 05_tma_mbarrier/kernel.cu has changed since this program was built: cmake --build build --target sim_05_tma_mbarrier' \
+  "$work/old" || fail "an old program does not say that its kernel has changed"
 
 # It says so before it starts.
 timeout 2 "$program" --size 8192 >"$work/long" 2>&1

@@ -179,6 +179,7 @@ function goTo(at) {
          ["step", at === count - 1], ["phase", at === count - 1]])
     byId(id).disabled = end;
   listEvents();
+  showMemory(event.cycle);
   view.cursor = {time: event.cycle};
   followCursor();
   redraw();
@@ -239,6 +240,27 @@ function barrierKey(event) {
   event.preventDefault();
 }
 
+/* The barrier that the first hazard names, at its last event before that; else, of the CTA's
+ * barriers, the one with the last event. undefined: there is none. */
+function eventOfHazard(stage) {
+  const [hazard] = stage.hazards, side = hazard && marksOf(hazard).at(-1);
+  if (!side) return undefined;
+  const named = /(?:for|mbarrier) ([\w.]+\[\d+\][\w.]*)/.exec(hazard.text)?.[1];
+  let best, latest = -1;
+  stage.timeline.barriers.forEach((which, index) => {
+    if (which.cta !== side.cta) return;
+    const count = eventCount(which);
+    let at = count - 1;
+    while (at > 0 && eventOf(which, at).cycle > side.time) --at;
+    const {cycle} = eventOf(which, at);
+    const rank = cycle > side.time ? -1 : shortName(which) === named ? Infinity : cycle;
+    if (rank <= latest) return;
+    latest = rank;
+    best = {index, at};
+  });
+  return best;
+}
+
 function startBarriers() {
   byId("barrier-tick").textContent = data.info.tick;
   const stages = view.stages.filter(stage => stage.timeline.barriers.length);
@@ -267,6 +289,8 @@ function startBarriers() {
   byId("phase").addEventListener("click", () => stepPhase(1));
   byId("phase-back").addEventListener("click", () => stepPhase(-1));
   byId("barrier").addEventListener("keydown", barrierKey);
-  chooseBarrierStage(stages[0].index);
+  const accused = stages.find(eventOfHazard), {index = 0, at = 0} = accused ?
+    eventOfHazard(accused) : {};
+  chooseBarrierStage((accused || stages[0]).index, index, at);
   view.cursor = null; /* none in the timelines before the first step */
 }

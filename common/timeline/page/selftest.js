@@ -82,6 +82,16 @@ function selfTest() {
   byId("selftest").textContent = lines.join("\n");
 }
 
+/* Is the stage of the barrier, after bytes have come, shown as far as they have? */
+function memoryShows(event) {
+  const slot = /\[(\d+)\]/.exec(barrier.which.name)[1];
+  const box = [...byId("memory-stages").children].find(
+    box => box.firstChild.textContent === `stage ${slot}`);
+  const flying = event.kind === COMPLETE_TX && event.tx > 0;
+  const share = Number.parseFloat(box.querySelector("i").style.width);
+  return box.className === (flying ? "flight" : "landed") && (flying ? share < 100 : share === 100);
+}
+
 /* Steps the first barrier that sees bytes through whole phases, with the rules of the PTX ISA as
  * the measure, and what the page shows against them. */
 function selfTestBarriers(check, key) {
@@ -100,6 +110,7 @@ function selfTestBarriers(check, key) {
   chooseBarrierStage(stageIndex);
   chooseBarrier(index);
   let model = null, flips = 0, wrong = "", waited = false;
+  const filled = [];
   for (let i = 0; i < eventCount(barrier.which) && flips < 3; ++i) {
     if (i > 0) key("barrier", "k");
     const event = eventOf(barrier.which, i);
@@ -117,6 +128,7 @@ function selfTestBarriers(check, key) {
       model = {phase: model.phase + 1, pending: event.expected, tx: 0};
       ++flips;
     }
+    if (event.kind === COMPLETE_TX || event.kind === FLIP) filled.push(memoryShows(event));
     const shown = byId("state-phase").textContent + " | " + byId("state-pending").textContent +
                   " | " + byId("state-tx").textContent;
     const right = `${model.phase}, parity ${model.phase & 1} | ${model.pending} of ${
@@ -124,6 +136,8 @@ function selfTestBarriers(check, key) {
     if (shown !== right) wrong = wrong || `event ${i}: shows ${shown}, should be ${right}`;
     waited = waited || byId("state-waiting").textContent !== "none";
   }
+  check("the stage in shared memory fills with the barrier's bytes", filled.length > 1 &&
+    filled.every(Boolean), filled.join());
   check("a barrier steps through a whole phase with the right values", flips >= 1 && !wrong,
     wrong || `${flips} phases`);
   check("waiting threads are shown", waited);

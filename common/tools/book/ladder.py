@@ -34,7 +34,8 @@ class Step:
         self.source = book.text(self.path) or ""
 
     def name(self):
-        return self.number + (f", {self.variant}" if self.variant else "")
+        """Without underscores: on a phone a table is as wide as its longest words."""
+        return self.number + (f", {self.variant.replace('_', ' ')}" if self.variant else "")
 
 
 def make(book, page, line):

@@ -20,6 +20,7 @@ class House:
     def __init__(self, root, name):
         self.root, self.name = root, name
         self.headers = [("common", header) for header in COMMON_HEADERS]
+        self.beside = ()  # headers in the directory of the kernels that include them
         self.compiled_with, self.excused, self.fewest_right = {}, harmless.RULES, 34
         self.blocks = ["common/" + BLOCKS]
         self.record = os.path.join(root, name or "common", "tests", "mutants", "verdicts.tsv")
@@ -30,6 +31,7 @@ class House:
         of_house = importlib.import_module(f"listed_{name}")
         listed.EDITS = of_house.EDITS
         self.headers += [(name, header) for header in of_house.HEADERS]
+        self.beside = of_house.BESIDE
         self.compiled_with = of_house.COMPILED_WITH
         self.blocks.append(f"{name}/{BLOCKS}")
         self.fewest_right = 5

@@ -124,6 +124,8 @@ class Gallery:
             self.load(file, file)
         for directory, header in self.house.headers:
             self.load(BLOCKS + header, f"{directory}/{BLOCKS}{header}")
+        for header in self.house.beside:
+            self.load(header, header)
         common = {BLOCKS + header for header in house.COMMON_HEADERS}
         of_first = self.called_in_first_house(first_house, common)
         for source in self.sources.values():
@@ -167,12 +169,19 @@ class Gallery:
         return not verb or any(re.search(rf"\b{verb}\(", source.code)
                                for source in self.sources.values())
 
+    def beside(self, configuration):
+        """The headers in the kernel's own directory that it includes."""
+        directory, text = os.path.dirname(configuration.file), self.sources[configuration.file].text
+        return [header for header in self.house.beside if os.path.dirname(header) == directory and
+                f'#include "{os.path.basename(header)}"' in text]
+
     def users(self, name):
         """The configurations that are compiled from this file."""
         if not name.startswith(BLOCKS):
-            return [c for c in self.configurations if c.file == name]
+            return [c for c in self.configurations if name in (c.file, *self.beside(c))]
         include = f'#include "{name}"'
-        return [c for c in self.configurations if include in self.sources[c.file].text]
+        return [c for c in self.configurations if any(include in self.sources[file].text
+                                                      for file in (c.file, *self.beside(c)))]
 
     # ---- one mutant ----
 
@@ -189,16 +198,17 @@ class Gallery:
         """Returns the path of a shared object, or None and what the compiler said. No edit: of the
         kernel as it is."""
         work = self.directory()
-        kernel, header = os.path.join(work, "kernel.cu"), None
-        text = self.sources[configuration.file].text
+        texts = {name: source.text for name, source in self.sources.items()}
+        if edit:
+            texts[edit.file] = self.sources[edit.file].edited(edit.replacements)
+        kernel, beside = os.path.join(work, "kernel.cu"), self.beside(configuration)
+        written = {configuration.file: kernel} | {
+            header: os.path.join(work, os.path.basename(header)) for header in beside}
         if edit and edit.file.startswith(BLOCKS):
-            header = os.path.join(work, edit.file)
-            with open(header, "w", encoding="ascii") as file:
-                file.write(self.sources[edit.file].edited(edit.replacements))
-        elif edit:
-            text = self.sources[edit.file].edited(edit.replacements)
-        with open(kernel, "w", encoding="ascii") as file:
-            file.write(f'#line 1 "{configuration.file}"\n' + text)
+            written[edit.file] = os.path.join(work, edit.file)
+        for name, copy in written.items():
+            with open(copy, "w", encoding="ascii") as file:
+                file.write(("" if name.startswith(BLOCKS) else f'#line 1 "{name}"\n') + texts[name])
         path = os.path.join(work, "mutant.so")
         command = compile_command(
             self.compiler, configuration.macros,
@@ -206,8 +216,10 @@ class Gallery:
              os.path.join(self.root, os.path.dirname(configuration.file))),
             self.house.compiled_with.get(configuration.file, ()), kernel, path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
-        if header:
-            with open(header, "w", encoding="ascii") as file:
+        for header in beside:  # another chapter's may have the same name
+            os.remove(written[header])
+        if edit and edit.file.startswith(BLOCKS):
+            with open(written[edit.file], "w", encoding="ascii") as file:
                 file.write(self.sources[edit.file].text)
         return (path if compiled.returncode == 0 else None), compiled.stderr
 

@@ -144,6 +144,11 @@ static double wgmma(const struct probe_kernel *kernel, int group, int warpgroups
     return (double)*probe_run(kernel, call) / FEW / group;
 }
 
+static double promote(int beside_wgmma) {
+    const struct probe_call call = {.threads = 384, .k = FEW, .items = beside_wgmma};
+    return (double)probe_run(&probe_promote, call)[1] / FEW;
+}
+
 static void multiply(void) {
     struct probe_call call = {.threads = 32, .k = FEW, .items = 1};
     probe_report("mma.sync m16n8k16, dependent", (double)*probe_run(&probe_mma, call) / FEW / 8,
@@ -185,6 +190,8 @@ static void multiply(void) {
                  "cycles", "drain and fence", WGMMA_DRAIN_CYCLES + WGMMA_FENCE_CYCLES);
     probe_report("one m64n128k16 from fence to wait<0>", wgmma(&probe_wgmma_128_alone, 1, 1),
                  "cycles", NULL, 0);
+    probe_report("64 multiply-adds of each thread, one warpgroup", promote(0), "cycles", NULL, 0);
+    probe_report("  beside another's wgmma m64n128k16", promote(1), "cycles", NULL, 0);
 }
 
 /* Both at once: what the TMA's fills take from those who read shared memory, and they from it. */

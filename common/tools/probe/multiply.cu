@@ -1,6 +1,6 @@
 /*
  * multiply.cu: mma.sync, ldmatrix and wgmma alone, and together with a TMA that fills shared memory
- * next to their operands.
+ * next to their operands, or with another warpgroup's multiply-adds.
  */
 #include "hopper/mma.h"
 #include "hopper/tma.h"
@@ -139,5 +139,39 @@ WGMMA(wgmma_128_wait0, 128, WGMMA_GROUP, 0)
 WGMMA(wgmma_256_wait0, 256, WGMMA_GROUP, 0)
 WGMMA(wgmma_128_alone, 128, 1, 0)
 
+/* 1: cycles in which warpgroup 2 adds `k` times its accumulators, times a scale, to sums: PROMOTED
+ * multiply-adds of each thread. With `items` warpgroup 1 multiplies all that time. */
+KERNEL(MOST_THREADS, 1) promote(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    prepare(shared);
+    if (threadIdx.x < 128 || (threadIdx.x < 256 && !args.items)) return;
+    float acc[PROMOTED], sum[PROMOTED];
+    UNROLL for (int i = 0; i < PROMOTED; ++i) acc[i] = sum[i] = 0.0f;
+    const float scale[2] = {(float)args.k, (float)args.m};
+    const uint64_t begin = clock_now();
+    if (threadIdx.x < 256) {
+        const uint64_t a = wgmma_descriptor(shared_address(shared->a[0]), 0, 1024, SWIZZLE_128B);
+        const uint64_t b = wgmma_descriptor(shared_address(shared->b), 0, 1024, SWIZZLE_128B);
+        NO_UNROLL for (int i = 0; i < args.k; ++i) {
+            wgmma_fence();
+            UNROLL for (int j = 0; j < WGMMA_GROUP; ++j)
+                wgmma_m64nNk16(128, acc, a + j % 4 * 2, b + j % 4 * 2, 1);
+            wgmma_commit_group();
+            wgmma_wait_group(1);
+        }
+        wgmma_wait_group(0);
+        wgmma_use_registers(acc, PROMOTED);
+    } else {
+        NO_UNROLL for (int i = 0; i < args.k; ++i) {
+            wgmma_promote(sum, acc, scale, PROMOTED);
+            wgmma_use_registers(sum, PROMOTED);
+        }
+    }
+    finish(shared, &args, begin);
+    UNROLL for (int i = 0; i < PROMOTED; ++i) sum[0] += acc[i] + sum[i];
+    use(&args, __float_as_uint(sum[0]));
+}
+
 PROBE(mma, MMA_THREADS, 0)
+PROBE(promote, MOST_THREADS, sizeof(struct smem))
 PROBE(ldmatrix, MOST_THREADS, sizeof(struct smem))

@@ -20,7 +20,8 @@ enum {
     BOX_COLUMNS = 64,
     ROW_BYTES = 2 * BOX_COLUMNS,
     BOX_BYTES = BOX_ROWS * ROW_BYTES,
-    WGMMA_GROUP = 8 /* wgmmas of a group, as for a 128 x 128 x 64 k-tile */
+    WGMMA_GROUP = 8, /* wgmmas of a group, as for a 128 x 128 x 64 k-tile */
+    PROMOTED = 64    /* accumulators of a thread, 64 x 128 of a warpgroup */
 };
 
 struct probe_kernel {
@@ -46,7 +47,7 @@ extern const struct probe_kernel probe_cp_async;
 extern const struct probe_kernel probe_mma, probe_ldmatrix, probe_wgmma_8, probe_wgmma_64;
 extern const struct probe_kernel probe_wgmma_128, probe_wgmma_192, probe_wgmma_256;
 extern const struct probe_kernel probe_wgmma_128_wait0, probe_wgmma_256_wait0;
-extern const struct probe_kernel probe_wgmma_128_alone;
+extern const struct probe_kernel probe_wgmma_128_alone, probe_promote;
 /* launch.cu */
 extern const struct probe_kernel probe_cta;
 

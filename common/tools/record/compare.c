@@ -333,7 +333,7 @@ int main(int argc, char **argv) {
     if (csv_path && !output_open(&csv, "--csv", csv_path)) return EXIT_USAGE;
     c.csv = csv.file;
     c.gpus = gpus_needed(&c);
-    const struct backend_options options = {.type = c.type, .gpus = c.gpus};
+    const struct backend_options options = {.type = c.type, .gpus = c.gpus, .times = true};
     struct backend_info device = {0};
     enum exit_code code = backend_open(&options, &device);
     if (code == EXIT_VERIFIED && device.gpus < c.gpus) {

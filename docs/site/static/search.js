@@ -1,15 +1,24 @@
-// The search page. A section is a document with three fields, its words weighted: its heading, its
-// page's title, its text. BM25 ranks sections; a page ranks as its best section does.
+// The search page. A section is a document with four fields, its words weighted: its heading, its
+// page's title, what links to it call it, its text. BM25 ranks sections; a page ranks as its best
+// section does.
 "use strict";
 
-const WEIGHTS = { heading: 5, title: 6, text: 1 };
+const WEIGHTS = { heading: 5, title: 6, names: 2, text: 1 };
 const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
+// What a page is for. The top of a question's page is its answer; a gallery or a list has every word
+// and explains few of them.
+const ANSWER = [/^docs\/questions\//, 1.3];
+const PRIORS = [
+  [/^docs\/(museum|breaks|mutants|index-of-names|topics|glossary|style|CONTRIBUTING|results)/, 0.7],
+  [/^beyond\/docs\//, 0.7],
+];
 const STOP_WORDS = new Set(
   `a about after all also am an and any are as at be been but by can cannot could did do does doesn don
-   for from get gets had has have how i if in into is isn it its just me my no not of on one only or
-   our out s should so some t than that the their them then there these they this to use used was we
-   were what when where which while who why will with would you your`.split(/\s+/));
+   for from get gets had has have how i if in into is isn it its just know like many me mean means much
+   my need no not of on one only or our out s should so some t than that the their them then there these
+   they this to tried try use used want was we were what when where which while who why will with would
+   you your`.split(/\s+/));
 
 const stemmer = new EnglishStemmer();
 const stems = new Map(); // the same words come again and again
@@ -19,10 +28,17 @@ function stem(word) {
   return stems.get(word);
 }
 
+// What a section's score is multiplied by.
+function prior(page, section) {
+  if (ANSWER[0].test(page.url) && section.anchor === page.sections[0][0]) return ANSWER[1];
+  return (PRIORS.find(([pattern]) => pattern.test(page.url)) || [0, 1])[1];
+}
+
 // The words of a text: stems, and names with dots or underscores also as a whole, words with a hyphen
-// also without it.
+// also without it. 128×256 is written 128x256, too.
 function terms(text) {
   const found = [];
+  text = text.replaceAll("×", "x");
   for (const [name] of text.toLowerCase().matchAll(/[a-z]+(?:-[a-z]+)+/g)) {
     found.push(stem(name.replaceAll("-", "")));
   }
@@ -39,11 +55,11 @@ function makeIndex() {
   const postings = new Map(); // term -> Map(section's number -> weighted count)
   for (const page of PAGES) {
     const title = page.sections[0][1];
-    for (const [anchor, heading, text] of page.sections) {
+    for (const [anchor, heading, text, names] of page.sections) {
       const number = sections.length;
       const section = { page, anchor, heading, text, length: 0 };
       sections.push(section);
-      const fields = { heading, title, text };
+      const fields = { heading, title, names, text };
       for (const [field, weight] of Object.entries(WEIGHTS)) {
         for (const term of terms(fields[field])) {
           if (!postings.has(term)) postings.set(term, new Map());
@@ -90,7 +106,7 @@ function search(index, question) {
   const pages = new Map(); // page -> its sections that match
   for (const [number, { sum, matched }] of scores) {
     const section = index.sections[number];
-    const score = (sum * (1 + matched)) / (1 + asked.length);
+    const score = (prior(section.page, section) * sum * (1 + matched)) / (1 + asked.length);
     if (!pages.has(section.page)) pages.set(section.page, []);
     pages.get(section.page).push({ section, score });
   }

@@ -1,0 +1,98 @@
+"""links.py ROOT KERNELS: writes the links of the book to the live page. Behind every broken kernel that
+a page shows (tools/book/verdicts.py), and that the live page has, stands
+
+    [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:150)
+
+with the state of the live page behind the #. On the site such a link opens the page in that state;
+on GitHub it leads to docs/live.md. KERNELS is switches.py's OUT.
+"""
+
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "tools", "book"))
+import cases
+import pages
+
+LINK = re.compile(r"\[([^\]]*)\]\(([^) ]*live\.md)#(chapter=[^) ]*)\)")
+LIVE = "docs/live.md"
+
+
+def short(file):
+    return "kernel.cu" if file.endswith("kernel.cu") else os.path.basename(file)
+
+
+def key_of(live, number):
+    """A switch in an address: page/source.js has the same."""
+    switch = live["switches"][number]
+    same = [one["number"] for one in live["switches"]
+            if (one["file"], one["line"]) == (switch["file"], switch["line"])]
+    place = same.index(number)
+    return f"{short(switch['file'])}:{switch['line']}" + (f".{place + 1}" if place else "")
+
+
+def address_of(live, state):
+    """What follows the #, as page/address.js writes it."""
+    usual = cases.usual_run(state["chapter"])
+    words = [f"chapter={state['chapter'][:2]}"]
+    words += [f"{name}={state['run'][name]}" for name in usual
+              if state["run"].get(name, usual[name]) != usual[name]]
+    if state["version"]:
+        words.append(f"version={state['version']}")
+    if state["off"] is not None:
+        words.append(f"off={key_of(live, state['off'])}")
+    return "&".join(words)
+
+
+def decoded(live, address):
+    """(chapter, run, numbers of switches, number of a version); a LookupError names what is wrong."""
+    words = dict(word.split("=", 1) for word in address.split("&"))
+    asked = words.pop("chapter")
+    chapter = next(one["name"] for one in live["chapters"] if one["name"].startswith(asked))
+    version = words.pop("version", None)
+    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+    number = -1
+    if version:
+        found = [one for one in live["versions"] if (one["chapter"], one["name"]) ==
+                 (chapter, version)]
+        if not found:
+            raise LookupError(f"no version {version}")
+        number, files = found[0]["number"], found[0]["files"]
+    keys = {key_of(live, one["number"]): one["number"] for one in live["switches"]
+            if one["file"] in files}
+    off = [keys[key] for key in words.pop("off", "").split(",") if key]
+    words.pop("predict", None)
+    run = dict(cases.usual_run(chapter))
+    for name, value in words.items():
+        run[name] = type(run[name])(value)
+    return chapter, run, off, number
+
+
+def load(kernels):
+    with open(os.path.join(kernels, "live.json"), encoding="ascii") as file:
+        live = json.load(file)
+    with open(os.path.join(kernels, "shown.json"), encoding="ascii") as file:
+        return live, json.load(file)
+
+
+def line_of(page, address):
+    return f"[Run it]({page.link(LIVE)}#{address})"
+
+
+def write(root, live, shown):
+    book = pages.Book(root, True)
+    by_path = {page.path: page for page in book.pages}
+    for one in sorted(shown, key=lambda one: -one["line"]):  # what is above keeps its place
+        page, at = by_path[one["page"]], one["line"]
+        wanted = line_of(page, address_of(live, one))
+        there = at + 1 < len(page.lines) and page.lines[at + 1].startswith("[Run it](")
+        page.replace(at, at + 2 if there else at, ["", wanted])
+    book.write_changed()
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], *load(sys.argv[2]))

@@ -1,0 +1,43 @@
+/* versions.js: the chapter's kernel, or a version of it: what its files say, where its calls stand. */
+
+const versionOf = () => book.versions[state.version] || null;
+const chapterOf = name => book.chapters.find(chapter => chapter.name === name);
+const filesHere = () => versionOf()?.files || chapterOf(state.chapter).files;
+const versionsOf = chapter => book.versions.filter(one => one.chapter === chapter);
+
+/* The lines of a file, and which of them the version has changed. */
+function linesHere(file) {
+  const lines = book.sources[file].split("\n"), changed = new Set();
+  let moved = 0;
+  for (const [first, gone, come] of versionOf()?.edits[file] || []) {
+    lines.splice(first - 1 + moved, gone, ...come);
+    come.forEach((_, i) => changed.add(first + moved + i));
+    moved += come.length - gone;
+  }
+  return {lines, changed};
+}
+
+/* The switches of a file, where its calls stand now; calls that the version does not have are left
+ * out. */
+function switchesIn(file) {
+  const own = book.switches.filter(one => one.file === file), lines = versionOf()?.lines[file];
+  if (!lines) return own;
+  return own.filter(one => lines[one.number])
+    .map(one => ({...one, line: lines[one.number][0], end: lines[one.number][1]}));
+}
+
+function fillVersions() {
+  const list = byId("version"), own = versionsOf(state.chapter);
+  const option = one => element("option", {value: one.number}, one.title);
+  const group = (kind, label) => {
+    const some = own.filter(one => one.kind === kind);
+    return some.length ? [element("optgroup", {label}, ...some.map(option))] : [];
+  };
+  list.replaceChildren(element("option", {value: -1}, "as the chapter has it"),
+    ...group("choice", "Choices"), ...group("book", "Broken, as the book shows"));
+  list.value = state.version;
+  byId("version-label").hidden = list.options.length < 2 || Boolean(state.case);
+}
+
+/* Is more wrong with this kernel than a choice can be? */
+const isBroken = () => state.off.size > 0 || (versionOf() && versionOf().kind !== "choice");

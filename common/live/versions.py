@@ -1,0 +1,211 @@
+"""versions.py: the kernels that the live book has besides those of the chapters.
+
+A version is a chapter's kernel with an edit that is more than a call left out, or another file of
+the chapter. There are three kinds:
+
+    choice   what the chapter leaves to its reader: CHOICES
+    book     a broken kernel that a page shows, as its verdict marker has it (tools/book/verdicts.py)
+    mend     a wrong repair that the practice offers: repairs.py
+
+A verdict whose edit is the removal of one call is no version: that call has a switch.
+"""
+
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "tools", name) for name in ("mutants", "book")]
+import pages
+import repairs
+import verdicts
+from source import Source
+
+# chapter: (name, what the page calls it, file, constants)
+CHOICES = {
+    "03": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1}),
+           ("mbarrier", "mbarriers instead of groups", "mbarrier.cu", {})],
+    "04": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("stages4", "STAGES 4, one CTA per SM", "kernel.cu", {"STAGES": 4, "CTAS_PER_SM": 1})],
+    "05": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1})],
+    "06": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
+           ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("narrow", "narrow stores", "kernel.cu", {"WIDE_STORES": 0}),
+           ("two_warpgroups", "two warpgroups", "two_warpgroups.cu", {}),
+           ("rs", "A from registers", "rs.cu", {})],
+    "07": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
+           ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2})],
+    "08": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("persistent", "persistent, without ping-pong", "persistent.cu", {})],
+    "09": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
+           ("unicast", "MULTICAST 0: each CTA loads its B", "kernel.cu", {"MULTICAST": 0})],
+}
+
+
+FRONT = "README.md"  # has no room for links, and what it shows is in a chapter
+
+BY_ONE = re.compile(r"\((\(threadIdx\.x % 128 == 0\)) \? (.*) : \(void\)0\)")  # so the gallery
+
+
+@dataclass
+class Version:
+    chapter: str
+    name: str   # in an address
+    title: str
+    kind: str
+    file: str   # the file that is compiled
+    texts: dict = field(default_factory=dict)  # of the files that differ from the book's
+    run: dict = field(default_factory=dict)    # with which the book shows it
+
+    def same_as(self, other):
+        return (self.chapter, self.file, self.texts) == (other.chapter, other.file, other.texts)
+
+
+def code_of(text):
+    """Without comments and white space."""
+    return "".join(Source("", text).code.split()) + "".join(re.findall(r"^#.*", text, re.M))
+
+
+def constant_set(texts, name, value):
+    """Of the files in which the constant has its value: {file: new text}"""
+    changed = {file: re.sub(rf"(#define {name}) \S+", rf"\1 {value}", text)
+               for file, text in texts.items() if f"#define {name} " in text}
+    assert len(changed) == 1, name
+    return changed
+
+
+class Versions:
+    """sources: name as reports show it: Source. chapters: their names."""
+
+    def __init__(self, root, sources, chapters, switches):
+        self.root, self.sources, self.chapters, self.switches = root, sources, chapters, switches
+        self.found = []
+        for chapter in chapters:
+            self.add_choices(chapter)
+        self.shown = list(self.read_pages())
+        self.repairs = [(chapter, made[0], [self.mend(chapter, edit) for edit in made])
+                        for chapter, made in repairs.edits(sources, chapters)]
+        self.found.sort(key=lambda version: version.chapter)
+
+    def mend(self, chapter, edit):
+        text = self.sources[edit.file].edited(edit.replacements)
+        text = BY_ONE.sub(r"if \1 \2", text)
+        return self.add(Version(chapter, repairs.name_of(edit), f"{edit.code}: {edit.what}", "mend",
+                                f"{chapter}/kernel.cu", {edit.file: text}))
+
+    def add(self, version):
+        """The version, or the one there is already that is the same."""
+        for other in self.found:
+            if version.same_as(other):
+                return other
+        taken = {other.name for other in self.found if other.chapter == version.chapter}
+        name, count = version.name, 1
+        while version.name in taken:
+            count += 1
+            version.name = f"{name}-{count}"
+        self.found.append(version)
+        return version
+
+    def add_choices(self, chapter):
+        for name, title, file, constants in CHOICES.get(chapter[:2], []):
+            path = f"{chapter}/{file}"
+            texts = {}
+            for constant, value in constants.items():
+                both = {**{one: self.sources[one].text for one in self.files_of(path)}, **texts}
+                texts |= constant_set(both, constant, value)
+            self.add(Version(chapter, name, title, "choice", path, texts))
+
+    def files_of(self, path):
+        """The file and the headers that it includes."""
+        return [path, *headers_of(self.sources[path])]
+
+    # ---- the book's verdicts ----
+
+    def read_pages(self):
+        """Each verdict that the live page can show: its page, the line behind it (from 0), what the
+        page quotes, and the state that shows it."""
+        book = pages.Book(self.root, False)
+        for page in book.pages:
+            if page.is_beyond() or page.path == FRONT:
+                continue
+            for line in page.all("<!-- verdict:"):
+                verdict = verdicts.Verdict(book, page, line)
+                state = self.state_of(verdict)
+                if state:
+                    said = "\n".join(page.lines[verdict.said + 1:verdict.end])
+                    yield {"page": page.path, "line": verdict.end + 1, "says": kind_said(said),
+                           **state}
+
+    def state_of(self, verdict):
+        """None: it is not of these chapters."""
+        header = (verdict.header or "").removeprefix("common/")
+        subject = header or verdict.file
+        if verdict.chapter not in self.chapters or subject not in self.sources or verdict.macros:
+            return None
+        old = self.sources[subject].text
+        text = verdicts.edited(old, verdict.page.lines[verdict.diff + 1:verdict.said - 1])
+        if text is None:
+            return None
+        state = {"chapter": verdict.chapter, "run": run_of(verdict.options)}
+        choice = next((one for one in self.found if one.kind == "choice" and not one.texts
+                       and one.chapter == verdict.chapter and one.file == verdict.file), None)
+        off = self.switch_of(subject, text)
+        if off is not None:
+            return {**state, "version": choice, "off": off}
+        title = title_above(verdict.page, verdict.line)
+        version = Version(verdict.chapter, slug(title), title, "book", verdict.file,
+                          {subject: text}, state["run"])
+        return {**state, "version": self.add(version), "off": None}
+
+    def switch_of(self, subject, text):
+        """The number of the switch that does the same as the edit."""
+        wanted = code_of(text)
+        for number, (edit, start, end) in enumerate(self.switches):
+            if edit.file == subject:
+                old = self.sources[subject].text
+                if wanted == code_of(f"{old[:start]}{old[end:].removeprefix(';')}"):
+                    return number
+        return None
+
+
+def headers_of(source):
+    return re.findall(r'^#include "(building_blocks/\w+\.h)"', source.text, re.M)
+
+
+def kind_said(report):
+    """"deadlock"; of a run without a hazard "wrong result"."""
+    found = re.match(r"hazard: ([\w-]+):", report)
+    return found.group(1) if found else "wrong result"
+
+
+def title_above(page, line):
+    """The bold words or the heading under which an edit stands."""
+    for text in reversed(page.lines[:line]):
+        found = re.match(r"\*\*(.+?)\*\*", text) or re.match(r"#+ (.*)", text)
+        if found:
+            return found.group(1).rstrip(".").replace("`", "")
+    return ""
+
+
+def slug(title):
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def run_of(words):
+    """The run that options ask for: what differs from the program's defaults."""
+    run = {}
+    for name, value in zip(words[::2], words[1::2]):
+        if name == "--size":
+            run |= {"m": int(value), "n": int(value), "k": int(value)}
+        elif name in ("--m", "--n", "--k", "--sms"):
+            run[name[2:]] = int(value)
+        elif name == "--schedule-seed":
+            run["seed"] = int(value)
+        elif name in ("--schedule", "--input"):
+            run[name[2:]] = value
+        else:
+            sys.exit(f"the live page has no option {name}")
+    return run

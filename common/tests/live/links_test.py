@@ -1,0 +1,76 @@
+"""links_test.py ROOT KERNELS PROGRAM [--sample N]: what the book's links to the live page show.
+
+Every broken kernel of a page that the live page has (live/links.py) is followed by its link, and
+the run of that state says what the page quotes. Every other link, such as those of tables, names a
+switch or a version that there is, and its run says one of the verdicts of its line.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "..", "live"))
+import cases
+import links
+from live_runs import check_all
+
+FEWEST = 100
+VERDICT = re.compile(r"`([a-z][a-z-]+)`|\b(deadlock|wrong result)\b")
+
+
+def missing(book, live, shown):
+    """The broken kernels without their link."""
+    by_path = {page.path: page for page in book.pages}
+    for one in shown:
+        page, at = by_path[one["page"]], one["line"] + 1
+        wanted = links.line_of(page, links.address_of(live, one))
+        if at >= len(page.lines) or page.lines[at] != wanted:
+            yield f"{page.path}:{at + 1}: not {wanted}; cmake --build build --target live_links"
+
+
+def linked(book, live, shown):
+    """(place, address, verdicts): each link, and what its run may say."""
+    quoted = {(one["page"], one["line"] + 1): one["says"] for one in shown}
+    for page in book.pages:
+        for at in page.all(""):
+            for _, target, address in links.LINK.findall(page.lines[at]):
+                path = os.path.normpath(os.path.join(os.path.dirname(page.path), target))
+                if path != links.LIVE:
+                    continue
+                says = quoted.get((page.path, at))
+                found = [says] if says else ["".join(pair) for pair in
+                                             VERDICT.findall(page.lines[at])]
+                yield f"{page.path}:{at + 1}", address, found
+
+
+def main():
+    root, kernels, program = sys.argv[1:4]
+    every = int(sys.argv[5]) if "--sample" in sys.argv else 1
+    live, shown = links.load(kernels)
+    book = links.pages.Book(root)
+    wrong = list(missing(book, live, shown))
+    every_link = list(linked(book, live, shown))
+    if len(every_link) < FEWEST:
+        wrong.append(f"{len(every_link)} links")
+
+    def check(place, address, verdicts):
+        try:
+            chapter, run, off, version = links.decoded(live, address)
+        except (LookupError, StopIteration, ValueError) as what:
+            return f"{place}: {address}: {what!r}"
+        says = cases.verdict_of(*cases.run_case([program], chapter, run, off, version))
+        if says == cases.VERIFIED or verdicts and says not in verdicts:
+            return f"{place}: {address} says {says}, not {' or '.join(verdicts)}"
+        return None
+
+    seed = int(subprocess.run([os.path.join(HERE, "..", "support", "seed.sh")],
+                              capture_output=True, text=True, check=True).stdout)
+    for text in wrong:
+        print(text)
+    return 1 if check_all(every_link[seed % every::every], check) or wrong else 0
+
+
+sys.exit(main())

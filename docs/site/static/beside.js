@@ -1,0 +1,34 @@
+// A link to the live page opens it beside the text, where there is room.
+"use strict";
+
+const ROOM = "(min-width: 80em)";
+
+function panel() {
+  const made = document.createElement("aside");
+  made.id = "beside";
+  made.innerHTML = `<p><a target="_blank">Open as a page</a>
+    <button type="button">Close</button></p><iframe title="The live page"></iframe>`;
+  made.querySelector("button").addEventListener("click", () => {
+    made.remove();
+    document.body.classList.remove("has-beside");
+  });
+  return made;
+}
+
+function openBeside(address) {
+  const here = document.getElementById("beside") || panel();
+  document.body.append(here);
+  document.body.classList.add("has-beside");
+  here.querySelector("a").href = address;
+  const frame = here.querySelector("iframe");
+  if (frame.src) frame.contentWindow.location.replace(address); // no entry in the history
+  else frame.src = address;
+}
+
+document.addEventListener("click", event => {
+  const link = event.target.closest?.('a[href*="live.html#chapter="]');
+  const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
+  if (!link || !plain || link.closest("#beside") || !matchMedia(ROOM).matches) return;
+  event.preventDefault();
+  openBeside(link.href);
+});
