@@ -59,9 +59,7 @@ add_custom_command(OUTPUT ${live}/versions_module.a
   COMMAND ${CMAKE_COMMAND} -E env "NODE_PATH=$ENV{NODE_PATH}:/usr/share/nodejs" ${live_compile}
           ${live}/versions_module.a ${HOPPER_EMAR} 60 ${HOPPER_EMCC} ${emcc_options} -Os
           -ftrivial-auto-var-init=pattern ${version_options}
-  DEPENDS ${kernels}/live.json ${CMAKE_CURRENT_SOURCE_DIR}/compile_versions.py
-          ${CMAKE_CURRENT_SOURCE_DIR}/switches.py
-  COMMENT "emcc: the kernels' versions" VERBATIM)
+  DEPENDS ${version_depends} COMMENT "emcc: the kernels' versions" VERBATIM)
 list(APPEND module_objects ${live}/versions_module.a)
 
 # -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,

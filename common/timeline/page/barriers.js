@@ -232,7 +232,8 @@ function barrierKey(event) {
     n: () => stepPhase(1),
     p: () => stepPhase(-1),
     Home: () => goTo(0),
-    End: () => goTo(Infinity)
+    End: () => goTo(Infinity),
+    Enter: () => byId("play").click()
   };
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey || event.altKey || !actions[name]) return;
@@ -262,6 +263,7 @@ function eventOfHazard(stage) {
 }
 
 function startBarriers() {
+  stopPlaying(); /* the report before this one */
   byId("barrier-tick").textContent = data.info.tick;
   const stages = view.stages.filter(stage => stage.timeline.barriers.length);
   byId("no-barriers").hidden = stages.length > 0;
@@ -289,6 +291,7 @@ function startBarriers() {
   byId("phase").addEventListener("click", () => stepPhase(1));
   byId("phase-back").addEventListener("click", () => stepPhase(-1));
   byId("barrier").addEventListener("keydown", barrierKey);
+  startPlay();
   const accused = stages.find(eventOfHazard), {index = 0, at = 0} = accused ?
     eventOfHazard(accused) : {};
   chooseBarrierStage((accused || stages[0]).index, index, at);

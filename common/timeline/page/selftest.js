@@ -142,6 +142,10 @@ function selfTestBarriers(check, key) {
     wrong || `${flips} phases`);
   check("waiting threads are shown", waited);
   goTo(0);
+  key("barrier", "Enter");
+  check("Enter plays", playing !== 0 && byId("play").textContent === "Pause");
+  key("barrier", "Enter");
+  check("and pauses", playing === 0);
   key("barrier", "n");
   check("N goes to the flip", eventOf(barrier.which, barrier.at).kind === FLIP);
 }
