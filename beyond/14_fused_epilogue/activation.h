@@ -25,7 +25,7 @@ DEVICE float activation_logistic(float x, float exponent) {
 }
 
 DEVICE float gelu(float x) {
-    const float scale = -2.302208198f;              /* -2 sqrt(2 / pi) log2(e) */
+    const float scale = -2.302208198f; /* -2 sqrt(2 / pi) log2(e) */
     const float cubic = 0.044715f * -2.302208198f;
     return activation_logistic(x, x * fmaf(cubic, x * x, scale));
 }

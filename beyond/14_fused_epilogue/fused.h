@@ -7,7 +7,7 @@
 
 #include "gemm.h"
 
-enum { BIAS, C, FUSED_MATRICES };            /* bias_gelu.cu has the first, kernel.cu both */
+enum { BIAS, C, FUSED_MATRICES };                  /* bias_gelu.cu has the first, kernel.cu both */
 enum { QUANTIZED = 1, SCALES, QUANTIZE_MATRICES }; /* quantize.cu, behind BIAS */
 
 #ifdef __cplusplus
@@ -18,7 +18,9 @@ extern const struct problem_kind bias_gelu_kind, fused_kind, swiglu_kind, quanti
 }
 #endif
 
-enum { QUANTIZED_GREATEST = 448 }; /* the greatest number of e4m3: a scale is a 448th of the block's */
+enum {
+    QUANTIZED_GREATEST = 448
+}; /* the greatest number of e4m3: a scale is a 448th of the block's */
 
 /* A block of 1 x SCALE_BLOCK whose greatest magnitude is less than this counts as zeros, and its
  * scale is 1: the reciprocal of a scale is a number. */

@@ -11,6 +11,14 @@
 
 #include "fused.h"
 #include "harness/problem_kind.h"
+#include "rivals.h"
+
+#if !KIND_ON_GPU /* the simulator times nothing */
+#define bias_gelu_rivals NULL
+#define fused_rivals NULL
+#define swiglu_rivals NULL
+#define quantize_rivals NULL
+#endif
 
 #define ACTIVATION_ERROR 0x1p-15
 #define LEAST 0x1p-120
@@ -79,7 +87,8 @@ const struct problem_kind bias_gelu_kind = {.name = "bias-gelu",
                                             .fill = fill,
                                             .is_exact = is_exact,
                                             .value = value,
-                                            .error = error};
+                                            .error = error,
+                                            .baselines = bias_gelu_rivals};
 
 const struct problem_kind fused_kind = {.name = "fused",
                                         .formula = "D = gelu(A * B + bias + C)",
@@ -88,7 +97,8 @@ const struct problem_kind fused_kind = {.name = "fused",
                                         .fill = fill,
                                         .is_exact = is_exact,
                                         .value = value,
-                                        .error = error};
+                                        .error = error,
+                                        .baselines = fused_rivals};
 
 /* ---- silu(A * G) * (A * U): G above U in B ---- */
 
@@ -111,8 +121,8 @@ static double swiglu_error(const struct kind_problem *p, int matrix, int row, in
     (void)matrix;
     const double gate = silu_of(operands_product(p->operands, row, column));
     const double up = operands_product(p->operands, row, column + p->n);
-    const double gate_error = STEEPEST * error_of_sum(p, row, column, gate, 0) +
-                              fabs(gate) * ACTIVATION_ERROR + LEAST;
+    const double gate_error =
+        STEEPEST * error_of_sum(p, row, column, gate, 0) + fabs(gate) * ACTIVATION_ERROR + LEAST;
     const double up_error = error_of_sum(p, row, column + p->n, up, 0);
     return fabs(up) * gate_error + fabs(gate) * up_error + gate_error * up_error +
            fabs(value) * 0x1p-23;
@@ -132,7 +142,8 @@ const struct problem_kind swiglu_kind = {.name = "swiglu",
                                          .value = swiglu_value,
                                          .error = swiglu_error,
                                          .cost = swiglu_cost,
-                                         .flops = swiglu_flops};
+                                         .flops = swiglu_flops,
+                                         .baselines = swiglu_rivals};
 
 /* ---- gelu(A * B + bias) in e4m3, with scales ---- */
 
@@ -207,4 +218,5 @@ const struct problem_kind quantize_kind = {.name = "quantize",
                                            .is_exact = is_exact,
                                            .value = quantize_value,
                                            .error = quantize_error,
-                                           .cost = quantize_cost};
+                                           .cost = quantize_cost,
+                                           .baselines = quantize_rivals};

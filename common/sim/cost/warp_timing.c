@@ -248,7 +248,7 @@ bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
             charge_cluster(warp, row);
         else if (row->op == TIMING_SPECIAL_FUNCTION)
             timing_sms[warp->cta->sm].special_function[warp->index % SUB_PARTITIONS] =
-                warp->clock - cycles + SPECIAL_FUNCTION_CYCLES;
+                warp->clock - cycles + SPECIAL_CYCLES;
         else
             charge_global(warp, row);
         ++t->settled;
