@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/core/run.h"
+#include "sim/core/scheduler.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/units/accumulators.h"
 
@@ -15,7 +16,13 @@ static void use_unit(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     sim_check_register(bits);
-    if (sim_timed()) timing_access(sim_thread(), TIMING_SPECIAL_FUNCTION, 0, sizeof x);
+    if (!sim_timed()) return;
+    struct sim_thread *const thread = sim_thread();
+    if (thread->warp->ahead == thread) { /* a chain of these is charged to all lanes together */
+        thread->warp->ahead = NULL;
+        scheduler_yield();
+    }
+    timing_access(thread, TIMING_SPECIAL_FUNCTION, 0, sizeof x);
 }
 
 float sim_exp2(float x) {
