@@ -106,6 +106,9 @@ static void swiglu_extents(const struct kind_problem *p, struct kind_extents *ex
     extents->b_rows = 2 * p->n;
 }
 
+/* So many terms keep whole numbers so small that the product of two sums is a number of fp16, too. */
+enum { PRODUCT_TERMS = 1 << 22 };
+
 static double silu_of(double x) { return x / (1 + exp(-x)); }
 
 static double swiglu_value(const struct kind_problem *p, int matrix, int row, int column) {
@@ -137,6 +140,7 @@ static double swiglu_flops(int m, int n, int k) { return 4.0 * m * n * k; }
 
 const struct problem_kind swiglu_kind = {.name = "swiglu",
                                          .formula = "D = silu(A * G) * (A * U)",
+                                         .further_terms = PRODUCT_TERMS,
                                          .extents = swiglu_extents,
                                          .is_exact = is_exact,
                                          .value = swiglu_value,
