@@ -200,9 +200,6 @@ DEVICE void consumer(struct smem *shared, const struct fused_args *all, int cons
     for (int number = blockIdx.x + consumer * gridDim.x; number < args->items;
          number += CONSUMERS * gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
-        /* The barrier after the last tile's last piece says that its biases have been read. The
-         * next ones arrive while the other consumer multiplies. */
-        load_bias(shared->bias[consumer], all, tile.n * BN);
         if (elected) {
             /* All stores of this consumer's last tile have read their buffers.
              * cp.async.bulk.wait_group.read */
@@ -210,6 +207,9 @@ DEVICE void consumer(struct smem *shared, const struct fused_args *all, int cons
             UNROLL for (int piece = 0; piece < BUFFERS; ++piece)
                 request_c(shared, all, tile, consumer, piece);
         }
+        /* The barrier after the last tile's last piece says that its biases have been read. The
+         * next ones arrive while the other consumer multiplies. */
+        load_bias(shared->bias[consumer], all, tile.n * BN);
         /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;

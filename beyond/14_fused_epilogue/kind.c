@@ -197,7 +197,9 @@ static double quantize_error(const struct kind_problem *p, int matrix, int row, 
     if (matrix == SCALES) {
         const double greatest = value * QUANTIZED_GREATEST;
         const double sums = error_of_block(p, column, row, greatest) / QUANTIZED_GREATEST;
-        return value == 1 ? 0 : sums + value * ACTIVATION_ERROR;
+        if (value == 1) return 0;
+        /* gelu leaves a number from 8 on as it is. */
+        return sums + value * (greatest >= 8 ? 0x1p-23 : ACTIVATION_ERROR);
     }
     if (p->input == INPUT_INTEGER || p->input == INPUT_ZEROS)
         return fabs(value) * 2 * ACTIVATION_ERROR;

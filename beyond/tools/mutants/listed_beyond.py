@@ -20,9 +20,12 @@ HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
+HERE = os.path.dirname(os.path.abspath(__file__))
+FUSED = "beyond/14_fused_epilogue"
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
-                 ("-DFIT_OF=form_of_run",
-                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+                 ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
+                 **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
+                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")}}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
