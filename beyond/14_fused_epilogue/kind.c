@@ -106,7 +106,7 @@ static void swiglu_extents(const struct kind_problem *p, struct kind_extents *ex
     extents->b_rows = 2 * p->n;
 }
 
-/* So many terms keep whole numbers so small that the product of two sums is a number of fp16, too. */
+/* So many terms keep whole numbers so small that the product of two sums is a number of fp16. */
 enum { PRODUCT_TERMS = 1 << 22 };
 
 static double silu_of(double x) { return x / (1 + exp(-x)); }

@@ -1,13 +1,14 @@
 /*
- * 14_fused_epilogue, last step: D = gelu(A * B + bias) in e4m3, with a scale for every 1 x 128: what
- * chapter 11 takes as its A.
+ * 14_fused_epilogue, last step: D = gelu(A * B + bias) in e4m3, with a scale for every 1 x 128:
+ * what chapter 11 takes as its A.
  *
  * The idea: a scale needs the greatest magnitude of 128 columns of a row before any of them can be
- * rounded. With a tile of 128 columns these are 32 values of each of four neighbouring lanes, so two
- * shuffles find it, and no other warp is asked. The tile is turned around for it: 192 x 128 has as
- * many accumulators and takes as many bytes as 128 x 192. What it saves: a matrix of 16 bits that
- * would be stored, and read twice to quantize it. What it costs: another exchange between the four
- * lanes, because each of them holds two neighbouring columns of eight, and four bytes make a word.
+ * rounded. With a tile of 128 columns these are 32 values of each of four neighbouring lanes, so
+ * two shuffles find it, and no other warp is asked. The tile is turned around for it: 192 x 128 has
+ * as many accumulators and takes as many bytes as 128 x 192. What it saves: a matrix of 16 bits
+ * that would be stored, and read twice to quantize it. What it costs: another exchange between the
+ * four lanes, because each of them holds two neighbouring columns of eight, and four bytes make a
+ * word.
  */
 #include "activation.h"
 #include "fused.h"
@@ -147,8 +148,8 @@ DEVICE uint32_t exchange(uint32_t word) {
     return lane % 4 < 2 ? (left & 0xffff) | right << 16 : left >> 16 | (right & 0xffff0000);
 }
 
-/* Writes 64 rows to staging memory. A matrix of stmatrix is 8 rows of 16 bytes, here 16 columns; the
- * layout of its rows is that of 64 x 64 elements of 16 bits. One warpgroup. */
+/* Writes 64 rows to staging memory. A matrix of stmatrix is 8 rows of 16 bytes, here 16 columns;
+ * the layout is that of 64 x 64 elements of 16 bits. One warpgroup. */
 DEVICE void stage(e4m3_t *staging, const float acc[BN / 2], const float reciprocal[2]) {
     const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
     UNROLL for (int i = 0; i < BN / 32; ++i) {

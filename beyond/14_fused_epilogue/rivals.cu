@@ -29,7 +29,8 @@ extern const struct gemm_kernel kernel_08_persistent_pingpong_bf16;
 enum { CHUNK = 8, CHUNK_THREADS = 256 }; /* elements of a thread, 16 bytes */
 
 static __device__ float decode(uint16_t bits, bool bf16) {
-    return bf16 ? __bfloat162float(__ushort_as_bfloat16(bits)) : __half2float(__ushort_as_half(bits));
+    return bf16 ? __bfloat162float(__ushort_as_bfloat16(bits))
+                : __half2float(__ushort_as_half(bits));
 }
 static __device__ uint16_t encode(float value, bool bf16) {
     return bf16 ? __bfloat16_as_ushort(__float2bfloat16_rn(value))
@@ -173,7 +174,7 @@ static enum gemm_status multiply_and_gate(const struct contender *self,
     return launched();
 }
 
-/* ---- cuBLASLt, whose matrices are ours turned around: its bias has an element for each row ---- */
+/* ---- cuBLASLt, whose matrices are ours turned around: a bias has an element for each row ---- */
 
 struct way {
     const char *name;
@@ -215,7 +216,7 @@ static bool lt_ok(cublasStatus_t status, const char *attempt) {
 static bool open_library(void) {
     return lt.handle ||
            (lt_ok(cublasLtCreate(&lt.handle), "creating a handle") &&
-            cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE), "allocating cuBLASLt's workspace"));
+            cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE), "allocating a workspace"));
 }
 
 static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const void *value,

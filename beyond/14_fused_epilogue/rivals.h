@@ -1,6 +1,6 @@
 /*
  * rivals.h: what the kernels of this chapter are timed beside, in one rotation: 08's product alone,
- * the same followed by a kernel that does the rest, and cuBLASLt with and without its own epilogues.
+ * the same followed by a kernel that does the rest, and cuBLASLt with and without its epilogues.
  */
 #ifndef FUSED_EPILOGUE_RIVALS_H
 #define FUSED_EPILOGUE_RIVALS_H

@@ -1,8 +1,8 @@
 /*
  * quantize_chain.c: what 14's quantize.cu leaves is what 11 takes as its A, without a copy: two
  * layers, D = gelu(A * B + bias), E = D * W, where a column of W has a single 1 and all its scales
- * are 1. So column j of E is a column of D, and has to be that e4m3 times its scale, in bf16, bit for
- * bit; and the scale has to make the greatest of each block 448.
+ * are 1. So column j of E is a column of D, and has to be that e4m3 times its scale, in bf16, bit
+ * for bit; and the scale has to make the greatest of each block 448.
  */
 #include <math.h>
 #include <stdlib.h>
