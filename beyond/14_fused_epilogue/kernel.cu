@@ -179,13 +179,12 @@ DEVICE void epilogue(struct smem *shared, const struct fused_args *args, struct 
             epilogue_store_elements(&args->gemm, row, column, part);
         else if (elected) tma_store(&args->gemm.map_d, row, column, staging);
         if (!elected) continue;
-        /* One group per piece, empty at the edge, so that the wait below counts them. */
         bulk_commit_group();
-        if (piece == 0 || piece - 1 + BUFFERS >= PIECES) continue;
-        /* The store before this one has read its buffer, where the next C may be written.
+        if (piece + BUFFERS >= PIECES) continue;
+        /* The store has read the buffer, where the next C may be written; the other warps go on.
          * cp.async.bulk.wait_group.read */
-        bulk_wait_group_read(1);
-        request_c(shared, args, tile, consumer, piece - 1 + BUFFERS);
+        bulk_wait_group_read(0);
+        request_c(shared, args, tile, consumer, piece + BUFFERS);
     }
 }
 
