@@ -1,7 +1,7 @@
 /*
  * rivals.cu: what the kernels of this chapter are timed beside; on the GPU alone.
  *
- * "08" is the product alone and leaves nothing to be compared, as do the libraries without an
+ * "product" is 08 alone and leaves nothing to be compared, as do the libraries without an
  * activation: what the epilogue adds is the difference. A kernel behind the product rounds twice,
  * and cuBLASLt's GELU is an approximation, so both are held to a wider bound than the chapter's.
  */
@@ -337,8 +337,8 @@ static struct contender contender_of(const char *name, enqueue_t *enqueue,
 int bias_gelu_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
-    out[made++] = contender_of("08", multiply_alone, RESULT_NONE, NULL, 0);
-    out[made++] = contender_of("08-then-gelu", multiply_and_finish, RESULT_ROUNDED, NULL, 0);
+    out[made++] = contender_of("product", multiply_alone, RESULT_NONE, NULL, 0);
+    out[made++] = contender_of("product-then-gelu", multiply_and_finish, RESULT_ROUNDED, NULL, 0);
     made += add_library(&product_way, p, &out[made]);
     made += add_library(&bias_way, p, &out[made]);
     made += add_library(&gelu_way, p, &out[made]);
@@ -348,8 +348,8 @@ int bias_gelu_rivals(const struct gemm_problem *p, int count, struct contender *
 int fused_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
-    out[made++] = contender_of("08", multiply_alone, RESULT_NONE, NULL, 0);
-    out[made++] = contender_of("08-then-gelu-c", multiply_and_finish, RESULT_ROUNDED, &once, 0);
+    out[made++] = contender_of("product", multiply_alone, RESULT_NONE, NULL, 0);
+    out[made++] = contender_of("product-then-gelu-c", multiply_and_finish, RESULT_ROUNDED, &once, 0);
     made += add_library(&product_way, p, &out[made]);
     made += add_library(&c_way, p, &out[made]);
     made += add_library(&bias_c_way, p, &out[made]);
@@ -361,14 +361,14 @@ int swiglu_rivals(const struct gemm_problem *p, int count, struct contender *out
     (void)count, (void)room;
     const double flops = 4.0 * p->m * p->n * p->k;
     if (!open_scratch(p)) return 0;
-    out[0] = contender_of("08", multiply_aside, RESULT_NONE, &twice, flops);
-    out[1] = contender_of("08-then-swiglu", multiply_and_gate, RESULT_NONE, NULL, flops);
+    out[0] = contender_of("product", multiply_aside, RESULT_NONE, &twice, flops);
+    out[1] = contender_of("product-then-swiglu", multiply_and_gate, RESULT_NONE, NULL, flops);
     return 2;
 }
 
 int quantize_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     if (!open_scratch(p)) return 0;
-    out[0] = contender_of("08", multiply_aside, RESULT_NONE, &once, 0);
+    out[0] = contender_of("product", multiply_aside, RESULT_NONE, &once, 0);
     return 1;
 }
