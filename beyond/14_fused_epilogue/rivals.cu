@@ -349,7 +349,8 @@ int fused_rivals(const struct gemm_problem *p, int count, struct contender *out,
     (void)count, (void)room;
     int made = 0;
     out[made++] = contender_of("product", multiply_alone, RESULT_NONE, NULL, 0);
-    out[made++] = contender_of("product-then-gelu-c", multiply_and_finish, RESULT_ROUNDED, &once, 0);
+    out[made++] =
+        contender_of("product-then-gelu-c", multiply_and_finish, RESULT_ROUNDED, &once, 0);
     made += add_library(&product_way, p, &out[made]);
     made += add_library(&c_way, p, &out[made]);
     made += add_library(&bias_c_way, p, &out[made]);
