@@ -20,9 +20,12 @@ HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
+HERE = os.path.dirname(os.path.abspath(__file__))
+FUSED = "beyond/14_fused_epilogue"
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
-                 ("-DFIT_OF=form_of_run",
-                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+                 ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
+                 **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
+                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")}}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -30,6 +33,20 @@ EDITS = [
      "every part is the first", VALUE),
     (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
      "every CTA the first one's k-tiles", VALUE),
+
+    (f"{FUSED}/bias_gelu.cu", "8 * j + threadIdx.x % 4 * 2]", "8 * j + threadIdx.x % 32 / 8 * 2]",
+     "the biases of the fragment's row", VALUE),
+    (f"{FUSED}/kernel.cu", "piece / BUFFERS % 2", "piece / BUFFERS % 2 ^ 1",
+     "the phase of C before", ORDER),
+    (f"{FUSED}/kernel.cu", "piece + BUFFERS);", "piece + BUFFERS - 1);",
+     "C into the buffer that is used next", ORDER),
+    (f"{FUSED}/kernel.cu", "biases[r / 2]", "biases[r % 2]", "the biases of the other eight columns",
+     VALUE),
+    (f"{FUSED}/swiglu.cu", "args->n + tile.n * DN", "DN + tile.n * DN",
+     "the rows below the gates' as values", VALUE),
+    (f"{FUSED}/quantize.cu", "lane ^ 2)", "lane ^ 1)", "the greatest of two lanes", VALUE),
+    (f"{FUSED}/quantize.cu", "reciprocal[w % 2]", "reciprocal[w / 2]", "the other row's scale",
+     VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),

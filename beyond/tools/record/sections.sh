@@ -21,6 +21,8 @@
 #                            multiplication of one of them; BASELINES=nccl in a build with
 #                            -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
+#   fused            100 s   14's kernels, each beside 08's product, the same and a kernel behind it, and
+#                            cuBLASLt's epilogues: bias and GELU, and C, over k; SwiGLU; e4m3
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
@@ -193,6 +195,20 @@ section_two_gpus_trace() {
     [ -n "$dry" ] && return
     $run
     note $? "$run"
+}
+
+# A chapter's kernels have problems of different kinds, so each has rotations of its own.
+section_fused() {
+    local k over_k=8192x8192x64
+    for k in 256 512 1024 2048 4096 8192; do
+        over_k+=,8192x8192x$k
+    done
+    begin h200-fused.jsonl
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:bias_gelu --shapes $over_k
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14 --shapes $over_k
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:swiglu --shapes 8192x14336x4096
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:quantize \
+        --shapes 8192x8192x1024,8192x8192x4096
 }
 
 # Twice, because which device comes first is settled once in a process.

@@ -131,6 +131,8 @@ struct sim_warp {
     const char *collective_file;
     int collective_line;
     uint32_t arrived;
+    /* the lane that came last; it goes on while the others wake */
+    const struct sim_thread *ahead;
     void *operand[WARP_SIZE]; /* each lane's, on its own stack */
     struct sim_wait_queue waiters;
     const struct sim_wait *wait; /* what the whole warp waits for */

@@ -24,6 +24,7 @@ enum {
     ISSUE_CYCLES = 1,       /* a warp instruction per cycle and sub-partition [sheet] */
     ARITHMETIC_LATENCY = 4, /* of a dependent FMA [micro] */
     W4_CYCLES = 3,          /* for eight weights: lop3, shf, lop3 */
+    SPECIAL_CYCLES = 8,     /* of the special-function unit, for a warp: 16 lanes an SM [sheet] */
     SCALAR_OVERHEAD = 2,    /* address arithmetic and FMA of a scalar access [guess] */
     LOADS_IN_FLIGHT = 8,    /* of a warp, before it stalls for the registers [guess] */
     LOG_LANES_AHEAD = 64,   /* accesses that a lane may be ahead of the slowest of its warp */
