@@ -192,11 +192,14 @@ static bool read_explain(const char *text, int *index) {
 
 /* ---- one option ---- */
 
+/* Of the chapter's own kernel; of any, if that has none. */
 const struct problem_kind *kind_of_program(void) {
-    for (int i = 0; i < kernel_registry_count; ++i)
-        if (kernel_of_any_type(&kernel_registry[i])->kind)
-            return kernel_of_any_type(&kernel_registry[i])->kind;
-    return NULL;
+    const struct problem_kind *kind = NULL;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *const kernel = kernel_of_any_type(&kernel_registry[i]);
+        if (kernel->kind && (!kind || !kernel->variant)) kind = kernel->kind;
+    }
+    return kind;
 }
 
 struct backend_setting *find_setting(const char *name) {

@@ -70,7 +70,12 @@ DEVICE element_t second_of_pair(uint32_t pair) {
 #include "sim/hopper/element.h"
 #endif
 
-/* The float of these bits, such as a scale that was loaded as a word. Any thread. */
+/* The bits of a float, for a store or a shuffle; and the float of such bits. Any thread. */
+DEVICE uint32_t float_to_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 DEVICE float bits_to_float(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);

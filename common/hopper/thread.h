@@ -71,6 +71,7 @@ DEVICE element_t ld_global_element(const element_t *pointer) { return *pointer; 
 DEVICE uint32_t ld_global_b32(const void *pointer) { return *(const uint32_t *)pointer; }
 DEVICE struct b128 ld_global_b128(const void *pointer) { return *(const struct b128 *)pointer; }
 DEVICE void st_global_element(element_t *pointer, element_t value) { *pointer = value; }
+DEVICE void st_global_b8(void *pointer, uint32_t value) { *(uint8_t *)pointer = (uint8_t)value; }
 DEVICE void st_global_b32(void *pointer, uint32_t value) { *(uint32_t *)pointer = value; }
 DEVICE void st_global_b128(void *pointer, struct b128 value) { *(struct b128 *)pointer = value; }
 

@@ -14,15 +14,25 @@ COLUMN_SUM = "building_blocks/column_sum.h"
 COLUMN_STORE = "building_blocks/column_store.h"
 TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
+ONE_MAP, HOST_MAPS, GROUPED = (f"beyond/15_grouped_gemm/{name}.cu"
+                               for name in ("one_map", "host_maps", "kernel"))
+GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/groups.h"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
-           "transposed_store.h", "part_store.h", "packed_store.h")
-BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
-# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
+           "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
+BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
+          "beyond/15_grouped_gemm/groups.h")
+# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
+# so is one with a kind of problem of its own.
+HERE = os.path.dirname(os.path.abspath(__file__))
+FUSED = "beyond/14_fused_epilogue"
+KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
-                 ("-DFIT_OF=form_of_run",
-                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+                 ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
+                 ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND,
+                 **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
+                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")}}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -30,6 +40,20 @@ EDITS = [
      "every part is the first", VALUE),
     (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
      "every CTA the first one's k-tiles", VALUE),
+
+    (f"{FUSED}/bias_gelu.cu", "8 * j + threadIdx.x % 4 * 2]", "8 * j + threadIdx.x % 32 / 8 * 2]",
+     "the biases of the fragment's row", VALUE),
+    (f"{FUSED}/kernel.cu", "piece / BUFFERS % 2", "piece / BUFFERS % 2 ^ 1",
+     "the phase of C before", ORDER),
+    (f"{FUSED}/kernel.cu", "piece + BUFFERS);", "piece + BUFFERS - 1);",
+     "C into the buffer that is used next", ORDER),
+    (f"{FUSED}/kernel.cu", "biases[r / 2]", "biases[r % 2]", "the biases of the other eight columns",
+     VALUE),
+    (f"{FUSED}/swiglu.cu", "args->n + tile.n * DN", "DN + tile.n * DN",
+     "the rows below the gates' as values", VALUE),
+    (f"{FUSED}/quantize.cu", "lane ^ 2)", "lane ^ 1)", "the greatest of two lanes", VALUE),
+    (f"{FUSED}/quantize.cu", "reciprocal[w % 2]", "reciprocal[w / 2]", "the other row's scale",
+     VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
@@ -105,8 +129,8 @@ EDITS = [
      "adds to the sums of the tile before", VALUE),
     (SCALED, "shared->d[consumer][part]", "shared->d[0][part]", "consumers share their staging",
      ORDER),
-    (SCALED, "shared->d[consumer][part]", "shared->d[consumer][0]", "both parts share their staging",
-     ORDER),
+    (SCALED, "shared->d[consumer][part]", "shared->d[consumer][0]",
+     "both parts share their staging", ORDER),
     (SCALED, "sum, 1 + consumer);", "sum, 1);", "both consumers use one named barrier", ORDER),
     (SCALED, "consumer * ROWS + part * 64;", "consumer * ROWS;", "both parts to the same rows",
      VALUE),
@@ -135,6 +159,40 @@ EDITS = [
     (W4A8, "block_row(&args->gemm, place.n, k_tile)", "block_row(&args->gemm, place.n, 0)",
      "the first block for every k-tile", VALUE),
     (W4A8, "W4_UNIT);", "1.0f);", "without the unit of the weights", VALUE),
+    (ONE_MAP, "group.first_row, false);", "group.first_row, true);",
+     "the TMA stores into the next group's rows", VALUE),
+    (ONE_MAP, "group.first_row + tile.m * BM;", "tile.m * BM;", "the first group's rows", VALUE),
+    (ONE_MAP, "group.number * args->n + tile.n * BN;", "tile.n * BN;", "the first group's weights",
+     VALUE),
+    (HOST_MAPS, "&all->maps[group.number].d", "&all->maps[0].d", "the first group's map", VALUE),
+    (HOST_MAPS, "if (elected && group.number != acquired)", "if (elected && acquired < 0)",
+     "acquires the first group's map only", ORDER),
+    (HOST_MAPS, "if (group.number != acquired)", "if (acquired < 0)",
+     "acquires the first group's map only", ORDER),
+    (GROUPED, "            turn ^= 1;\n", "", "one map of A", ORDER),
+    (GROUPED, "int i = issued > STAGES ? issued - STAGES : 0;", "int i = k_tile < 0 ? 0 : k_tile;",
+     "waits for the last load of a group only", ORDER),
+    (GROUPED, "wait_for_loads(shared, last_before, issued)",
+     "wait_for_loads(shared, last_before - 1, issued)", "waits for all loads but the last", ORDER),
+    (GROUPED, "last_before = last;", "", "waits for no loads", ORDER),
+    (GROUPED, "&shared->edited[1 + consumer],", "&shared->edited[1],",
+     "both consumers edit one map", ORDER),
+    (GROUPED, "shared->edited[0], &args->map_a", "shared->edited[0], &args->map_d",
+     "D's pattern for A", VALUE),
+    (GROUPED, "].d[consumer];", "].d[0];", "both consumers have the same map", ORDER),
+    (GROUPED, "tensor_map_replace_dim(edited, 1, rows);", "", "the map does not end with the group",
+     VALUE),
+    (GROUPS, "while (tile >= group->first_tile", "while (tile > group->first_tile",
+     "a group's first tile is the last one's of the group before", VALUE),
+    (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
+     "tiles_n;", "no tile for a group's last rows", VALUE),
+    (GROUPS, "to.rows = group->rows - row;", "to.rows = group->rows;", "rows not counted from the "
+     "tile", VALUE),
+    (GROUP_STORE, "row + EPILOGUE_M > to->rows", "row > to->rows",
+     "the TMA stores into the next group's rows", VALUE),
+    (GROUP_STORE, "if (row >= to->rows) {", "if (false) {", "rows beyond the group", VALUE),
+    (GROUP_STORE, "tile.m = to->rows;", "tile.m = 1 << 30;", "rows not checked", VALUE),
+
     (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
     (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
     (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),

@@ -21,6 +21,11 @@
 #                            multiplication of one of them; BASELINES=nccl in a build with
 #                            -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
+#   fused            100 s   14's kernels, each beside 08's product, the same and a kernel behind it, and
+#                            cuBLASLt's epilogues: bias and GELU, and C, over k; SwiGLU; e4m3
+#   grouped           90 s   15's three forms beside cuBLAS's grouped product, a loop of single ones and 08 on
+#                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
+#                            GB of device memory); and with as many changes of maps as tiles, over k
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
@@ -193,6 +198,37 @@ section_two_gpus_trace() {
     [ -n "$dry" ] && return
     $run
     note $? "$run"
+}
+
+# A chapter's kernels have problems of different kinds, so each has rotations of its own.
+section_fused() {
+    local k over_k=8192x8192x64
+    for k in 256 512 1024 2048 4096 8192; do
+        over_k+=,8192x8192x$k
+    done
+    begin h200-fused.jsonl
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:bias_gelu --shapes $over_k
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14 --shapes $over_k
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:swiglu --shapes 8192x14336x4096
+    rows h200-fused.jsonl "$compare" --iters 1 --kernels 14:quantize \
+        --shapes 8192x8192x1024,8192x8192x4096
+}
+
+# Layers with as many groups; the weights of 256; then a change of maps for every tile, and none.
+section_grouped() {
+    local options file=h200-grouped.jsonl run="$gpu/15_grouped_gemm"
+    begin $file
+    for options in \
+        "--router "{even,skewed}" --groups "{"8 --m 8192 --n 7168 --k 2048","32 --m 8192 --n 4096 --k 7168"}{" --variant one_map",}; do
+        # shellcheck disable=SC2086 # options, separated by blanks
+        rows $file "$run" --json --timing burst --iters 2 $options
+    done
+    for options in "--router even --groups 256 --m 16384 --n 4096 --k 7168" \
+        "--router even --groups 256 --m 32768 --n 768 --k 64"{" --variant one_map"," --variant host_maps",} \
+        "--router one --groups 1 --m 32768 --n 768 --k 64"; do
+        # shellcheck disable=SC2086
+        rows $file "$run" --json --timing burst --iters 2 $options
+    done
 }
 
 # Twice, because which device comes first is settled once in a process.

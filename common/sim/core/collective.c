@@ -95,6 +95,7 @@ void sim_warp_blocked_on(struct sim_warp *warp, const struct sim_wait *wait, con
 /* Lets the warp go, or blocks this last lane, too. The clock needs no raising: it is the warp's
  * own. */
 static void finish(struct sim_warp *warp, bool done) {
+    warp->ahead = done ? sim_thread() : NULL;
     if (done) {
         uint64_t progress =
             sim.progress; /* that lanes met again changes nothing that is waited for */

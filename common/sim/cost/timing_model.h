@@ -24,6 +24,7 @@ enum {
     ISSUE_CYCLES = 1,       /* a warp instruction per cycle and sub-partition [sheet] */
     ARITHMETIC_LATENCY = 4, /* of a dependent FMA [micro] */
     W4_CYCLES = 3,          /* for eight weights: lop3, shf, lop3 */
+    SPECIAL_CYCLES = 8,     /* of the special-function unit, for a warp: 16 lanes an SM [sheet] */
     SCALAR_OVERHEAD = 2,    /* address arithmetic and FMA of a scalar access [guess] */
     LOADS_IN_FLIGHT = 8,    /* of a warp, before it stalls for the registers [guess] */
     LOG_LANES_AHEAD = 64,   /* accesses that a lane may be ahead of the slowest of its warp */
@@ -110,6 +111,16 @@ enum {
     TMA_STORE_BYTES_PER_CYCLE = 28, /* of an SM; one box after the other [fit: 08, persistent] */
     TMA_STORE_READ_CYCLES = 22,     /* besides: 8 KB have been read after 314 [probe] */
     TMA_STORE_LATENCY = 14          /* from then on to completion [probe] */
+};
+
+/* Tensor maps that are changed on the device. nvcc 13.0 compiles the copy with its release to an
+ * atomic exchange of four bytes by each lane, for which the warp waits, and the acquire to an
+ * instruction that makes the TMA forget the map. */
+enum {
+    TENSOR_MAP_REPLACE_CYCLES = 4, /* a field, in shared memory: a store [guess] */
+    TENSOR_MAP_COPY_CYCLES = SHARED_LATENCY + L2_LATENCY, /* [guess] */
+    TENSOR_MAP_ACQUIRE_CYCLES = FENCE_CYCLES,             /* [guess] */
+    TENSOR_MAP_FETCH_CYCLES = L2_LATENCY /* of a map that the SM does not have, once [guess] */
 };
 
 #endif

@@ -36,7 +36,7 @@ struct warp_timing {
 };
 
 struct sm {
-    uint64_t issue[SUB_PARTITIONS], mma[SUB_PARTITIONS];
+    uint64_t issue[SUB_PARTITIONS], mma[SUB_PARTITIONS], special_function[SUB_PARTITIONS];
     uint64_t server[SERVERS_PER_SM];
     uint64_t filled;  /* lines that the TMA has written and that have not delayed a wgmma yet */
     uint64_t network; /* loads from other SMs' shared memory */

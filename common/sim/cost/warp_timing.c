@@ -90,9 +90,13 @@ static int units_of(const struct row *row, uint64_t bytes, uint64_t unit[WARP_SI
     return count;
 }
 
-/* When a warp may issue this: with too many loads in flight it stalls for the oldest, and what it
- * stores to shared memory it has loaded before. */
-static uint64_t stall_of(const struct warp_timing *t, enum timing_op op) {
+/* When a warp may issue this: with too many loads in flight it stalls for the oldest, what it
+ * stores to shared memory it has loaded before, and the special-function unit takes one at a
+ * time. */
+static uint64_t stall_of(const struct sim_warp *warp, enum timing_op op) {
+    const struct warp_timing *const t = warp->timing;
+    if (op == TIMING_SPECIAL_FUNCTION)
+        return timing_sms[warp->cta->sm].special_function[warp->index % SUB_PARTITIONS];
     if (op == TIMING_LD_GLOBAL || op == TIMING_LD_SHARED || op == TIMING_LD_CLUSTER)
         return t->load_done[t->next_load % LOADS_IN_FLIGHT];
     uint64_t latest = 0;
@@ -232,7 +236,7 @@ bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
     while (t->settled < t->rows) {
         const struct row *row = &t->row[t->settled];
         /* Stall first and book later: a server booked ahead of time would keep others waiting. */
-        warp->clock = later(warp->clock, stall_of(t, row->op));
+        warp->clock = later(warp->clock, stall_of(warp, row->op));
         if (warp->clock > horizon) return true;
         const uint64_t cycles =
             ISSUE_CYCLES + (row->bytes < SHARED_BANK_BYTES ? SCALAR_OVERHEAD : 0);
@@ -242,6 +246,9 @@ bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
             charge_shared(warp, row);
         else if (row->op == TIMING_LD_CLUSTER)
             charge_cluster(warp, row);
+        else if (row->op == TIMING_SPECIAL_FUNCTION)
+            timing_sms[warp->cta->sm].special_function[warp->index % SUB_PARTITIONS] =
+                warp->clock - cycles + SPECIAL_CYCLES;
         else
             charge_global(warp, row);
         ++t->settled;

@@ -19,7 +19,8 @@ enum timing_op {
     TIMING_LD_SHARED,
     TIMING_ST_SHARED,
     TIMING_CP_ASYNC,
-    TIMING_LD_CLUSTER /* of another CTA's shared memory */
+    TIMING_LD_CLUSTER, /* of another CTA's shared memory */
+    TIMING_SPECIAL_FUNCTION
 };
 
 void timing_warp_begin(struct sim_warp *warp, uint64_t time);

@@ -21,6 +21,7 @@ element_t sim_ld_global_element(const element_t *pointer);
 uint32_t sim_ld_global_b32(const void *pointer);
 struct b128 sim_ld_global_b128(const void *pointer);
 void sim_st_global_element(element_t *pointer, element_t value);
+void sim_st_global_b8(void *pointer, uint32_t value);
 void sim_st_global_b32(void *pointer, uint32_t value);
 void sim_st_global_b128(void *pointer, struct b128 value);
 void sim_tile(int number);
@@ -92,6 +93,7 @@ struct sim_launch_bounds {
 #define ld_global_b32(pointer) SIM(sim_ld_global_b32(pointer))
 #define ld_global_b128(pointer) SIM(sim_ld_global_b128(pointer))
 #define st_global_element(pointer, value) SIM(sim_st_global_element(pointer, value))
+#define st_global_b8(pointer, value) SIM(sim_st_global_b8(pointer, value))
 #define st_global_b32(pointer, value) SIM(sim_st_global_b32(pointer, value))
 #define st_global_b128(pointer, value) SIM(sim_st_global_b128(pointer, value))
 #define ld_shared_b32(pointer) SIM(sim_ld_shared_b32(pointer))

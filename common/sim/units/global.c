@@ -70,6 +70,11 @@ void sim_st_global_element(element_t *pointer, element_t value) {
     store(pointer, &value, sizeof value);
 }
 
+void sim_st_global_b8(void *pointer, uint32_t value) {
+    const uint8_t byte = (uint8_t)value;
+    store(pointer, &byte, sizeof byte);
+}
+
 void sim_st_global_b32(void *pointer, uint32_t value) {
     sim_check_register(value);
     store(pointer, &value, sizeof value);

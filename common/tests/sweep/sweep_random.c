@@ -84,6 +84,27 @@ static enum exit_code run_shape(const struct backend_info *device, struct trial 
     return code;
 }
 
+/* One shape through the kernels, those of one kind of problem after those of another: they have
+ * matrices of their own. */
+static enum exit_code run_kinds(const struct backend_info *device, struct trial *t,
+                                const struct gemm_kernel **kernels, int count,
+                                struct sweep_counts *counts) {
+    const struct gemm_kernel *alike[KERNELS];
+    enum exit_code code = EXIT_VERIFIED;
+    while (count > 0 && code == EXIT_VERIFIED) {
+        const struct problem_kind *const kind = kernels[0]->kind;
+        int found = 0, left = 0;
+        for (int s = 0; s < count; ++s)
+            if (kernels[s]->kind == kind)
+                alike[found++] = kernels[s];
+            else
+                kernels[left++] = kernels[s];
+        code = run_shape(device, t, alike, found, counts);
+        count = left;
+    }
+    return code;
+}
+
 enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *counts) {
     const struct gemm_kernel *kernels[KERNELS], *turn[KERNELS];
     int shapes = 0;
@@ -107,7 +128,7 @@ enum exit_code sweep_random(const struct sweep *sweep, struct sweep_counts *coun
             progress("%s: shape %d/%d", type_names[type], i + 1, sweep->random);
             const int taken = take_turns(sweep, kernels, count, i / step, turn);
             if (taken == 0) continue;
-            code = run_shape(&device, &trial, turn, taken, counts);
+            code = run_kinds(&device, &trial, turn, taken, counts);
             common.schedule_seed = trial.schedule_seed;
             ++shapes;
         }

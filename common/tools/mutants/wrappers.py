@@ -15,12 +15,15 @@ from source import BLANKED, Source, spaces
 # launch begin, which orders nothing. Atomics and flags are not among them.
 PLAIN = {
     "cluster_rank", "elect_one", "warp_index", "shared_address",
-    "element_to_float", "float_to_element", "pack_elements", "first_of_pair", "second_of_pair",
-    "bits_to_float", "ld_global_element", "ld_global_b32", "ld_global_b128", "st_global_element",
+    "element_to_float", "float_to_element", "pack_elements", "pack_e4m3", "first_of_pair",
+    "second_of_pair",
+    "float_to_bits", "bits_to_float", "exp2_approx", "reciprocal_approx", "st_global_b8",
+    "ld_global_element", "ld_global_b32", "ld_global_b128", "st_global_element",
     "st_global_b32", "st_global_b128", "ld_shared_b32", "ld_shared_b64", "ld_shared_b128", "st_shared_b32",
     "st_shared_b128", "ld_shared_cluster_b128", "cp_async_16", "ldmatrix_x4", "stmatrix_x4",
     "stmatrix_x2", "stmatrix_x4_trans", "w4_to_e4m3",
     "wgmma_m64nNk32_e4m3_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "wgmma_promote_columns",
+    "tensor_map_replace_address", "tensor_map_replace_dim",
     "tma_prefetch_map", "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16",
     "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs"}
 # Of CUDA itself.
