@@ -21,6 +21,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/scheduler.h"
 #include "sim/cost/warp_timing.h"
+#include "sim/order/global_shadow.h"
 #include "sim/recording.h"
 #include "sim/settings.h"
 #include "sim/units/thread_copies.h"
@@ -113,6 +114,7 @@ void *backend_alloc_on(int device, size_t bytes, const char *label, bool writabl
 void backend_free(void *memory) { global_free(memory); }
 
 bool backend_copy_in(void *device, const void *host, size_t bytes) {
+    global_written_by_host(device);
     memcpy(device, host, bytes);
     return true;
 }

@@ -6,12 +6,14 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/earlier.h"
 #include "sim/order/global_shadow.h"
+#include "sim/order/map_order.h"
 #include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/units/thread_copies.h"
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
+#include "sim/units/tma_map.h"
 
 static void cta_begins(struct sim_cta *cta) {
     shadow_clear(cta);
@@ -23,6 +25,8 @@ static void launch_begins(void) {
     release_launch_begins();
     earlier_launch_begins();
     global_shadow_launch_begins();
+    map_order_launch_begins();
+    tma_maps_launch_begins();
     poll_launch_begins();
     cp_async_launch_begin();
 }

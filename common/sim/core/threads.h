@@ -135,10 +135,11 @@ struct sim_warp {
     struct sim_wait_queue waiters;
     const struct sim_wait *wait; /* what the whole warp waits for */
     const void *waits_for;
-    struct sim_sync *sync;      /* of __syncwarp: units/warp.c */
-    struct sim_sync all_lanes;  /* some of what each lane is ordered after: order/shadow.c */
-    uint64_t rows_done;         /* the port has served its latest ldmatrix or stmatrix */
-    struct warp_timing *timing; /* cost/warp_timing.c */
+    struct sim_sync *sync;         /* of __syncwarp: units/warp.c */
+    struct sim_sync all_lanes;     /* some of what each lane is ordered after: order/shadow.c */
+    uint64_t rows_done;            /* the port has served its latest ldmatrix or stmatrix */
+    struct map_copier *map_copier; /* units/tensor_map_edit.c */
+    struct warp_timing *timing;    /* cost/warp_timing.c */
 };
 
 struct sim_warpgroup {

@@ -112,4 +112,14 @@ enum {
     TMA_STORE_LATENCY = 14          /* from then on to completion [probe] */
 };
 
+/* Tensor maps that are changed on the device. */
+enum {
+    TENSOR_MAP_REPLACE_CYCLES = 20, /* a field, in shared memory [guess] */
+    /* To the L2 and back: the copy with its release; the acquire; the TMA's reading of a map that
+     * it has not read since [guess] */
+    TENSOR_MAP_COPY_CYCLES = 2 * L2_LATENCY,
+    TENSOR_MAP_ACQUIRE_CYCLES = L2_LATENCY,
+    TENSOR_MAP_FETCH_CYCLES = L2_LATENCY
+};
+
 #endif

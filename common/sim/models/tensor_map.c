@@ -28,7 +28,7 @@ static uint64_t checksum(const struct encoding *e) {
     return hash;
 }
 
-static const char *check(const struct tensor_map_fields *f) {
+const char *tensor_map_fault(const struct tensor_map_fields *f) {
     const int64_t max_extent = INT64_C(1) << 32, max_pitch = INT64_C(1) << 40;
     const int64_t inner = (int64_t)f->box_columns * f->element_bytes;
     if (f->element_bytes == 0) return "type: must be GEMM_FP16, GEMM_BF16, GEMM_E4M3 or GEMM_FP32";
@@ -54,8 +54,12 @@ static const char *check(const struct tensor_map_fields *f) {
 const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fields *fields) {
     if (!map) return "map: is NULL";
     if ((uintptr_t)map % 64) return "map: must be 64-byte aligned";
-    const char *const fault = check(fields);
-    if (fault) return fault;
+    const char *const fault = tensor_map_fault(fields);
+    if (!fault) tensor_map_write(map, fields);
+    return fault;
+}
+
+void tensor_map_write(struct tensor_map *map, const struct tensor_map_fields *fields) {
     struct encoding e;
     memset(&e, 0, sizeof e);
     e.magic = MAP_MAGIC;
@@ -71,7 +75,6 @@ const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fi
     e.checksum = checksum(&e);
     memset(map, 0, sizeof *map);
     memcpy(map, &e, sizeof e);
-    return NULL;
 }
 
 bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *out) {

@@ -22,7 +22,12 @@ struct tensor_map_fields {
 /* Returns NULL and encodes, or returns a sentence that names the argument at fault. */
 const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fields *fields);
 
-/* False if `map` was not made by tensor_map_encode(), or was damaged since. */
+/* NULL, or a sentence that names the field at fault. */
+const char *tensor_map_fault(const struct tensor_map_fields *fields);
+/* Encodes whatever the fields are: a map that is being edited need not be valid. */
+void tensor_map_write(struct tensor_map *map, const struct tensor_map_fields *fields);
+
+/* False if `map` was not made by one of these, or was damaged since. */
 bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *out);
 
 /* Bytes a box occupies in shared memory, and counts down on a barrier: all of it, also what is out

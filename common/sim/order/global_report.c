@@ -12,10 +12,13 @@
 #include "sim/order/clock.h"
 #include "sim/order/when.h"
 
-static const char *const what[] = {
-    [GLOBAL_LD_ST] = "ld/st",         [GLOBAL_STRONG] = "a strong ld/st or atomic",
-    [GLOBAL_CP_ASYNC] = "cp.async",   [GLOBAL_TMA_LOAD] = "TMA load",
-    [GLOBAL_TMA_STORE] = "TMA store", [GLOBAL_TMA_REDUCE] = "TMA reduce-add"};
+static const char *const what[] = {[GLOBAL_LD_ST] = "ld/st",
+                                   [GLOBAL_STRONG] = "a strong ld/st or atomic",
+                                   [GLOBAL_CP_ASYNC] = "cp.async",
+                                   [GLOBAL_TMA_LOAD] = "TMA load",
+                                   [GLOBAL_TMA_MAP] = "the TMA, of its tensor map,",
+                                   [GLOBAL_TMA_STORE] = "TMA store",
+                                   [GLOBAL_TMA_REDUCE] = "TMA reduce-add"};
 
 /* As the wrappers have them. */
 static const char *const scope_words[] = {"SCOPE_CTA", "SCOPE_CLUSTER", "SCOPE_GPU", "SCOPE_SYS"};
@@ -142,6 +145,14 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
     /* In order but for the proxy, or but for its end. */
     const bool issue_known = global_knows(thread, then->cluster, then->thread, then->issued, false);
     const bool generic_known = global_knows(thread, then->cluster, then->slot, then->epoch, false);
+    if (then->how == GLOBAL_TMA_MAP) {
+        snprintf(
+            advice, ADVICE_TEXT,
+            "The TMA reads the map at any moment until the copy is complete: before the change, "
+            "wait for the load on\n    its full barrier, or for the store with "
+            "bulk_wait_group_read(), or change another copy of the map.");
+        return "tensor-map-in-use";
+    }
     if (now_async && !then_async && generic_known) {
         snprintf(advice, ADVICE_TEXT,
                  "The %s went through the generic proxy and this access goes through the async "

@@ -137,7 +137,8 @@ static bool observed(const struct sim_thread *thread, uint32_t list,
 
 static bool ordered(const struct sim_thread *thread, const struct global_record *now,
                     const struct global_record *then, uint32_t list) {
-    const bool across = global_is_async(now->how) && !global_is_async(then->how);
+    const bool across =
+        global_is_async(now->how) && now->how != GLOBAL_TMA_MAP && !global_is_async(then->how);
     return global_knows(thread, then->cluster, then->slot, then->epoch, across) ||
            (morally_strong(now, then) && !global_loses_update(now, then)) ||
            (!global_is_async(now->how) && observed(thread, list, then));
@@ -257,6 +258,39 @@ void sim_global_async(struct sim_thread *thread, const void *pointer, size_t byt
                                 .how = how & 7};
     touch(thread, &now, pointer, bytes);
     if (now.write) release_forget(pointer, bytes);
+}
+
+void sim_global_write_by(struct sim_thread *thread, const void *pointer, size_t bytes, int slot,
+                         uint32_t epoch) {
+    struct global_record now = {
+        .epoch = epoch, .slot = (uint16_t)slot, .write = true, .how = GLOBAL_LD_ST};
+    touch(thread, &now, pointer, bytes);
+    release_forget(pointer, bytes);
+}
+
+void global_last_writes(const void *pointer, size_t bytes,
+                        void (*each)(void *object, const struct global_record *write),
+                        void *object) {
+    size_t offset;
+    const struct cells *const cells = cells_at(pointer, &offset);
+    if (!cells || cells->written != launch) return;
+    for (size_t cell = offset / CELL_BYTES; cell * CELL_BYTES < offset + bytes; ++cell)
+        for (uint32_t i = cells->first[cell]; i; i = pool[i].next)
+            if (pool[i].write) each(object, &pool[i]);
+}
+
+bool global_written_before(const void *pointer) {
+    size_t offset, bytes;
+    void **const at = global_cells_of(pointer, &offset, &bytes);
+    const struct cells *const cells = at ? *at : NULL;
+    return cells && cells->written && cells->written < launch;
+}
+
+void global_written_by_host(const void *pointer) {
+    size_t offset, bytes;
+    void **const at = global_cells_of(pointer, &offset, &bytes);
+    struct cells *const cells = at ? *at : NULL;
+    if (cells) cells->written = 0;
 }
 
 bool global_written_ahead(const void *pointer) {

@@ -18,6 +18,7 @@ enum global_how {
     GLOBAL_STRONG, /* ld, st, atom or red with semantics and a scope */
     GLOBAL_CP_ASYNC,
     GLOBAL_TMA_LOAD,
+    GLOBAL_TMA_MAP, /* the TMA reads a tensor map, through the tensormap proxy: map_order.h */
     GLOBAL_TMA_STORE,
     GLOBAL_TMA_REDUCE /* relaxed atomics of .gpu scope */
 };
@@ -34,6 +35,10 @@ void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t by
  * reaches `epoch` of `slot`. */
 void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
                       enum global_how how, int slot, uint32_t epoch);
+/* A generic write that belongs to no single thread: complete when T's cluster reaches `epoch` of
+ * `slot`. T is one of those that make it, and is checked. */
+void sim_global_write_by(struct sim_thread *thread, const void *pointer, size_t bytes, int slot,
+                         uint32_t epoch);
 /* fence.proxy.async.global: what is ordered before T's next access is also ordered before what the
  * async proxy does to global memory later. */
 void sim_global_proxy_fence(struct sim_thread *thread);
@@ -42,9 +47,14 @@ void sim_global_proxy_fence(struct sim_thread *thread);
  * because it and all that follow it are early? */
 bool global_written_ahead(const void *pointer);
 
+/* Has an earlier launch written to this allocation, and the host not since? */
+bool global_written_before(const void *pointer);
+/* The host writes to it, between launches. */
+void global_written_by_host(const void *pointer);
+
 void global_shadow_launch_begins(void);
 
-/* ---- between global_shadow.c and global_report.c ---- */
+/* ---- between global_shadow.c, global_report.c and map_order.c ---- */
 
 struct global_record {
     uint32_t epoch;
@@ -58,6 +68,11 @@ struct global_record {
     uint8_t how : 3;
     uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */
 };
+
+/* Calls each() for the latest writes of these bytes in this launch. */
+void global_last_writes(const void *pointer, size_t bytes,
+                        void (*each)(void *object, const struct global_record *write),
+                        void *object);
 
 static inline bool global_is_async(unsigned how) { return how >= GLOBAL_TMA_LOAD; }
 static inline bool global_is_strong(unsigned how) {

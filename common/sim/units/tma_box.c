@@ -8,33 +8,6 @@
 #include "sim/models/descriptor.h"
 #include "sim/order/prerequisites.h"
 
-/* Between this function's frame and the kernel's parameter there are variables of the thread. A
- * tensor map there is a copy; nvcc would put it into local memory, which the TMA cannot read. */
-static bool is_local(const struct tensor_map *map) {
-    const uintptr_t at = (uintptr_t)map, here = (uintptr_t)__builtin_frame_address(0);
-    const uintptr_t arguments = (uintptr_t)sim_self->arguments;
-    if (arguments <= at && at < arguments + sim.args_bytes) return false;
-    return here < at && at < (uintptr_t)sim_self->parameters;
-}
-
-struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation) {
-    struct tensor_map_fields fields;
-    if (is_local(map))
-        sim_fatal(
-            "tensor-map-copy", sim_thread(),
-            "%s: the tensor map is a copy among the thread's variables\n"
-            "    the TMA reads it from parameter, constant or global memory: pass the address "
-            "of the kernel's own argument",
-            operation);
-    if ((uintptr_t)map % 64 || !tensor_map_decode(map, &fields))
-        sim_fatal(
-            "tensor-map", sim_thread(),
-            "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
-            "    is it one of the kernel's arguments, and did the launch function fill it in?",
-            operation);
-    return fields;
-}
-
 /* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's
  * formula fits only where the pattern starts with the box. */
 void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,

@@ -15,9 +15,6 @@ enum {
     TMA_ALIGNMENT = 128 /* of a box in shared memory */
 };
 
-/* What the map says; ends the launch if it is not a map. `operation` is for the report. */
-struct tensor_map_fields tma_fields_of(const struct tensor_map *map, const char *operation);
-
 /* Reports a box that does not begin where the pattern of its swizzle does. */
 void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
                          const char *operation);

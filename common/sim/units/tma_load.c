@@ -15,6 +15,7 @@
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/tma_box.h"
+#include "sim/units/tma_map.h"
 
 enum { MAX_ROW_BYTES = 256 * 4 };
 
@@ -23,14 +24,14 @@ struct load {
     struct async_copy copy;
     struct sim_cta *cta;
     size_t offset;
-    struct tensor_map_fields map;
+    struct tma_map map;
     int row, column;
     struct busy busy;
     bool readable; /* the global memory exists */
 };
 
 static void fill_box(const struct load *load) {
-    const struct tensor_map_fields *const f = &load->map;
+    const struct tensor_map_fields *const f = &load->map.fields;
     const struct sim_shared_place place = {load->cta, load->offset,
                                            load->cta->shared + load->offset};
     const uint32_t address = sim_shared_place_address(place);
@@ -54,8 +55,8 @@ static void report_load(const struct load *load) {
                                 .end = sim_timed() ? load->busy.end : sim_now(),
                                 .cta = load->cta,
                                 .thread = -1,
-                                .link = sim_home_of(load->map.base) != load->cta->device,
-                                .argument = tensor_map_box_bytes(&load->map),
+                                .link = sim_home_of(load->map.fields.base) != load->cta->device,
+                                .argument = tensor_map_box_bytes(&load->map.fields),
                                 .offset = load->offset,
                                 .file = load->copy.file,
                                 .line = load->copy.line};
@@ -64,10 +65,11 @@ static void report_load(const struct load *load) {
 
 static void complete_load(struct sim_job *job) {
     struct load *const load = (struct load *)job;
+    tma_map_read(&load->map);
     fill_box(load);
-    time_tma_fill(load->cta, tensor_map_box_bytes(&load->map));
+    time_tma_fill(load->cta, tensor_map_box_bytes(&load->map.fields));
     report_load(load);
-    mbarrier_copy_lands(&load->copy, tensor_map_box_bytes(&load->map));
+    mbarrier_copy_lands(&load->copy, tensor_map_box_bytes(&load->map.fields));
     free(load);
 }
 
@@ -86,7 +88,7 @@ static void claim(void *object, struct sim_shared_place place, size_t bytes) {
 
 /* The rows that the load will read, of memory that a kernel may write. */
 static void note_read(const struct load *load, int slot) {
-    const struct tensor_map_fields *const f = &load->map;
+    const struct tensor_map_fields *const f = &load->map.fields;
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
         if (in.last > in.first)
@@ -98,8 +100,9 @@ static void note_read(const struct load *load, int slot) {
 
 /* One destination of a load, or of one CTA's share of a multicast. */
 static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
-                       const struct tensor_map_fields *f, int row, int column, struct busy busy,
+                       const struct tma_map *map, int row, int column, struct busy busy,
                        bool readable, const char *operation) {
+    const struct tensor_map_fields *const f = &map->fields;
     const uint32_t bytes = tensor_map_box_bytes(f);
     struct mbarrier_record *const record = mbarrier_find(barrier, operation);
     struct load *const load = host_zeroed(1, sizeof *load, "a TMA load");
@@ -108,13 +111,14 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     load->job.cluster = place.cta->cluster;
     load->cta = place.cta;
     load->offset = place.offset;
-    load->map = *f;
+    load->map = *map;
     load->row = row;
     load->column = column;
     load->busy = busy;
     load->readable = readable;
     mbarrier_copy_begins(record, &load->copy, &load->job);
     tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
+    tma_map_note_read(map, record->slot, load->copy.epoch);
     if (readable && sim_global_check(f->base, 1, SIM_READ) == GLOBAL_WRITABLE)
         note_read(load, record->slot);
     sim_statistics.tma_load_bytes += bytes;
@@ -124,7 +128,8 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
 static void load_box(void *shared, const struct tensor_map *map, int row, int column,
                      uint64_t *barrier, unsigned cta_mask, const char *operation) {
     struct sim_thread *const thread = sim_thread();
-    const struct tensor_map_fields f = tma_fields_of(map, operation);
+    const struct tma_map use = tma_map_of(map, operation);
+    const struct tensor_map_fields f = use.fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
     const struct sim_shared_place own = tma_box_place(&f, shared);
     const struct sim_shared_place own_barrier =
@@ -132,6 +137,8 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     tma_check_alignment(&f, own, operation);
     const bool readable = tma_check_global(&f, row, column, SIM_READ);
     struct busy busy = time_tma_load(thread->cta, bytes);
+    busy.begin += use.fetch;
+    busy.end += use.fetch;
     for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
         const struct box_row in = tensor_map_box_row(&f, row, column, r);
         time_tma_load_row(&busy, thread->cta, in.global,
@@ -142,16 +149,16 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(own, rank);
         check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, rank), &f, row, column, busy, readable,
+        start_load(place, sim_shared_map(own_barrier, rank), &use, row, column, busy, readable,
                    operation);
     }
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }
 
-/* The time that the TMA takes to fetch a map is not modelled, so here this only checks the map. */
+/* The time that it takes is not modelled. */
 void sim_tma_prefetch_map(const struct tensor_map *map) {
-    tma_fields_of(map, "TMA prefetch");
+    tma_map_prefetch(map);
     sim_maybe_yield();
 }
 

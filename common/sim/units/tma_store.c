@@ -24,6 +24,7 @@
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/poll.h"
 #include "sim/units/tma_box.h"
+#include "sim/units/tma_map.h"
 
 struct store;
 
@@ -49,7 +50,7 @@ struct store {
     uint32_t group;
     struct sim_cta *cta;
     size_t offset;
-    struct tensor_map_fields map;
+    struct tma_map map;
     int row, column;
     bool add, writable;
     struct busy busy;
@@ -58,7 +59,8 @@ struct store {
 
 static void read_box(struct sim_job *job) {
     struct store *const store = (struct store *)job;
-    const struct tensor_map_fields *const f = &store->map;
+    tma_map_read(&store->map);
+    const struct tensor_map_fields *const f = &store->map.fields;
     const struct sim_shared_place place = {store->cta, store->offset,
                                            store->cta->shared + store->offset};
     const uint32_t address = sim_shared_place_address(place);
@@ -100,7 +102,7 @@ static void unlink_store(struct store *store) {
 
 static void write_box(struct sim_job *job) {
     struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
-    const struct tensor_map_fields *const f = &store->map;
+    const struct tensor_map_fields *const f = &store->map.fields;
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < f->box_rows && store->writable; ++r) {
         const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
@@ -198,7 +200,7 @@ static void report_store(const struct store *store, const struct sim_thread *thr
                                 .cta = store->cta,
                                 .thread = -1,
                                 .link = home != store->cta->device,
-                                .argument = tensor_map_box_bytes(&store->map),
+                                .argument = tensor_map_box_bytes(&store->map.fields),
                                 .offset = store->offset,
                                 .file = thread->self.file,
                                 .line = thread->self.line};
@@ -208,7 +210,8 @@ static void report_store(const struct store *store, const struct sim_thread *thr
 static void store_box(const struct tensor_map *map, int row, int column, const void *shared,
                       bool add, const char *operation) {
     struct sim_thread *const thread = sim_thread();
-    const struct tensor_map_fields f = tma_fields_of(map, operation);
+    const struct tma_map use = tma_map_of(map, operation);
+    const struct tensor_map_fields f = use.fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
     if (add && f.type == GEMM_E4M3)
         sim_fatal("tensor-map", thread, "%s: there is no addition of 8-bit elements", operation);
@@ -221,13 +224,14 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->group = bulk->committed;
     store->cta = place.cta;
     store->offset = place.offset;
-    store->map = f;
+    store->map = use;
     store->row = row;
     store->column = column;
     store->add = add;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
     const int home = sim_home_of(f.base);
     store->busy = time_tma_store(thread->cta, home, bytes);
+    store->busy.end += use.fetch;
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
     store->read.cluster = place.cta->cluster;
@@ -236,6 +240,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.after = &store->read;
     if (store->writable) note_written(bulk, &f, row, column, add);
     tma_box_pieces(&f, place, note_read, bulk);
+    tma_map_note_read(&use, bulk->slot, bulk->committed + 1);
     struct store **link = &bulk->first;
     while (*link)
         link = &(*link)->next;

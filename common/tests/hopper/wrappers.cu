@@ -1,8 +1,8 @@
 /*
  * wrappers.cu: what the headers offer and no chapter's kernel uses: CUTLASS's other verbs of the
  * pipeline, the end of an mbarrier, operands that are contiguous along m and n, conversion to e4m3,
- * counters and flags between CTAs; and what chapter 12 uses of 4-bit weights, in every way at once.
- * nvcc assembles a wrapper only where one is used.
+ * counters and flags between CTAs, every field of a tensor map; and what chapter 12 uses of 4-bit
+ * weights, in every way at once. nvcc assembles a wrapper only where one is used.
  */
 #include "building_blocks/pipeline.h"
 #include "gemm.h"
@@ -10,6 +10,7 @@
 #include "hopper/element.h"
 #include "hopper/thread.h"
 #include "hopper/mma.h"
+#include "hopper/tensormap.h"
 #include "hopper/tma.h"
 #include "hopper/w4.h"
 #include "hopper/wgmma.h"
@@ -349,6 +350,64 @@ KERNEL(64, 1) counted(KERNEL_ARGS args) {
     for (int i = 4; i <= 6; ++i) st_global_b32(&counter[i], 0);
 }
 
+/* Each box of A goes to D through two maps that are made on the device, the one of A field by field
+ * from zeros, that of D from the parameter. CTA 0 makes them, in the workspace. */
+struct maps_smem {
+    element_t box[BOX]; /* 128 B swizzle */
+    struct tensor_map map __attribute__((aligned(128)));
+    mbarrier_t full;
+};
+
+KERNEL(64, 1) remade_maps(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct maps_smem);
+    struct tensor_map *maps = (struct tensor_map *)args.workspace, *map = &shared->map;
+    uint32_t *words = (uint32_t *)map, *flag = args.tile_counter;
+    const int lane = threadIdx.x % 32;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&shared->full, 1);
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    if (warp_index() != 0) return;
+    if (blockIdx.x == 0) {
+        st_shared_b32(&words[lane], 0);
+        __syncwarp();
+        if (lane == 0) {
+            tensor_map_replace_address(map, args.a);
+            tensor_map_replace_rank(map, 2);
+            tensor_map_replace_dim(map, 0, EXTENT);
+            tensor_map_replace_dim(map, 1, WRAPPER_BOXES * EXTENT);
+            tensor_map_replace_pitch(map, (int64_t)(args.lda * sizeof(element_t)));
+            tensor_map_replace_box(map, 0, EXTENT);
+            tensor_map_replace_box(map, 1, EXTENT);
+            tensor_map_replace_element_stride(map, 0, 1);
+            tensor_map_replace_element_stride(map, 1, 1);
+            tensor_map_replace_type(map, TENSOR_MAP_BF16);
+            tensor_map_replace_interleave(map, 0);
+            tensor_map_replace_swizzle(map, SWIZZLE_128B);
+            tensor_map_replace_fill(map, 0);
+        }
+        __syncwarp();
+        tensor_map_copy_release(&maps[0], map, SCOPE_GPU);
+        st_global_b32((uint32_t *)&maps[1] + lane, ((const uint32_t *)&args.map_d)[lane]);
+        fence_tensor_map_release(SCOPE_GPU);
+        __syncwarp();
+        if (lane == 0) st_global_release(&flag[7], WRAPPER_BOXES, SCOPE_GPU);
+    }
+    if (lane != 0) return;
+    while (ld_global_acquire(&flag[7], SCOPE_GPU) == 0) {
+    }
+    fence_tensor_map_acquire(&maps[0], SCOPE_GPU);
+    fence_tensor_map_acquire(&maps[1], SCOPE_GPU);
+    mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
+    tma_load(shared->box, &maps[0], blockIdx.x * EXTENT, 0, &shared->full);
+    mbarrier_wait(&shared->full, 0);
+    tma_store(&maps[1], blockIdx.x * EXTENT, 0, shared->box);
+    bulk_commit_group();
+    bulk_wait_group_read(0);
+    atomic_add_relaxed(&flag[7], (uint32_t)-1, SCOPE_GPU); /* the last one leaves it as it was */
+}
+
 const struct wrapper_kernel wrapper_kernels[] = {
     {"polled_ring", (const void *)polled_ring, 64, sizeof(struct ring_smem), 1, false},
     {"handed_over", (const void *)handed_over, 64, sizeof(struct handed_smem), 1, false},
@@ -358,5 +417,6 @@ const struct wrapper_kernel wrapper_kernels[] = {
     {"weights", (const void *)weights, 128, sizeof(struct weights_smem), 1, true},
     {"told", (const void *)told, 64, 0, WRAPPER_BOXES, false},
     {"counted", (const void *)counted, 64, sizeof(struct counted_smem), WRAPPER_BOXES, false},
+    {"remade_maps", (const void *)remade_maps, 64, sizeof(struct maps_smem), WRAPPER_BOXES, false},
 };
 const int wrapper_kernel_count = sizeof wrapper_kernels / sizeof *wrapper_kernels;

@@ -1,0 +1,190 @@
+/*
+ * tensor_map_edit.c: tensor maps that a kernel changes: fields replaced in shared memory, the copy
+ * to global memory, and the fences of the tensormap proxy.
+ */
+#include "hopper/tensormap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/core/collective.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+#include "sim/core/shared_memory.h"
+#include "sim/core/storage.h"
+#include "sim/cost/timing_model.h"
+#include "sim/models/tensor_map.h"
+#include "sim/order/clock.h"
+#include "sim/order/global_shadow.h"
+#include "sim/order/map_order.h"
+#include "sim/order/prerequisites.h"
+#include "sim/order/shadow.h"
+#include "sim/units/poll.h"
+#include "sim/units/tma_map.h"
+
+enum { MAP_BYTES = sizeof(struct tensor_map), LANE_BYTES = MAP_BYTES / WARP_SIZE };
+
+/* ---- replacing a field ---- */
+
+static void unsupported(const char *field, uint64_t value, const char *has) {
+    sim_fatal("unsupported", NULL, "tensormap.replace, %s %llu: the simulator has %s", field,
+              (unsigned long long)value, has);
+}
+
+static void replace_type(struct tensor_map_fields *f, uint64_t value) {
+    static const struct {
+        enum tensor_map_type field;
+        enum gemm_type type;
+        int bytes;
+    } types[] = {{TENSOR_MAP_U8, GEMM_E4M3, 1},
+                 {TENSOR_MAP_FP16, GEMM_FP16, 2},
+                 {TENSOR_MAP_BF16, GEMM_BF16, 2},
+                 {TENSOR_MAP_FP32, GEMM_FP32, 4}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
+        if (value == types[i].field) {
+            f->type = types[i].type;
+            f->element_bytes = types[i].bytes;
+            return;
+        }
+    unsupported("elemtype", value, "u8, f16, f32 and bf16");
+}
+
+static void replace(struct tensor_map_fields *f, enum sim_map_field field, int ordinal,
+                    uint64_t value) {
+    const int extent = value > INT32_MAX ? -1 : (int)value; /* -1: of no use, as the TMA will say */
+    if (ordinal > 1) unsupported("dimension", (uint64_t)ordinal, "dimensions 0 and 1");
+    switch (field) {
+    case MAP_ADDRESS:
+        f->base = (const unsigned char *)(uintptr_t)value;
+        break;
+    case MAP_DIM:
+        *(ordinal ? &f->rows : &f->columns) = (int64_t)(uint32_t)value;
+        break;
+    case MAP_PITCH:
+        f->pitch = (int64_t)value;
+        break;
+    case MAP_BOX:
+        *(ordinal ? &f->box_rows : &f->box_columns) = extent;
+        break;
+    case MAP_ELEMENT_STRIDE:
+        if (value != 1) unsupported("element_stride", value, "1");
+        break;
+    case MAP_RANK:
+        if (value != 2) unsupported("rank", value, "two dimensions");
+        break;
+    case MAP_TYPE:
+        replace_type(f, value);
+        break;
+    case MAP_INTERLEAVE:
+        if (value) unsupported("interleave_layout", value, "0");
+        break;
+    case MAP_SWIZZLE:
+        f->swizzle = (enum gemm_swizzle)value;
+        break;
+    case MAP_FILL:
+        if (value) unsupported("fill_mode", value, "0");
+        break;
+    }
+}
+
+void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, int ordinal,
+                            uint64_t value) {
+    static const struct tensor_map zeros;
+    struct sim_thread *const thread = sim_thread();
+    const struct sim_shared_place at = sim_shared_at(map, MAP_BYTES, MAP_BYTES);
+    struct tensor_map_fields fields = {0};
+    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_READ);
+    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_WRITE);
+    if (memcmp(map, &zeros, MAP_BYTES) != 0 && !tensor_map_decode(map, &fields))
+        sim_fatal(
+            "tensor-map", thread,
+            "tensormap.replace: what lies there is no tensor map\n"
+            "    copy all 128 bytes of one to shared memory first, or zeros and replace every "
+            "field");
+    replace(&fields, field, ordinal, value);
+    tensor_map_write(map, &fields);
+    sim_advance(TENSOR_MAP_REPLACE_CYCLES);
+    sim_progress();
+}
+
+/* ---- the copy ---- */
+
+struct copy {
+    struct tensor_map *to;
+    const struct tensor_map *from;
+    enum sim_scope scope;
+};
+
+/* What a warp reads and writes together is one actor's: all its lanes know of it, and none of them
+ * more of the others than before. */
+struct map_copier {
+    int slot;
+    uint32_t epoch;
+};
+
+static struct map_copier *copier_of(struct sim_warp *warp) {
+    struct sim_cluster *const cluster = warp->cta->cluster;
+    if (warp->map_copier) return warp->map_copier;
+    warp->map_copier = sim_arena_alloc(cluster, sizeof *warp->map_copier);
+    warp->map_copier->slot = sim_slot_new(cluster, "tensormap.cp_fenceproxy", false, NULL);
+    return warp->map_copier;
+}
+
+/* Each lane has to be ordered after the edits, and after the last uses of the old map. */
+static bool copy_map(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    struct map_copier *const copier = copier_of(warp);
+    const struct copy *const copy = operand[sim_thread()->lane];
+    ++copier->epoch;
+    sim_shadow_async_warp(warp, sim_shared_at(copy->from, MAP_BYTES, MAP_BYTES).offset, MAP_BYTES,
+                          SIM_READ, copier->slot, copier->epoch);
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct copy *const own = operand[lane];
+        struct sim_thread *const thread = warp->thread[lane];
+        if (own->to != copy->to || own->from != copy->from || own->scope != copy->scope)
+            sim_fatal("diverged-warp", thread,
+                      "tensor_map_copy_release: the lanes of the warp name different maps");
+        sim_global_write_by(thread, (char *)copy->to + lane * LANE_BYTES, LANE_BYTES, copier->slot,
+                            copier->epoch);
+    }
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        sim_acquire_slot(warp->thread[lane], copier->slot, copier->epoch);
+    *copy->to = *copy->from;
+    map_order_release_copy(sim_thread(), copier->slot, copier->epoch, copy->scope);
+    poll_written();
+    return true;
+}
+
+void sim_tensor_map_copy_release(struct tensor_map *global, const struct tensor_map *map,
+                                 enum scope scope) {
+    struct copy copy = {global, map, (enum sim_scope)scope};
+    (void)sim_shared_at(map, MAP_BYTES, MAP_BYTES);
+    if ((uintptr_t)global % MAP_BYTES)
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
+                  (const void *)global, MAP_BYTES);
+    prerequisites_check(global, SIM_WRITE);
+    if (!sim_global_check(global, MAP_BYTES, SIM_WRITE)) return;
+    sim_warp_collective("tensormap.cp_fenceproxy", &copy, copy_map);
+    sim_advance(TENSOR_MAP_COPY_CYCLES);
+    sim_maybe_yield();
+}
+
+/* ---- fences ---- */
+
+void sim_fence_tensor_map_release(enum scope scope) {
+    map_order_release(sim_thread(), (enum sim_scope)scope);
+    sim_advance(scope > SCOPE_CTA ? L2_LATENCY : FENCE_CYCLES);
+    sim_maybe_yield();
+}
+
+void sim_fence_tensor_map_acquire(const struct tensor_map *map, enum scope scope) {
+    struct sim_thread *const thread = sim_thread();
+    if ((uintptr_t)map % MAP_BYTES)
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
+                  (const void *)map, MAP_BYTES);
+    if (!sim_global_check(map, MAP_BYTES, SIM_READ)) return;
+    map_order_acquire(thread, map, (enum sim_scope)scope);
+    tma_map_forget(thread->cta->sm, map);
+    sim_advance(TENSOR_MAP_ACQUIRE_CYCLES);
+    sim_maybe_yield();
+}
