@@ -7,7 +7,7 @@
 #include "gemm.h"
 #include "sim/core/threads.h"
 
-enum { SIM_MOST_ARGS_BYTES = 2048 }; /* of a kernel's parameter */
+enum { SIM_MOST_ARGS_BYTES = 4096 }; /* of a kernel's parameter */
 
 /* Runs a grid on each of `devices` devices, all at the same time, to its end, and `launches` such
  * launches that follow each other on each device. `args`: [launches][devices], the kernel's

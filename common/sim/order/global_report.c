@@ -16,7 +16,7 @@ static const char *const what[] = {[GLOBAL_LD_ST] = "ld/st",
                                    [GLOBAL_STRONG] = "a strong ld/st or atomic",
                                    [GLOBAL_CP_ASYNC] = "cp.async",
                                    [GLOBAL_TMA_LOAD] = "TMA load",
-                                   [GLOBAL_TMA_MAP] = "the TMA, of its tensor map,",
+                                   [GLOBAL_TMA_MAP] = "the TMA (of its tensor map)",
                                    [GLOBAL_TMA_STORE] = "TMA store",
                                    [GLOBAL_TMA_REDUCE] = "TMA reduce-add"};
 

@@ -1,0 +1,34 @@
+/*
+ * grouped.h: a grouped product, for its kernels and for kind.c: D_g = A_g * B_g for each of
+ * `groups` groups. Group g has some of the rows of A and of D, none perhaps, and n rows of B:
+ *
+ *     A [m][k], D [m][n]    the groups' rows, one group behind the other
+ *     B [groups * n][k]     group g's begin with row g * n
+ *
+ * Which rows belong to which group is data: only a kernel sees it, as a router leaves it.
+ */
+#ifndef BEYOND_15_GROUPED_GEMM_GROUPED_H
+#define BEYOND_15_GROUPED_GEMM_GROUPED_H
+
+#include "gemm.h"
+
+enum { GROUPS_MOST = 256 };
+
+enum { FIRST_ROWS, GROUPED_MATRICES }; /* in gemm_problem.matrix: [groups + 1] words; group g has the
+                                        * rows from number g to number g + 1 */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct problem_kind grouped_kind;
+
+/* Of the problem that the harness runs. Host thread. */
+int grouped_groups(void);
+/* What the matrix FIRST_ROWS holds, for a launch that may know it. Host thread. */
+const int *grouped_first_rows(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

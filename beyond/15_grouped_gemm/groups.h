@@ -1,0 +1,62 @@
+/*
+ * groups.h: which tile of which group a CTA computes: a persistent scheduler over many problems.
+ *
+ * The tiles of all groups have one sequence of numbers, group by group. How many tiles a group has
+ * depends on its rows, which are data. A thread that asks for larger and larger numbers walks
+ * through the groups once, a load for each.
+ */
+#ifndef BEYOND_15_GROUPED_GEMM_GROUPS_H
+#define BEYOND_15_GROUPED_GEMM_GROUPS_H
+
+#include "building_blocks/tile_order.h"
+#include "hopper/thread.h"
+#include "15_grouped_gemm/grouped.h"
+
+/* What the kernels' parameters have besides gemm_args. */
+struct grouping {
+    const uint32_t *first_rows; /* [groups + 1] */
+    int groups;
+};
+
+/* The group that the last tile was of. */
+struct group {
+    int number;
+    int first_row, rows;   /* of A and D */
+    int first_tile, tiles; /* in the sequence */
+};
+
+static const struct group BEFORE_GROUPS = {-1, 0, 0, 0, 0};
+
+/* Goes on to the group of this tile; false if there are not so many tiles. Any thread. */
+DEVICE bool find_group(struct group *group, const struct grouping *grouping, int tile, int tile_rows,
+                       int tiles_n) {
+    while (tile >= group->first_tile + group->tiles) {
+        group->first_tile += group->tiles;
+        group->first_row += group->rows;
+        if (++group->number == grouping->groups) return false;
+        group->rows =
+            (int)ld_global_b32(&grouping->first_rows[group->number + 1]) - group->first_row;
+        group->tiles = (group->rows + tile_rows - 1) / tile_rows * tiles_n;
+    }
+    return true;
+}
+
+/* The tile with this number, which is one of the group's. Any thread. */
+DEVICE struct tile tile_of_group(const struct group *group, int number, int tile_rows,
+                                 int tiles_n) {
+    return tile_at(number - group->first_tile, (group->rows + tile_rows - 1) / tile_rows, tiles_n);
+}
+
+/* Host thread. */
+static inline struct grouping grouping_of(const struct gemm_problem *p) {
+    const struct grouping grouping = {(const uint32_t *)p->matrix[FIRST_ROWS].memory,
+                                      grouped_groups()};
+    return grouping;
+}
+
+/* Tiles of all groups, at most: the rows of each are cut off once. Host thread. */
+static inline int most_tiles(const struct gemm_args *args, int groups) {
+    return (args->tiles_m + groups) * args->tiles_n;
+}
+
+#endif

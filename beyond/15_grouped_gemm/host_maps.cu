@@ -1,0 +1,253 @@
+/*
+ * 15_grouped_gemm, host_maps: maps of A and D for each group, in global memory.
+ *
+ * The idea: a group's map ends with the group's last row. So the TMA fills in zeros beyond it and
+ * stores nothing there, and no tile needs another way to D. The groups may lie anywhere. What it
+ * costs: global memory is not read by the TMA as a parameter is. In each CTA, an acquire precedes
+ * the first use of each map. And the host has to know how many rows each group has: a router's
+ * answer, which is on the device, has to come back first. What it hides: the edge of every group.
+ */
+#include "gemm.h"
+#define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
+#include "building_blocks/pipeline.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/tensormap.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "15_grouped_gemm/group_store.h"
+#include "15_grouped_gemm/groups.h"
+
+#ifndef STAGES
+#define STAGES 5 /* depth of the ring, 2 to 5 */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 128, BN = 192, BK = 64, /* a consumer's tile */
+    CONSUMERS = 2,               /* warpgroups, on different tiles */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+};
+
+struct group_maps {
+    struct tensor_map a, d;
+};
+
+struct grouped_args {
+    struct gemm_args gemm; /* map_b: of all groups */
+    struct grouping groups;
+    const struct group_maps *maps; /* [groups], in global memory */
+};
+
+/* What put_maps() copies there: as many as a parameter of 4 KB holds. */
+enum { MAPS_AT_ONCE = 12 };
+struct put_args {
+    struct gemm_args gemm;
+    struct group_maps maps[MAPS_AT_ONCE];
+    struct group_maps *to;
+    int count;
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 192 x 16 at a time, four steps along k for each half of
+ * the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
+ * the stride. A warpgroup. */
+DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const element_t *b,
+                     bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step)
+        UNROLL for (int i = 0; i < BM / 64; ++i) {
+            const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+            const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
+            wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
+                           accumulate || step > 0);
+        }
+}
+
+/* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
+DEVICE void producer(struct smem *shared, const struct grouped_args *all) {
+    const struct gemm_args *args = &all->gemm;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    struct group group = BEFORE_GROUPS;
+    int acquired = -1; /* the latest group whose map this thread has acquired */
+    for (int number = blockIdx.x; find_group(&group, &all->groups, number, BM, args->tiles_n);
+         number += gridDim.x) {
+        const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
+        const struct tensor_map *map_a = &all->maps[group.number].a;
+        /* An earlier kernel's writes to the map come before what the TMA reads there, in this
+         * CTA from here on. fence.proxy.tensormap::generic.acquire */
+        if (group.number != acquired) fence_tensor_map_acquire(map_a, SCOPE_GPU);
+        acquired = group.number;
+        const int column = group.number * args->n + tile.n * BN; /* a row of B */
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* The four warps that used the stage last have read it; then announces the bytes.
+             * mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            tma_load(shared->a[state.index], map_a, tile.m * BM, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->map_b, column, k_tile * BK, full);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
+                         float acc[BM / 64][BN / 2], int k_tile) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores every second tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct grouped_args *all, int consumer) {
+    const struct gemm_args *args = &all->gemm;
+    const bool elected = threadIdx.x % 128 == 0;
+    float acc[BM / 64][BN / 2] = {{0}};
+    struct pipeline_state state = {0, 0};
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* tile 0 is consumer 0's */
+    struct group group = BEFORE_GROUPS;
+    int acquired = -1;
+    for (int number = blockIdx.x + consumer * gridDim.x;
+         find_group(&group, &all->groups, number, BM, args->tiles_n);
+         number += CONSUMERS * gridDim.x) {
+        const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
+        const struct tensor_map *map_d = &all->maps[group.number].d;
+        /* The same for this map, by the thread that issues the stores.
+         * fence.proxy.tensormap::generic.acquire */
+        if (elected && group.number != acquired) fence_tensor_map_acquire(map_d, SCOPE_GPU);
+        acquired = group.number;
+        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
+        mbarrier_wait(&shared->order[consumer], order_phase);
+        order_phase ^= 1;
+        struct pipeline_state release = state; /* the next to release */
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, acc, 0);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, acc, k_tile);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
+             * wgmma.wait_group */
+            wgmma_wait_group(1);
+            release_stage(shared, &release);
+        }
+        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
+        if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        release_stage(shared, &release);
+        const struct group_output output =
+            output_of_tile(args, &group, tile, BM, BN, map_d, 0, true);
+        group_store(shared->d[consumer], &output, BM, BN, acc[0], 1 + consumer);
+        pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+    }
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
+    if (elected) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct grouped_args) args) {
+    SHARED_MEMORY(struct smem);
+    const int warp = warp_index(), warpgroup = warp / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (warp == 0 && elect_one()) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+}
+
+/* The host's maps on their way to global memory. One CTA. */
+KERNEL(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
+    const int words = args.count * (int)(sizeof(struct group_maps) / sizeof(uint32_t));
+    for (int i = threadIdx.x; i < words; i += 128)
+        st_global_b32((uint32_t *)args.to + i, ((const uint32_t *)args.maps)[i]);
+}
+
+static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, void *stream) {
+    const int *first = grouped_first_rows();
+    const enum gemm_type type = ELEMENT_TYPE;
+    const struct gemm_launch launch = {(const void *)put_maps, "15_grouped_gemm, its maps", 1, 1,
+                                       128, 0, stream, GEMM_IN_ORDER};
+    for (int g = 0; g < groups; g += MAPS_AT_ONCE) {
+        struct put_args put;
+        memset(&put, 0, sizeof put);
+        put.to = (struct group_maps *)p->workspace + g;
+        for (int i = 0; i < MAPS_AT_ONCE && g + i < groups; ++i, ++put.count) {
+            const int row = first[g + i], rows = first[g + i + 1] - row;
+            if (rows > 0 && /* no tile is of an empty group, and no map either */
+                (gemm_tensor_map(&put.maps[i].a, type, p->a + row * p->lda, rows, p->k, p->lda, BM,
+                                 BK, SWIZZLE_128B) ||
+                 gemm_tensor_map(&put.maps[i].d, type, p->d + row * p->ldd, rows, p->n, p->ldd,
+                                 EPILOGUE_M, EPILOGUE_N, SWIZZLE_128B)))
+                return GEMM_UNSUPPORTED;
+        }
+        const enum gemm_status status = gemm_launch_kernel(&launch, &put);
+        if (status != GEMM_OK) return status;
+    }
+    return GEMM_OK;
+}
+
+static size_t workspace_bytes(const struct gemm_problem *p) {
+    (void)p;
+    return (size_t)grouped_groups() * sizeof(struct group_maps);
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct grouped_args all;
+    const int groups = grouped_groups();
+    all.gemm = gemm_args_of(p, BM, BN, BK);
+    all.groups = grouping_of(p);
+    struct gemm_args *args = &all.gemm;
+    const enum gemm_type type = ELEMENT_TYPE;
+    all.maps = (const struct group_maps *)p->workspace;
+    if (gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+                        SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const enum gemm_status status = enqueue_maps(p, groups, stream);
+    if (status != GEMM_OK) return status;
+    const int sms = gemm_sm_count(), tiles = most_tiles(args, groups);
+    return gemm_launch_grid(&GEMM_KERNEL, tiles < sms ? tiles : sms, &all, stream);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "15_grouped_gemm", .variant = GEMM_VARIANT,
+    .technique = "a map for each group, made by the host",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
+    .kind = &grouped_kind,
+};

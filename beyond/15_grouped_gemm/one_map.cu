@@ -1,0 +1,192 @@
+/*
+ * 15_grouped_gemm, one_map: many products of different heights in one launch, through three maps.
+ *
+ * The idea: the tiles of all groups are one sequence, and a persistent kernel walks through it. The
+ * groups lie one behind the other, so chapter 08's three maps serve all of them. What it costs: the
+ * last tile of a group reaches into the next group's rows. Its loads may do that, and what they
+ * bring is multiplied and dropped. Its store may not, so the last rows of a group go to D without
+ * the TMA. What it hides: nothing; it is 08's kernel but for the search of the group.
+ */
+#include "gemm.h"
+#define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
+#include "building_blocks/pipeline.h"
+#include "hopper/element.h"
+#include "hopper/registers.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "hopper/wgmma.h"
+#include "15_grouped_gemm/group_store.h"
+#include "15_grouped_gemm/groups.h"
+
+#ifndef STAGES
+#define STAGES 5 /* depth of the ring, 2 to 5 */
+#endif
+#define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
+#define CONSUMER_REGISTERS 232
+
+enum {
+    BM = 128, BN = 192, BK = 64, /* a consumer's tile */
+    CONSUMERS = 2,               /* warpgroups, on different tiles */
+    THREADS = 128 * (1 + CONSUMERS),
+    STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
+};
+
+struct smem {
+    element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
+    element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
+    element_t d[CONSUMERS][BUFFERS][EPILOGUE_M * EPILOGUE_N]; /* [row][column], 128 B swizzle */
+    struct pipeline_stage ring[STAGES]; /* released by the four warps of the tile's consumer */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
+};
+
+struct grouped_args {
+    struct gemm_args gemm; /* map_a, map_b, map_d: of all groups */
+    struct grouping groups;
+};
+
+/* Issues acc += a * b for a k-tile: 64 x 192 x 16 at a time, four steps along k for each half of
+ * the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
+ * the stride. A warpgroup. */
+DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const element_t *b,
+                     bool accumulate) {
+    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
+    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
+    UNROLL for (int step = 0; step < BK / 16; ++step)
+        UNROLL for (int i = 0; i < BM / 64; ++i) {
+            const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
+            const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
+            wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
+                           accumulate || step > 0);
+        }
+}
+
+/* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
+DEVICE void producer(struct smem *shared, const struct grouped_args *all) {
+    const struct gemm_args *args = &all->gemm;
+    struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
+    struct group group = BEFORE_GROUPS;
+    for (int number = blockIdx.x; find_group(&group, &all->groups, number, BM, args->tiles_n);
+         number += gridDim.x) {
+        const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
+        const int row = group.first_row + tile.m * BM; /* of A, and perhaps of the next group */
+        const int column = group.number * args->n + tile.n * BN; /* a row of B */
+        NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
+            mbarrier_t *full = &shared->ring[state.index].full;
+            /* The four warps that used the stage last have read it; then announces the bytes.
+             * mbarrier.try_wait, .arrive.expect_tx */
+            producer_acquire(shared->ring, state, STAGE_BYTES);
+            tma_load(shared->a[state.index], &args->map_a, row, k_tile * BK, full);
+            tma_load(shared->b[state.index], &args->map_b, column, k_tile * BK, full);
+            pipeline_advance(&state, STAGES);
+        }
+    }
+}
+
+/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
+DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
+                         float acc[BM / 64][BN / 2], int k_tile) {
+    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
+    consumer_wait(shared->ring, *state);
+    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
+     * wgmma.fence */
+    wgmma_fence();
+    multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
+    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
+    wgmma_commit_group();
+    pipeline_advance(state, STAGES);
+}
+
+/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
+DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
+    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
+    pipeline_advance(state, STAGES);
+}
+
+/* Multiplies and stores every second tile. One warpgroup. */
+DEVICE void consumer(struct smem *shared, const struct grouped_args *all, int consumer) {
+    const struct gemm_args *args = &all->gemm;
+    const bool elected = threadIdx.x % 128 == 0;
+    float acc[BM / 64][BN / 2] = {{0}};
+    struct pipeline_state state = {0, 0};
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
+    if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* tile 0 is consumer 0's */
+    struct group group = BEFORE_GROUPS;
+    for (int number = blockIdx.x + consumer * gridDim.x;
+         find_group(&group, &all->groups, number, BM, args->tiles_n);
+         number += CONSUMERS * gridDim.x) {
+        const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
+        /* The other consumer has issued the last multiplication of its tile. mbarrier.try_wait */
+        mbarrier_wait(&shared->order[consumer], order_phase);
+        order_phase ^= 1;
+        struct pipeline_state release = state; /* the next to release */
+        /* Prologue: a group that will stay in flight. There is nothing to release yet. */
+        issue_k_tile(shared, &state, acc, 0);
+        NO_UNROLL for (int k_tile = 1; k_tile < args->tiles_k; ++k_tile) {
+            issue_k_tile(shared, &state, acc, k_tile);
+            /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
+             * wgmma.wait_group */
+            wgmma_wait_group(1);
+            release_stage(shared, &release);
+        }
+        /* The other consumer may begin; its multiplications queue behind these. mbarrier.arrive */
+        if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[1 - consumer]);
+        /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
+        wgmma_wait_group(0);
+        release_stage(shared, &release);
+        /* The map knows all groups: the TMA would go on into the next one's rows. */
+        const struct group_output output = output_of_tile(args, &group, tile, BM, BN, &args->map_d,
+                                                          group.first_row, false);
+        group_store(shared->d[consumer], &output, BM, BN, acc[0], 1 + consumer);
+        pipeline_skip(&state, args->tiles_k, STAGES); /* the other consumer's tile */
+    }
+    /* The stores have read the staging memory before the CTA ends. cp.async.bulk.wait_group */
+    if (elected) bulk_wait_group(0);
+}
+
+KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct grouped_args) args) {
+    SHARED_MEMORY(struct smem);
+    const int warp = warp_index(), warpgroup = warp / 4;
+
+    if (threadIdx.x == 0) {
+        pipeline_init(shared->ring, STAGES, 4);
+        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
+        /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
+        fence_mbarrier_init();
+    }
+    /* The barriers are initialized before any other thread uses one. bar.sync */
+    __syncthreads();
+
+    if (warpgroup == 0) {
+        setmaxnreg_dec(PRODUCER_REGISTERS);
+        if (warp == 0 && elect_one()) producer(shared, &args);
+    } else {
+        setmaxnreg_inc(CONSUMER_REGISTERS);
+        consumer(shared, &args, warpgroup - 1);
+    }
+}
+
+static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
+    struct grouped_args all;
+    const int groups = grouped_groups();
+    all.gemm = gemm_args_of(p, BM, BN, BK);
+    all.groups = grouping_of(p);
+    struct gemm_args *args = &all.gemm;
+    const enum gemm_type type = ELEMENT_TYPE;
+    if (gemm_tensor_map(&args->map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
+                        SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    const int sms = gemm_sm_count(), tiles = most_tiles(args, groups);
+    return gemm_launch_grid(&GEMM_KERNEL, tiles < sms ? tiles : sms, &all, stream);
+}
+
+const struct gemm_kernel GEMM_KERNEL = {
+    .name = "15_grouped_gemm", .variant = GEMM_VARIANT,
+    .technique = "many products in one launch, through three maps",
+    .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
+    .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
+    .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kind = &grouped_kind,
+};
