@@ -12,11 +12,11 @@
 /* Where a tile goes. */
 struct group_output {
     const struct tensor_map *map;
-    int map_row;     /* of the map's matrix: the tile's first row */
-    int rows;        /* of the tile that belong to the group, perhaps more than it has */
-    element_t *d;    /* [rows][ldd]: the tile's first row in D */
-    bool map_clips;  /* the map's matrix ends with the group */
-    int n, column;   /* of D; the tile's first */
+    int map_row;    /* of the map's matrix: the tile's first row */
+    int rows;       /* of the tile that belong to the group, perhaps more than it has */
+    element_t *d;   /* [rows][ldd]: the tile's first row in D */
+    bool map_clips; /* the map's matrix ends with the group */
+    int n, column;  /* of D; the tile's first */
     int64_t ldd;
 };
 
@@ -77,11 +77,12 @@ DEVICE void group_store_staged(element_t *staging, const struct group_output *to
 DEVICE void group_store_all(element_t staging[BUFFERS][EPILOGUE_M * EPILOGUE_N],
                             const struct group_output *to, int rows, int columns, const float *acc,
                             int barrier) {
-    UNROLL for (int i = 0; i < rows / EPILOGUE_M; ++i)
-        UNROLL for (int j = 0; j < columns / EPILOGUE_N; ++j)
-            group_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], to,
-                               i * EPILOGUE_M, j * EPILOGUE_N,
-                               &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
+    UNROLL
+    for (int i = 0; i < rows / EPILOGUE_M; ++i)
+        UNROLL
+    for (int j = 0; j < columns / EPILOGUE_N; ++j)
+        group_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], to, i * EPILOGUE_M,
+                           j * EPILOGUE_N, &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
 }
 
 #define group_store(staging, to, rows, columns, acc, barrier)                                      \

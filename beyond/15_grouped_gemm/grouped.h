@@ -14,7 +14,10 @@
 
 enum { GROUPS_MOST = 256 };
 
-enum { FIRST_ROWS, GROUPED_MATRICES }; /* in gemm_problem.matrix: [groups + 1] words; group g has the
+enum {
+    FIRST_ROWS,
+    GROUPED_MATRICES
+}; /* in gemm_problem.matrix: [groups + 1] words; group g has the
                                         * rows from number g to number g + 1 */
 
 #ifdef __cplusplus

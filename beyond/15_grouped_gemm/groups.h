@@ -28,8 +28,8 @@ struct group {
 static const struct group BEFORE_GROUPS = {-1, 0, 0, 0, 0};
 
 /* Goes on to the group of this tile; false if there are not so many tiles. Any thread. */
-DEVICE bool find_group(struct group *group, const struct grouping *grouping, int tile, int tile_rows,
-                       int tiles_n) {
+DEVICE bool find_group(struct group *group, const struct grouping *grouping, int tile,
+                       int tile_rows, int tiles_n) {
     while (tile >= group->first_tile + group->tiles) {
         group->first_tile += group->tiles;
         group->first_row += group->rows;

@@ -190,8 +190,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct grouped_args) args) {
     }
 }
 
-/* The host's maps on their way to global memory. One CTA. */
-KERNEL(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
+/* Writes the host's maps to global memory: one CTA. */
+KERNEL_ASIDE(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
     const int words = args.count * (int)(sizeof(struct group_maps) / sizeof(uint32_t));
     for (int i = threadIdx.x; i < words; i += 128)
         st_global_b32((uint32_t *)args.to + i, ((const uint32_t *)args.maps)[i]);

@@ -10,16 +10,13 @@
 #include "harness/allocate.h"
 #include "harness/problem_kind.h"
 #include "splitmix64.h"
-#if KIND_ON_GPU
-#include "gpu/grouped.h"
-#endif
 
 enum router { EVEN, SKEWED, ONE, EMPTY };
 static const char *const routers[] = {"even", "skewed", "one", "empty"};
 enum { GROUPS, ROUTER, OPTIONS };
 static struct backend_setting options[OPTIONS] = {
-    [GROUPS] = {"--groups", "N", "that the m rows are spread over (default 8)", NULL, 1, GROUPS_MOST,
-                8},
+    [GROUPS] = {"--groups", "N", "that the m rows are spread over (default 8)", NULL, 1,
+                GROUPS_MOST, 8},
     [ROUTER] = {"--router", "KIND",
                 "even: all groups have as many; skewed (default): drawn, group by\n"
                 "group less likely, in an order that is drawn, too; one: one group\n"
@@ -60,9 +57,14 @@ static void spread_rows(int m, uint64_t seed) {
         for (int g = 0; g < groups; ++g)
             rows[g] = m / groups + (g < m % groups);
         break;
-    case SKEWED: draw_rows(rows, groups, m, seed); break;
-    case ONE: rows[splitmix64(&seed) % (uint64_t)groups] = m; break;
-    case EMPTY: break;
+    case SKEWED:
+        draw_rows(rows, groups, m, seed);
+        break;
+    case ONE:
+        rows[splitmix64(&seed) % (uint64_t)groups] = m;
+        break;
+    case EMPTY:
+        break;
     }
     free(group_of_row);
     group_of_row = allocate((size_t)m, sizeof *group_of_row, "the groups of the rows");
@@ -105,16 +107,27 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     return reference_accumulation(p->product, row, row_of_b(p, row, column));
 }
 
-const struct problem_kind grouped_kind = {.name = "grouped",
-                                          .formula = "D_g = A_g * B_g",
-                                          .options = options,
-                                          .option_count = OPTIONS,
-                                          .extents = extents,
-                                          .matrices = matrices,
-                                          .fill = fill,
-                                          .value = value,
-                                          .error = error,
+/* Of a problem with rows; the empty one has none. */
+static double flops(int m, int n, int k) {
+    return options[ROUTER].value == EMPTY ? 0 : 2.0 * m * n * k;
+}
+
 #if KIND_ON_GPU
-                                          .baselines = grouped_baselines,
+#include "15_grouped_gemm/cublas_grouped.h"
+#endif
+
+const struct problem_kind grouped_kind = {
+    .name = "grouped",
+    .formula = "D_g = A_g * B_g",
+    .options = options,
+    .option_count = OPTIONS,
+    .extents = extents,
+    .matrices = matrices,
+    .fill = fill,
+    .value = value,
+    .error = error,
+    .flops = flops,
+#if KIND_ON_GPU
+    .baselines = grouped_baselines,
 #endif
 };

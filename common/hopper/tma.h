@@ -75,12 +75,12 @@ DEVICE void bulk_commit_group(void) { asm volatile("cp.async.bulk.commit_group;"
  * reading shared memory. Afterwards this thread, and threads that a later barrier orders after it,
  * may overwrite what the older groups have read. The issuing thread. */
 #define bulk_wait_group_read(pending)                                                              \
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"((int)(pending)) : "memory")
 
 /* Waits until at most the `pending` youngest groups are not complete. Older groups have
  * written, visibly to this thread, which may release the writes to others. The issuing thread. */
 #define bulk_wait_group(pending)                                                                   \
-    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory")
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"((int)(pending)) : "memory")
 
 /* Orders this thread's accesses to shared memory through the generic proxy (ld, st, ldmatrix,
  * stmatrix, and cp.async that this thread has waited for) before accesses through the async proxy
