@@ -1,8 +1,9 @@
 /*
- * cublas_grouped.h: the baselines of a grouped product: cuBLAS's own, and a loop of its single
- * products. Only kind.c includes it, on the GPU.
+ * cublas_grouped.h: the baselines of a grouped product: cuBLAS's own, a loop of its single products,
+ * and one product of as many rows, which is another problem: what cuBLAS reaches if there is one
+ * group. Only kind.c includes it, on the GPU.
  *
- * Both are told on the host how many rows each group has. cuBLAS reads the addresses of the
+ * The first two are told on the host how many rows each group has. cuBLAS reads the addresses of the
  * matrices from global memory; they are copied there in every call. cublas.c says why n comes before
  * m. cuBLAS Library: cublasGemmGroupedBatchedEx.
  */
@@ -52,6 +53,15 @@ static enum gemm_status enqueue_loop(const struct contender *self, const struct 
             return GEMM_LAUNCH_FAILED;
     }
     return GEMM_OK;
+}
+
+static enum gemm_status enqueue_one(const struct contender *self, const struct gemm_problem *p,
+                                    void *stream) {
+    (void)self;
+    if (first_row[grouped_groups()] == 0) return GEMM_OK;
+    return cublas_multiply(grouped.handle, grouped.workspace, false, p, (cudaStream_t)stream)
+               ? GEMM_OK
+               : GEMM_LAUNCH_FAILED;
 }
 
 /* The call's pointers, of the `count` groups that are not empty. NULL: too many calls. */
@@ -133,7 +143,8 @@ static int grouped_baselines(const struct gemm_problem *problems, int count, str
     (void)problems, (void)count;
     const struct contender contenders[] = {
         {.name = "cublas-grouped", .result = RESULT_ROUNDED, .enqueue = enqueue_grouped},
-        {.name = "cublas-loop", .result = RESULT_PRODUCT, .enqueue = enqueue_loop}};
+        {.name = "cublas-loop", .result = RESULT_PRODUCT, .enqueue = enqueue_loop},
+        {.name = "cublas-one", .result = RESULT_NONE, .enqueue = enqueue_one}};
     const int made = (int)(sizeof contenders / sizeof *contenders);
     if (room < made || !open_grouped()) return 0;
     memcpy(out, contenders, sizeof contenders);
