@@ -8,6 +8,7 @@
 #ifndef BEYOND_15_GROUPED_GEMM_GROUPS_H
 #define BEYOND_15_GROUPED_GEMM_GROUPS_H
 
+#include "building_blocks/group_store.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/thread.h"
 #include "15_grouped_gemm/grouped.h"
@@ -45,6 +46,24 @@ DEVICE bool find_group(struct group *group, const struct grouping *grouping, int
 DEVICE struct tile tile_of_group(const struct group *group, int number, int tile_rows,
                                  int tiles_n) {
     return tile_at(number - group->first_tile, (group->rows + tile_rows - 1) / tile_rows, tiles_n);
+}
+
+/* The tile of the group goes to a matrix whose row `map_row` is the group's first. Any thread. */
+DEVICE struct group_output output_of_tile(const struct gemm_args *args, const struct group *group,
+                                          struct tile tile, int tile_rows, int tile_columns,
+                                          const struct tensor_map *map, int map_row,
+                                          bool map_clips) {
+    const int row = tile.m * tile_rows;
+    struct group_output to;
+    to.map = map;
+    to.map_row = map_row + row;
+    to.rows = group->rows - row;
+    to.d = args->d + (int64_t)(group->first_row + row) * args->ldd;
+    to.map_clips = map_clips;
+    to.n = args->n;
+    to.column = tile.n * tile_columns;
+    to.ldd = args->ldd;
+    return to;
 }
 
 /* Host thread. */

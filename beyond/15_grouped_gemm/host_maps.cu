@@ -9,6 +9,7 @@
  */
 #include "gemm.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
+#include "building_blocks/group_store.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
@@ -16,7 +17,6 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "15_grouped_gemm/group_store.h"
 #include "15_grouped_gemm/groups.h"
 
 #ifndef STAGES

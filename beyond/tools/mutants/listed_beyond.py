@@ -14,15 +14,21 @@ COLUMN_SUM = "building_blocks/column_sum.h"
 COLUMN_STORE = "building_blocks/column_store.h"
 TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
+ONE_MAP, HOST_MAPS, GROUPED = (f"beyond/15_grouped_gemm/{name}.cu"
+                               for name in ("one_map", "host_maps", "kernel"))
+GROUP_STORE = "building_blocks/group_store.h"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
-           "transposed_store.h", "part_store.h", "packed_store.h")
+           "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
-# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
+# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
+# so is one with a kind of problem of its own.
+HERE = os.path.dirname(os.path.abspath(__file__))
+KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
-                 ("-DFIT_OF=form_of_run",
-                  os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+                 ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
+                 ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -135,6 +141,37 @@ EDITS = [
     (W4A8, "block_row(&args->gemm, place.n, k_tile)", "block_row(&args->gemm, place.n, 0)",
      "the first block for every k-tile", VALUE),
     (W4A8, "W4_UNIT);", "1.0f);", "without the unit of the weights", VALUE),
+    (ONE_MAP, "group.first_row, false);", "group.first_row, true);",
+     "the TMA stores into the next group's rows", VALUE),
+    (ONE_MAP, "group.first_row + tile.m * BM;", "tile.m * BM;", "the first group's rows", VALUE),
+    (ONE_MAP, "group.number * args->n + tile.n * BN;", "tile.n * BN;", "the first group's weights",
+     VALUE),
+    (HOST_MAPS, "&all->maps[group.number].d", "&all->maps[0].d", "the first group's map", VALUE),
+    (HOST_MAPS, "if (elected && group.number != acquired)", "if (elected && acquired < 0)",
+     "acquires the first group's map only", ORDER),
+    (HOST_MAPS, "if (group.number != acquired)", "if (acquired < 0)",
+     "acquires the first group's map only", ORDER),
+    (GROUPED, "            turn ^= 1;\n", "", "one map of A", ORDER),
+    (GROUPED, "if (group.number != mapped) turn ^= 1;", "", "one map of D", ORDER),
+    (GROUPED, "int i = issued > STAGES ? issued - STAGES : 0;", "int i = k_tile < 0 ? 0 : k_tile;",
+     "waits for the last load of a group only", ORDER),
+    (GROUPED, "wait_for_loads(shared, last_before, issued)",
+     "wait_for_loads(shared, last_before - 1, issued)", "waits for all loads but the last", ORDER),
+    (GROUPED, "last_before = last;", "", "waits for no loads", ORDER),
+    (GROUPED, "&shared->edited[1 + consumer],", "&shared->edited[1],",
+     "both consumers edit one map", ORDER),
+    (GROUPED, "shared->edited[0], &args->map_a", "shared->edited[0], &args->map_d",
+     "D's pattern for A", VALUE),
+    (GROUPED, ".d[consumer][turn];", ".d[0][turn];", "both consumers have the same maps", ORDER),
+    (GROUPED, "tensor_map_replace_dim(edited, 1, rows);", "", "the map does not end with the group",
+     VALUE),
+    (GROUPED, "bulk_wait_group_read(TILE_STORES)", "bulk_wait_group_read(3 * TILE_STORES)",
+     "waits for stores of earlier tiles only", ORDER),
+    (GROUP_STORE, "row + EPILOGUE_M > to->rows", "row > to->rows",
+     "the TMA stores into the next group's rows", VALUE),
+    (GROUP_STORE, "if (row >= to->rows) {", "if (false) {", "rows beyond the group", VALUE),
+    (GROUP_STORE, "tile.m = to->rows;", "tile.m = 1 << 30;", "rows not checked", VALUE),
+
     (COLUMN_SUM, "column + SUM_CHUNK <= args->n", "true", "a chunk beyond n", VALUE),
     (COLUMN_SUM, "rank < ctas", "rank < 1", "the sums of one CTA", VALUE),
     (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),

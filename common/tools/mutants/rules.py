@@ -90,6 +90,9 @@ ARGUMENTS = {
     "red_add_release": lambda a: narrower(a, 2),
     "atomic_add_acq_rel": lambda a: narrower(a, 2),
     "ld_global_acquire": lambda a: narrower(a, 1),
+    "tensor_map_copy_release": lambda a: narrower(a, 2),
+    "fence_tensor_map_release": lambda a: narrower(a, 0),
+    "fence_tensor_map_acquire": lambda a: narrower(a, 1),
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
 }
@@ -122,6 +125,9 @@ WHOLE = {
     "red_add_release": [("relaxed", "red_add_relaxed({0}, {1}, {2})")],
     "atomic_add_acq_rel": [("no release", "atomic_add_acquire({0}, {1}, {2})"),
                            ("no acquire", "atomic_add_release({0}, {1}, {2})")],
+    "tensor_map_copy_release": [("copies by ordinary stores",
+                                 "st_global_b32((uint32_t *)({0}) + threadIdx.x % 32, "
+                                 "ld_shared_b32((uint32_t *)({1}) + threadIdx.x % 32))")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
@@ -152,7 +158,8 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
     "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
-    "part_store_elements", "part_store",
+    "part_store_elements", "part_store", "group_store", "store_64_rows", "take_map", "change_map",
+    "tensor_map_replace_address", "tensor_map_replace_dim",
     "cluster_sum_get",
     "column_sum_get", "column_store_add", "column_store", "load_weights", "unpack"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"

@@ -21,6 +21,7 @@ PLAIN = {
     "st_shared_b128", "ld_shared_cluster_b128", "cp_async_16", "ldmatrix_x4", "stmatrix_x4",
     "stmatrix_x2", "stmatrix_x4_trans", "w4_to_e4m3",
     "wgmma_m64nNk32_e4m3_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "wgmma_promote_columns",
+    "tensor_map_replace_address", "tensor_map_replace_dim",
     "tma_prefetch_map", "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16",
     "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs"}
 # Of CUDA itself.

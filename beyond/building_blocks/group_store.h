@@ -2,12 +2,11 @@
  * group_store.h: an epilogue tile of a group on its way to D: epilogue_store.h, for a matrix that
  * ends with the group's last row, where another group's may begin.
  */
-#ifndef BEYOND_15_GROUPED_GEMM_GROUP_STORE_H
-#define BEYOND_15_GROUPED_GEMM_GROUP_STORE_H
+#ifndef BUILDING_BLOCKS_GROUP_STORE_H
+#define BUILDING_BLOCKS_GROUP_STORE_H
 
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/wide_store.h"
-#include "15_grouped_gemm/groups.h"
 
 /* Where a tile goes. */
 struct group_output {
@@ -19,24 +18,6 @@ struct group_output {
     int n, column;  /* of D; the tile's first */
     int64_t ldd;
 };
-
-/* The tile of the group goes to a matrix whose row `map_row` is the group's first. Any thread. */
-DEVICE struct group_output output_of_tile(const struct gemm_args *args, const struct group *group,
-                                          struct tile tile, int tile_rows, int tile_columns,
-                                          const struct tensor_map *map, int map_row,
-                                          bool map_clips) {
-    const int row = tile.m * tile_rows;
-    struct group_output to;
-    to.map = map;
-    to.map_row = map_row + row;
-    to.rows = group->rows - row;
-    to.d = args->d + (int64_t)(group->first_row + row) * args->ldd;
-    to.map_clips = map_clips;
-    to.n = args->n;
-    to.column = tile.n * tile_columns;
-    to.ldd = args->ldd;
-    return to;
-}
 
 /* Stores 64 x 64 of the tile, from (row, column) on: by the TMA from `staging`, or from registers
  * where the TMA would write what is not the group's. `barrier`: a named barrier of this warpgroup
