@@ -31,6 +31,10 @@ int grouped_groups(void);
 /* What the matrix FIRST_ROWS holds, for a launch that may know it. Host thread. */
 const int *grouped_first_rows(void);
 
+/* The baselines, as problem_kind.baselines writes them: rivals.cu. */
+struct contender;
+int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out, int room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -200,8 +200,10 @@ KERNEL_ASIDE(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
 static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, void *stream) {
     const int *first = grouped_first_rows();
     const enum gemm_type type = ELEMENT_TYPE;
-    const struct gemm_launch launch = {(const void *)put_maps, "15_grouped_gemm, its maps", 1, 1,
-                                       128, 0, stream, GEMM_IN_ORDER};
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
+    launch.kernel = (const void *)put_maps;
+    launch.threads = 128;
+    launch.smem_bytes = 0;
     for (int g = 0; g < groups; g += MAPS_AT_ONCE) {
         struct put_args put;
         memset(&put, 0, sizeof put);

@@ -4,9 +4,9 @@
  * The idea: a CTA keeps a map of A and maps of D of its own in global memory. When it comes to
  * another group, a warp changes the address and the number of rows in a copy in shared memory,
  * copies that back and acquires it. Only the device has to know how many rows a group has. What it
- * costs: a change writes to global memory and back, and all copies that use the old map come before
- * it. With two maps in turn they have long been complete. What it hides: the way of the group sizes
- * to the host.
+ * costs: a change goes to the L2 and back, and all copies that use the old map come before it. So
+ * the producer has two maps of A in turn: its loads of the group before the last have long been
+ * complete. What it hides: the way of the group sizes to the host.
  */
 #include "gemm.h"
 #define BUFFERS 1 /* of epilogue_store.h: with two, the ring would be a stage shorter */
@@ -31,7 +31,6 @@ enum {
     CONSUMERS = 2,               /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    TILE_STORES = BM / EPILOGUE_M * (BN / EPILOGUE_N), /* bulk groups of a tile */
 };
 
 struct smem {
@@ -43,9 +42,9 @@ struct smem {
     mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 
-/* Of a CTA, in global memory: each is used in turn with its twin. */
+/* Of a CTA, in global memory. Those of A are used in turn. */
 struct cta_maps {
-    struct tensor_map a[2], d[CONSUMERS][2];
+    struct tensor_map a[2], d[CONSUMERS];
 };
 
 struct grouped_args {
@@ -172,18 +171,16 @@ DEVICE void consumer(struct smem *shared, const struct grouped_args *all, int co
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     if (consumer == 1) pipeline_skip(&state, args->tiles_k, STAGES); /* tile 0 is consumer 0's */
     struct group group = BEFORE_GROUPS;
-    int mapped = -1, turn = 0;
+    int mapped = -1;
+    struct tensor_map *map_d = &all->maps[blockIdx.x].d[consumer];
     if (warp_index() % 4 == 0) take_map(&shared->edited[1 + consumer], &args->map_d);
     for (int number = blockIdx.x + consumer * gridDim.x;
          find_group(&group, &all->groups, number, BM, args->tiles_n);
          number += CONSUMERS * gridDim.x) {
         const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
-        if (group.number != mapped) turn ^= 1;
-        struct tensor_map *map_d = &all->maps[blockIdx.x].d[consumer][turn];
         if (group.number != mapped && warp_index() % 4 == 0) {
-            /* Stores before those of the last tile have read their map.
-             * cp.async.bulk.wait_group.read */
-            if (elected) bulk_wait_group_read(TILE_STORES);
+            /* The stores of the last tile have read the map. cp.async.bulk.wait_group.read */
+            if (elected) bulk_wait_group_read(0);
             change_map(map_d, &shared->edited[1 + consumer],
                        args->d + group.first_row * args->ldd, group.rows);
         }

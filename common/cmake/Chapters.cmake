@@ -13,7 +13,8 @@
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
 # fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1). KIND
 # is the C file with the struct problem_kind of a chapter whose kernels compute something else than
-# A * B (harness/problem_kind.h). PTX is the lowest compute capability of the GPUs that the chapter's
+# A * B (harness/problem_kind.h), RIVALS the CUDA file with its baselines, to which the kernel of FROM
+# is linked, too. PTX is the lowest compute capability of the GPUs that the chapter's
 # kernels can run on, such as 80 for 8.0, where these are more than 9.0; `variant:90` says so of one.
 #
 # There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
@@ -33,7 +34,7 @@ set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 # chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS;PTX" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND;RIVALS" "STEPS;TRACED;TYPES;VARIANTS;PTX" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -75,6 +76,7 @@ function(chapter directory)
   set_property(GLOBAL PROPERTY HOPPER_STEPS_${directory} "${ARG_STEPS}")
   set_property(GLOBAL PROPERTY HOPPER_FROM_${directory} "${ARG_FROM}")
   set_property(GLOBAL PROPERTY HOPPER_KIND_${directory} "${ARG_KIND}")
+  set_property(GLOBAL PROPERTY HOPPER_RIVALS_${directory} "${ARG_RIVALS}")
   set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
   set_property(GLOBAL PROPERTY HOPPER_PTX_${directory} "${ARG_PTX}")
   set_property(GLOBAL PROPERTY HOPPER_TYPES_${directory} "${ARG_TYPES}")
@@ -215,10 +217,22 @@ function(add_kind_object backend directory target objects)
     add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${kind})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
     target_compile_definitions(${target} PRIVATE KIND_ON_GPU=$<STREQUAL:${backend},gpu>)
-    if(backend STREQUAL "gpu")
-      target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    set(found $<TARGET_OBJECTS:${target}>)
+    get_property(rivals GLOBAL PROPERTY HOPPER_RIVALS_${directory})
+    if(rivals AND backend STREQUAL "gpu")
+      add_library(${target}_rivals OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${rivals})
+      target_include_directories(${target}_rivals PRIVATE ${PROJECT_SOURCE_DIR}/common
+        ${HOPPER_INCLUDES})
+      target_compile_definitions(${target}_rivals PRIVATE GEMM_BF16_ELEMENTS=1)
+      list(APPEND found $<TARGET_OBJECTS:${target}_rivals>)
+      get_property(from GLOBAL PROPERTY HOPPER_FROM_${directory})
+      get_property(types GLOBAL PROPERTY HOPPER_TYPES_${directory})
+      string(REPLACE ":" "_" from "${from}")
+      foreach(type IN LISTS types)
+        list(APPEND found $<TARGET_OBJECTS:gpu_kernel_${from}_${type}>)
+      endforeach()
     endif()
-    set(${objects} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)
+    set(${objects} ${found} PARENT_SCOPE)
   endif()
 endfunction()
 

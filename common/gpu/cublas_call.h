@@ -9,6 +9,10 @@
 
 #include "gemm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* False after a message if the status is an error. */
 bool cublas_ok(cublasStatus_t status, const char *attempt);
 
@@ -16,5 +20,9 @@ bool cublas_ok(cublasStatus_t status, const char *attempt);
  * k may be rounded to D's type before they are added. False after a message. */
 bool cublas_multiply(cublasHandle_t handle, void *workspace, bool reduced,
                      const struct gemm_problem *problem, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

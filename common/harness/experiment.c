@@ -291,11 +291,12 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     const struct problem_kind *const own = e->kind.problem.kind;
     for (int set = 0; set < e->buffers.sets && own; ++set)
         e->buffers.problems[set] = experiment_problem(e, NULL, 0, set);
-    const int count = !own             ? backend_baselines(e->buffers.problems, e->buffers.sets,
-                                                           wanted | cublas, found, MAX_BASELINES)
-                      : own->baselines ? own->baselines(e->buffers.problems, e->buffers.sets, found,
-                                                        MAX_BASELINES)
-                                       : 0;
+    const int count =
+        !own ? backend_baselines(e->buffers.problems, e->buffers.sets, wanted | cublas, found,
+                                 MAX_BASELINES)
+        : wanted && own->baselines
+            ? own->baselines(e->buffers.problems, e->buffers.sets, found, MAX_BASELINES)
+            : 0;
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
         /* It computes a layout that no kernel here has. */

@@ -82,7 +82,8 @@ static void make_reference(const struct kind_problem *p, int matrix, int rows, i
     *reference = (struct reference){.complete = samples_are_all(rows, columns, cost),
                                     .integers = p->input == INPUT_INTEGER,
                                     .error = error_of,
-                                    .of = of};
+                                    .of = of,
+                                    .product = p->product};
     reference->samples =
         allocate((size_t)samples_room(rows, columns, cost), sizeof *reference->samples, what);
     reference->count = samples_place(reference->samples, rows, columns, cost, p->seed);

@@ -325,6 +325,7 @@ double reference_accumulation(const struct reference *r, int row, int column) {
 }
 
 double reference_partial_sum(const struct reference *r, int row, int column) {
+    if (r->product) r = r->product;
     return reference_accumulation(r, row, column) / r->addition_errors;
 }
 

@@ -1,22 +1,25 @@
 /*
- * cublas_grouped.h: the baselines of a grouped product: cuBLAS's own, a loop of its single products,
- * and one product of as many rows, which is another problem: what cuBLAS reaches if there is one
- * group. Only kind.c includes it, on the GPU.
+ * rivals.cu: what the kernels of this chapter are timed beside; on the GPU alone.
  *
- * The first two are told on the host how many rows each group has. cuBLAS reads the addresses of the
- * matrices from global memory; they are copied there in every call. cublas.c says why n comes before
- * m. cuBLAS Library: cublasGemmGroupedBatchedEx.
+ * cuBLAS's own grouped product, and a loop of its single products, are told on the host how many
+ * rows each group has. "08" and "cublas-one" compute one product of as many rows, with the first
+ * group's weights for all: another problem, so their results are not compared. cuBLAS reads the
+ * addresses of the matrices from global memory; they are copied there in every call. cublas.c says
+ * why n comes before m. cuBLAS Library: cublasGemmGroupedBatchedEx.
  */
-#ifndef BEYOND_15_GROUPED_GEMM_CUBLAS_GROUPED_H
-#define BEYOND_15_GROUPED_GEMM_CUBLAS_GROUPED_H
-
 #include <cuda_runtime.h>
 #include <stdio.h>
 
+#include "15_grouped_gemm/grouped.h"
 #include "gpu/baselines.h"
 #include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
+
+extern "C" {
+extern const struct gemm_kernel kernel_08_persistent_pingpong_fp16;
+extern const struct gemm_kernel kernel_08_persistent_pingpong_bf16;
+}
 
 /* The addresses of the groups' matrices, on their way. Those of a call stay as long as a graph may
  * repeat it, and calls on the same matrices share them. */
@@ -36,10 +39,10 @@ static struct {
 /* The product of a group alone. */
 static struct gemm_problem group_problem(const struct gemm_problem *p, int group) {
     struct gemm_problem one = *p;
-    one.m = first_row[group + 1] - first_row[group];
-    one.a += (int64_t)first_row[group] * p->lda;
+    one.m = grouped_first_rows()[group + 1] - grouped_first_rows()[group];
+    one.a += (int64_t)grouped_first_rows()[group] * p->lda;
     one.b += (int64_t)group * p->n * p->ldb;
-    one.d += (int64_t)first_row[group] * p->ldd;
+    one.d += (int64_t)grouped_first_rows()[group] * p->ldd;
     return one;
 }
 
@@ -55,13 +58,24 @@ static enum gemm_status enqueue_loop(const struct contender *self, const struct 
     return GEMM_OK;
 }
 
+static bool has_rows(void) { return grouped_first_rows()[grouped_groups()] > 0; }
+
 static enum gemm_status enqueue_one(const struct contender *self, const struct gemm_problem *p,
                                     void *stream) {
     (void)self;
-    if (first_row[grouped_groups()] == 0) return GEMM_OK;
+    if (!has_rows()) return GEMM_OK;
     return cublas_multiply(grouped.handle, grouped.workspace, false, p, (cudaStream_t)stream)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
+}
+
+static enum gemm_status enqueue_08(const struct contender *self, const struct gemm_problem *p,
+                                   void *stream) {
+    (void)self;
+    const struct gemm_kernel *const kernel = gpu_state.type == GEMM_BF16
+                                                 ? &kernel_08_persistent_pingpong_bf16
+                                                 : &kernel_08_persistent_pingpong_fp16;
+    return has_rows() ? kernel->launch(p, stream) : GEMM_OK;
 }
 
 /* The call's pointers, of the `count` groups that are not empty. NULL: too many calls. */
@@ -84,7 +98,7 @@ static enum gemm_status enqueue_grouped(const struct contender *self, const stru
     int m[GROUPS_MOST], n[GROUPS_MOST], k[GROUPS_MOST], sizes[GROUPS_MOST], count = 0;
     int lda[GROUPS_MOST], ldb[GROUPS_MOST], ldd[GROUPS_MOST];
     float ones[GROUPS_MOST], zeros[GROUPS_MOST];
-    struct group_pointers now = {{NULL}, {NULL}, {NULL}};
+    struct group_pointers now = {};
     for (int g = 0; g < grouped_groups(); ++g) {
         const struct gemm_problem group = group_problem(p, g);
         if (group.m == 0) continue;
@@ -138,17 +152,23 @@ static bool open_grouped(void) {
                     "allocating the groups' addresses"));
 }
 
-static int grouped_baselines(const struct gemm_problem *problems, int count, struct contender *out,
-                             int room) {
-    (void)problems, (void)count;
-    const struct contender contenders[] = {
-        {.name = "cublas-grouped", .result = RESULT_ROUNDED, .enqueue = enqueue_grouped},
-        {.name = "cublas-loop", .result = RESULT_PRODUCT, .enqueue = enqueue_loop},
-        {.name = "cublas-one", .result = RESULT_NONE, .enqueue = enqueue_one}};
-    const int made = (int)(sizeof contenders / sizeof *contenders);
-    if (room < made || !open_grouped()) return 0;
-    memcpy(out, contenders, sizeof contenders);
-    return made;
+static struct contender make(const char *name, enum contender_result result,
+                             enum gemm_status (*enqueue)(const struct contender *,
+                                                         const struct gemm_problem *, void *)) {
+    struct contender contender = {};
+    contender.name = name;
+    contender.result = result;
+    contender.enqueue = enqueue;
+    return contender;
 }
 
-#endif
+int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out,
+                   int room) {
+    (void)problems, (void)count;
+    if (room < 4 || !open_grouped()) return 0;
+    out[0] = make("08", RESULT_NONE, enqueue_08);
+    out[1] = make("cublas-one", RESULT_NONE, enqueue_one);
+    out[2] = make("cublas-grouped", RESULT_ROUNDED, enqueue_grouped);
+    out[3] = make("cublas-loop", RESULT_PRODUCT, enqueue_loop);
+    return 4;
+}
