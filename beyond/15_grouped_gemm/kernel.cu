@@ -48,7 +48,7 @@ struct cta_maps {
 };
 
 struct grouped_args {
-    struct gemm_args gemm; /* map_a, map_d: patterns for those of the groups; map_b: of all groups */
+    struct gemm_args gemm; /* map_a, map_d: patterns for the groups' maps; map_b: of all groups */
     struct grouping groups;
     struct cta_maps *maps; /* [CTAs], in global memory */
 };
@@ -79,8 +79,8 @@ DEVICE void change_map(struct tensor_map *map, struct tensor_map *edited, const 
     fence_tensor_map_acquire(map, SCOPE_CTA);
 }
 
-/* Waits for the loads up to this k-tile, counted over all tiles: those that were `issued`, and whose
- * stages have not been refilled since. Loads complete in any order. One warp. */
+/* Waits for the loads up to this k-tile, counted over all tiles, of which so many were issued. Those
+ * whose stages have been refilled since are complete. Loads complete in any order. One warp. */
 DEVICE void wait_for_loads(struct smem *shared, int k_tile, int issued) {
     for (int i = issued > STAGES ? issued - STAGES : 0; i <= k_tile; ++i)
         /* The bytes have arrived, so the TMA has read the map. mbarrier.try_wait */
@@ -111,7 +111,7 @@ DEVICE void producer(struct smem *shared, const struct grouped_args *all) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     struct group group = BEFORE_GROUPS;
     int mapped = -1, turn = 0; /* the group of the map in use, and which of the two that is */
-    int issued = 0, last = -1, last_before = -1; /* k-tiles: the last one of this group, and before */
+    int issued = 0, last = -1, last_before = -1; /* k-tiles; the last ones of two groups */
     take_map(&shared->edited[0], &args->map_a);
     for (int number = blockIdx.x; find_group(&group, &all->groups, number, BM, args->tiles_n);
          number += gridDim.x) {

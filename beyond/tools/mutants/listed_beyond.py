@@ -16,12 +16,13 @@ TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
 ONE_MAP, HOST_MAPS, GROUPED = (f"beyond/15_grouped_gemm/{name}.cu"
                                for name in ("one_map", "host_maps", "kernel"))
-GROUP_STORE = "building_blocks/group_store.h"
+GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/groups.h"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
-BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h")
+BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
+          "beyond/15_grouped_gemm/groups.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
 # so is one with a kind of problem of its own.
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -111,8 +112,8 @@ EDITS = [
      "adds to the sums of the tile before", VALUE),
     (SCALED, "shared->d[consumer][part]", "shared->d[0][part]", "consumers share their staging",
      ORDER),
-    (SCALED, "shared->d[consumer][part]", "shared->d[consumer][0]", "both parts share their staging",
-     ORDER),
+    (SCALED, "shared->d[consumer][part]", "shared->d[consumer][0]",
+     "both parts share their staging", ORDER),
     (SCALED, "sum, 1 + consumer);", "sum, 1);", "both consumers use one named barrier", ORDER),
     (SCALED, "consumer * ROWS + part * 64;", "consumer * ROWS;", "both parts to the same rows",
      VALUE),
@@ -164,6 +165,12 @@ EDITS = [
     (GROUPED, "].d[consumer];", "].d[0];", "both consumers have the same map", ORDER),
     (GROUPED, "tensor_map_replace_dim(edited, 1, rows);", "", "the map does not end with the group",
      VALUE),
+    (GROUPS, "while (tile >= group->first_tile", "while (tile > group->first_tile",
+     "a group's first tile is the last one's of the group before", VALUE),
+    (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
+     "tiles_n;", "no tile for a group's last rows", VALUE),
+    (GROUPS, "to.rows = group->rows - row;", "to.rows = group->rows;", "rows not counted from the "
+     "tile", VALUE),
     (GROUP_STORE, "row + EPILOGUE_M > to->rows", "row > to->rows",
      "the TMA stores into the next group's rows", VALUE),
     (GROUP_STORE, "if (row >= to->rows) {", "if (false) {", "rows beyond the group", VALUE),

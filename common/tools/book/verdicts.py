@@ -142,10 +142,12 @@ class Verdict:
         program = "program/" + os.path.basename(self.chapter)
         kernel = os.path.join(root, self.file) if self.header else f"./{self.file}"
         house = [f"-I{root}/beyond"] if self.chapter.startswith(pages.BEYOND) else []
+        kind = os.path.join(root, self.chapter, "kind.c")
+        kinds = [kind] if os.path.exists(kind) else []
         command = [compiler, "-std=gnu11", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
                    "-DTRACE=0", *self.macros, "-Icommon", f"-I{root}/common",
                    f"-I{root}/common/hopper", f"-I{root}/{self.chapter}", *house, "-x", "c",
-                   kernel, "registry.c", "-x", "none", "-o", program, *arguments]
+                   kernel, *kinds, "registry.c", "-x", "none", "-o", program, *arguments]
         if self.call(work, "build.log", command)[0]:
             raise Failure(f"the edited kernel does not compile: see {work}/build.log")
         code, log = self.call(work, "run.log", [program, *self.options])
