@@ -79,8 +79,9 @@ DEVICE void change_map(struct tensor_map *map, struct tensor_map *edited, const 
     fence_tensor_map_acquire(map, SCOPE_CTA);
 }
 
-/* Waits for the loads up to this k-tile, counted over all tiles, of which so many were issued. Those
- * whose stages have been refilled since are complete. Loads complete in any order. One warp. */
+/* Waits for the loads up to this k-tile, counted over all tiles, of which so many were issued.
+ * Those whose stages have been refilled since are complete. Loads complete in any order. One
+ * warp. */
 DEVICE void wait_for_loads(struct smem *shared, int k_tile, int issued) {
     for (int i = issued > STAGES ? issued - STAGES : 0; i <= k_tile; ++i)
         /* The bytes have arrived, so the TMA has read the map. mbarrier.try_wait */

@@ -21,6 +21,9 @@
 #                            multiplication of one of them; BASELINES=nccl in a build with
 #                            -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
+#   grouped           90 s   15's three forms beside cuBLAS's grouped product, a loop of single ones and 08 on
+#                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
+#                            GB of device memory); and with as many changes of maps as tiles, over k
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
@@ -193,6 +196,31 @@ section_two_gpus_trace() {
     [ -n "$dry" ] && return
     $run
     note $? "$run"
+}
+
+# Rows, columns and k of a layer with so many groups; then a change of maps for every tile, and none.
+section_grouped() {
+    local router variant layer k file=h100-grouped.jsonl run="$gpu/15_grouped_gemm"
+    local of_layer=("--groups 8 --m 8192 --n 7168 --k 2048" "--groups 32 --m 8192 --n 4096 --k 7168")
+    begin $file
+    for router in even skewed; do
+        for variant in "--variant one_map" "--variant host_maps" ""; do
+            for layer in "${of_layer[@]}"; do
+                # shellcheck disable=SC2086 # options, separated by blanks
+                rows $file "$run" --json --timing burst --router $router $layer $variant
+            done
+        done
+        rows $file "$run" --json --timing burst --router $router --groups 256 --m 16384 --n 4096 \
+            --k 7168
+    done
+    for k in 64 128 256 512 1024; do
+        for variant in "--variant one_map" "--variant host_maps" ""; do
+            # shellcheck disable=SC2086
+            rows $file "$run" --json --timing burst --router even --groups 256 --m 32768 --n 768 \
+                --k $k $variant
+        done
+        rows $file "$run" --json --timing burst --router one --groups 1 --m 32768 --n 768 --k $k
+    done
 }
 
 # Twice, because which device comes first is settled once in a process.

@@ -148,9 +148,9 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
     if (then->how == GLOBAL_TMA_MAP) {
         snprintf(
             advice, ADVICE_TEXT,
-            "The TMA reads the map at any moment until its copy is complete. Before the change, wait "
-            "for the load on\n    its full barrier or for the store with bulk_wait_group_read(); or "
-            "keep two maps, and change the other.");
+            "The TMA reads the map at any moment until its copy is complete. Before the change, "
+            "wait for the load on\n    its full barrier or for the store with "
+            "bulk_wait_group_read(); or keep two maps, and change the other.");
         return "tensor-map-in-use";
     }
     if (now_async && !then_async && generic_known) {
