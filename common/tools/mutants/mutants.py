@@ -96,7 +96,9 @@ def not_source(directory, names):
 def compile_command(compiler, macros, directories, more, kernel, path):
     """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
     copy of a kernel. more: further arguments."""
-    return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-DGEMM_KERNEL=kernel_mutant",
+    # What the compiler's options would link it with, too, the runner has.
+    return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-nodefaultlibs",
+            "-DGEMM_KERNEL=kernel_mutant",
             "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
             *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
             *more, "-o", path]

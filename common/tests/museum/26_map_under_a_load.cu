@@ -1,5 +1,5 @@
 /*
- * 25_map_under_a_load.cu: a tensor map is changed while loads that use it are under way.
+ * 26_map_under_a_load.cu: a tensor map is changed while loads that use it are under way.
  *
  * After DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/343. One warp loads a box of one
  * matrix after the other, all through the same map in global memory; at last all boxes go to D. The
