@@ -11,7 +11,7 @@
 #include "building_blocks/group_store.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/thread.h"
-#include "15_grouped_gemm/grouped.h"
+#include "grouped.h"
 
 /* What the kernels' parameters have besides gemm_args. */
 struct grouping {

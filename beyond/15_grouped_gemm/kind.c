@@ -2,7 +2,7 @@
  * kind.c: the grouped product as a kind of problem: how a router spreads m rows over the groups,
  * what D must be, and the libraries that compute it.
  */
-#include "15_grouped_gemm/grouped.h"
+#include "grouped.h"
 
 #include <stdlib.h>
 #include <string.h>

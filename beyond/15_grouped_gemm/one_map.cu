@@ -16,7 +16,7 @@
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "15_grouped_gemm/groups.h"
+#include "groups.h"
 
 #ifndef STAGES
 #define STAGES 5 /* depth of the ring, 2 to 5 */

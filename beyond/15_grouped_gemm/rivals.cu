@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-#include "15_grouped_gemm/grouped.h"
+#include "grouped.h"
 #include "gpu/baselines.h"
 #include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"

@@ -5,7 +5,7 @@ from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel"
 OF_TEAMS = "12_.*/kernel|w4a8_gemm/teams"
-BEYOND = r"^beyond/1[03]_|hopper_gemm/|11_.*per_tensor"
+BEYOND = r"^beyond/1[035]_|hopper_gemm/|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
@@ -115,19 +115,19 @@ RULES = (
     ("hopper_gemm/persistent", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("hopper_gemm/persistent", r"mbarrier_init\(&shared->(order|arrived)",
+    ("hopper_gemm/persistent|15_", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("hopper_gemm/persistent", "^fence_mbarrier_init", "before the previous",
+    ("hopper_gemm/persistent|15_", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    ("hopper_gemm/persistent", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("hopper_gemm/persistent|15_", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("hopper_gemm/persistent", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("hopper_gemm/persistent|15_", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
-    ("hopper_gemm/persistent|11_.*per_tensor|13_",
+    ("hopper_gemm/persistent|11_.*per_tensor|1[35]_",
      r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
     ("11_.*kernel", r"^wgmma_commit_group", "after the next",
@@ -157,7 +157,7 @@ RULES = (
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("hopper_gemm/|1[12]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("hopper_gemm/|1[125]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )

@@ -175,15 +175,14 @@ EDITS = [
     (GROUPED, "wait_for_loads(shared, last_before, issued)",
      "wait_for_loads(shared, last_before - 1, issued)", "waits for all loads but the last", ORDER),
     (GROUPED, "last_before = last;", "", "waits for no loads", ORDER),
-    (GROUPED, "&shared->edited[1 + consumer],", "&shared->edited[1],",
+    (GROUPED, "map_d, &shared->edited[1 + consumer],", "map_d, &shared->edited[1],",
      "both consumers edit one map", ORDER),
     (GROUPED, "shared->edited[0], &args->map_a", "shared->edited[0], &args->map_d",
      "D's pattern for A", VALUE),
     (GROUPED, "].d[consumer];", "].d[0];", "both consumers have the same map", ORDER),
     (GROUPED, "tensor_map_replace_dim(edited, 1, rows);", "", "the map does not end with the group",
      VALUE),
-    (GROUPS, "while (tile >= group->first_tile", "while (tile > group->first_tile",
-     "a group's first tile is the last one's of the group before", VALUE),
+    (GROUPS, "group->first_row += group->rows;", "", "every group begins with row 0", VALUE),
     (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
      "tiles_n;", "no tile for a group's last rows", VALUE),
     (GROUPS, "to.rows = group->rows - row;", "to.rows = group->rows;", "rows not counted from the "
