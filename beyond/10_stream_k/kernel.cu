@@ -40,31 +40,31 @@ struct smem {
 
 /* ---- who computes what ---- */
 
-/* K-tiles k_begin .. k_end - 1 of a tile, which is one tile for each CTA of the cluster. */
+/* K-tiles k_begin .. k_end - 1 of a pair: of a tile for each CTA of the cluster. */
 struct piece {
-    int tile, k_begin, k_end;
+    int pair, k_begin, k_end;
 };
 
-/* What is left to do for this cluster: whole tiles, then its stretch, the last piece first. So the
+/* What is left to do for this cluster: whole pairs, then its stretch, the last piece first. So the
  * sums that another cluster waits for are stored early. The piece that needs sums of others comes
  * last, and waits only for clusters of lower index. All clusters of the grid fit on the GPU at
  * once; if another kernel takes their room, GPUs start those of lower index first, which CUDA does
- * not guarantee. */
+ * not guarantee. In this kernel args->items is the number of complete rounds, not of items. */
 struct work {
-    int round;          /* of whole tiles */
+    int round;          /* of whole pairs */
     int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */
 };
 
 /* The first k-tile of a cluster's stretch, which ends where the next cluster's would begin. */
 DEVICE int64_t stretch_begin(const struct gemm_args *args, int cluster) {
     const int clusters = gridDim.x / CLUSTER;
-    const int tiles = (args->tiles_m + CLUSTER - 1) / CLUSTER * args->tiles_n;
-    return (int64_t)(tiles - args->items * clusters) * args->tiles_k * cluster / clusters;
+    const int pairs = (args->tiles_m + CLUSTER - 1) / CLUSTER * args->tiles_n;
+    return (int64_t)(pairs - args->items * clusters) * args->tiles_k * cluster / clusters;
 }
 
-/* The number of the first k-tile of a piece's tile. */
-DEVICE int64_t first_of_tile(const struct gemm_args *args, struct piece piece) {
-    return (int64_t)(piece.tile - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
+/* The number of the first k-tile of a piece's pair; negative in the rounds that are not cut. */
+DEVICE int64_t pair_begin(const struct gemm_args *args, struct piece piece) {
+    return (int64_t)(piece.pair - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
 }
 
 DEVICE struct work whole_work(const struct gemm_args *args) {
@@ -79,14 +79,14 @@ DEVICE struct work whole_work(const struct gemm_args *args) {
 DEVICE bool next_piece(const struct gemm_args *args, struct work *work, struct piece *piece) {
     const int clusters = gridDim.x / CLUSTER;
     if (work->round < args->items) {
-        piece->tile = work->round++ * clusters + blockIdx.x / CLUSTER;
+        piece->pair = work->round++ * clusters + blockIdx.x / CLUSTER;
         piece->k_begin = 0;
         piece->k_end = args->tiles_k;
         return true;
     }
     if (work->end == work->begin) return false;
-    piece->tile = args->items * clusters + (int)((work->end - 1) / args->tiles_k);
-    const int64_t first = first_of_tile(args, *piece);
+    piece->pair = args->items * clusters + (int)((work->end - 1) / args->tiles_k);
+    const int64_t first = pair_begin(args, *piece);
     piece->k_end = (int)(work->end - first);
     work->end = first > work->begin ? first : work->begin;
     piece->k_begin = (int)(work->end - first);
@@ -96,15 +96,15 @@ DEVICE bool next_piece(const struct gemm_args *args, struct work *work, struct p
 /* This CTA's tile of a piece. */
 DEVICE struct tile tile_of(const struct gemm_args *args, struct piece piece) {
     const int tiles_m = (args->tiles_m + CLUSTER - 1) / CLUSTER;
-    struct tile tile = tile_at(piece.tile, tiles_m, args->tiles_n);
+    struct tile tile = tile_at(piece.pair, tiles_m, args->tiles_n);
     tile.m = tile.m * CLUSTER + cluster_rank();
     return tile;
 }
 
 /* ---- sums for another cluster ---- */
 
-/* The place of this thread's accumulators of a CTA's first piece: [cta][half][chunk][thread], so
- * that a warp moves 512 consecutive bytes. */
+/* The place of this thread's accumulators of a CTA's piece that lacks its pair's end, at most one:
+ * [cta][half][chunk][thread], so that a warp moves 512 consecutive bytes. */
 DEVICE struct b128 *sums_of(const struct gemm_args *args, int cta, int half) {
     return (struct b128 *)args->workspace + ((int64_t)cta * CONSUMERS + half) * CHUNKS * 128 +
            threadIdx.x % 128;
@@ -231,11 +231,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
             leave_sums(args, half, acc);
             continue;
         }
-        /* The earlier k-tiles of this tile belong to the stretches of the clusters before this. */
-        const int64_t first = first_of_tile(args, piece);
+        /* The earlier k-tiles of this pair are the stretches of the clusters before this: cluster
+         * c - 1 has some of them as long as stretch c begins after the pair's first k-tile. */
+        const int64_t first = pair_begin(args, piece);
         if (piece.k_begin > 0)
-            for (int c = blockIdx.x / CLUSTER; stretch_begin(args, c--) > first;)
-                add_sums(args, c * CLUSTER + cluster_rank(), half, acc);
+            for (int c = blockIdx.x / CLUSTER; stretch_begin(args, c) > first; --c)
+                add_sums(args, (c - 1) * CLUSTER + cluster_rank(), half, acc);
         const struct tile tile = tile_of(args, piece);
         epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
                        1 + half);

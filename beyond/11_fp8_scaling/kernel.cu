@@ -143,8 +143,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
     struct pipeline_state state = {0, 0}; /* the next to read */
     struct tile tile = {0, 0}; /* whose last part is not stored yet */
     const int clusters = gridDim.x / CLUSTER;
-    /* Stages that are read and then loaded again. Nothing arrives for the others: when a CTA ends,
-     * no arrival is still on its way to it. */
+    /* Stages that are read and then loaded again: before the load this CTA's producer waits for the
+     * arrivals. Nothing arrives for the others, so no arrival is on its way to a CTA that ends. */
     int reloads = ((args->items - 1 - (int)blockIdx.x / CLUSTER) / clusters + 1) * args->tiles_k -
                   STAGES;
     /* All bytes of the first k-tile have arrived, its scales among them. mbarrier.try_wait */

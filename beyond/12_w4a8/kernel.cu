@@ -63,8 +63,8 @@ DEVICE void multiply(float acc[BM / 2], const struct fragments *f, const e4m3_t 
     }
 }
 
-/* Fills the ring with this CTA's k-tiles, from number `first` up to `end`. The TMA fills zeros in
- * beyond m and k. One thread. */
+/* Fills the ring with this CTA's k-tiles, from number `first` up to `end`: the CTAs of a cluster
+ * take its tile's k-tiles in turns (cut.h). The TMA fills zeros in beyond m and k. One thread. */
 DEVICE void producer(struct smem *shared, const struct w4a8_args *args, struct place place,
                      int first, int end) {
     struct tiles *tiles = &shared->memory.tiles;
@@ -151,7 +151,8 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     const int warpgroup = warp_index() / 4;
     const struct place place = place_of_cta(&args);
     /* The producer initializes the barriers of its first loads, and issues these at once, because a
-     * short main loop waits for them. Four warps of a consumer initialize the others meanwhile. */
+     * short main loop waits for them. Four warps of a consumer initialize the others meanwhile,
+     * each every fourth one. */
     if (threadIdx.x == 0) {
         pipeline_init(shared->ring, FIRST_LOADS, CONSUMERS * 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
@@ -176,6 +177,7 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
+        /* W4_UNIT: the converted weights are 2^-9 of the weights. */
         column_store(shared->memory.sums, shared->scale, &args.gemm, place.m * BM, place.n * BN,
                      W4_UNIT);
     }
@@ -194,7 +196,7 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_k = BK,
     .stages = STAGES,
     .threads = THREADS,
-    .cluster = 1,
+    .cluster = 1, /* the launch decides */
     .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel,
     .launch = launch,

@@ -166,7 +166,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
 DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BN / 2];
-    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
         const struct tile tile = work_at(args, number).tile;

@@ -1,12 +1,12 @@
 /*
- * 13_two_gpus: a GEMM whose k is split over several GPUs, and the sum that ends it, in one kernel.
+ * 13_two_gpus: a GEMM whose k is split over two GPUs, and the sum that ends it, in one kernel.
  *
  * The idea: as in through_tma.cu, a device multiplies its peer's tiles first and sends the parts
  * while it multiplies the next tile. But the TMA executes requests in order, so a store that waits
  * for the link would hold up the loads of operands. Here two warps that were idle, the *movers*,
  * carry the parts with ordinary loads and stores, a piece for each k-tile. In own tiles they fetch
  * the peer's part into shared memory, before the consumer needs it. A third warp sets the flags:
- * its release waits until the link has delivered the part, and delays no other warp. What it hides:
+ * its release waits until the link has delivered the part, while the movers go on. What it hides:
  * the link, and the addition's loads. What it costs: a stage of the ring, because a part waits in
  * shared memory for its mover; and a rounding of each part. What it needs: all CTAs of both devices
  * resident at the same time, because they wait for each other. The grid has at most one for each
@@ -68,12 +68,13 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
 /* Gives room to the peer's CTA of this CTA's number, if that sends parts. On this device the launch
  * before has ended: its parts are added up, and their flags are zero. One warp. */
 DEVICE void give_room(const struct gemm_device_args *args) {
-    const int consumer = threadIdx.x % 32;
-    const bool sends = (int)blockIdx.x < tiles_of(args, args->device); /* its first tiles */
+    const int lane = threadIdx.x % 32;
+    /* The peer's CTA begins with tiles that this device owns, if there are so many. */
+    const bool sends = (int)blockIdx.x < tiles_of(args, args->device);
     /* The launch before on this device comes before what the sender does after it has acquired the
      * word. The sender is another device, hence .sys. st.release.sys */
-    if (sends && consumer < CONSUMERS)
-        st_global_release(room_word(args, 1 - args->device, consumer), 1, SCOPE_SYS);
+    if (sends && lane < CONSUMERS)
+        st_global_release(room_word(args, 1 - args->device, lane), 1, SCOPE_SYS);
 }
 
 /* Waits until the owner has begun this launch, before the first part that is sent to it. One
@@ -97,8 +98,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             const int column = (args->first_k_tile + k_tile) * BK;
-            /* All consumer warps have read the stage; then announces the bytes. mbarrier.try_wait,
-             * .arrive.expect_tx */
+            /* All consumer warps have read the stage, and the movers have passed it; then announces
+             * the bytes. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             tma_load(shared->a[state.index], &args->gemm.map_a, tile.m * BM, column, full);
             tma_load(shared->b[state.index], &args->gemm.map_b, tile.n * BN, column, full);
@@ -158,7 +159,7 @@ DEVICE void add_part(const union staging *staging, float acc[BN / 2]) {
 DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, int consumer) {
     const bool elected = threadIdx.x % 128 == 0;
     float acc[BN / 2];
-    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* = {0} would put it in memory */
+    UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     hand_staging(consumer); /* there is nothing to send yet */
     for (int number = blockIdx.x; number < args->gemm.items; number += gridDim.x) {
@@ -313,6 +314,7 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
             __syncwarp();
             pipeline_advance(&state, STAGES);
             send_pieces(staging, &send, send.sent + pace);
+            /* Only places whose pieces have been sent are free, hence the end. */
             if (fetch.stored < PIECES && fetch_ready(&fetch))
                 for (int i = 0; i < pace; i += BATCH) fetch_batch(staging, &fetch, send.sent);
         }
@@ -334,17 +336,18 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
 }
 
 /* Sets the flags of the parts that the movers have sent. A release at system scope lasts until the
- * link has delivered all earlier stores, microseconds in which a mover would hold up the ring. One
+ * link has delivered all earlier stores. A mover that waited for it would hold up the ring. One
  * warp. */
 DEVICE void signal_parts(const struct gemm_device_args *args) {
-    const int consumer = threadIdx.x % 32, peer = 1 - args->device;
+    const int lane = threadIdx.x % 32, peer = 1 - args->device;
     for (int number = blockIdx.x; number < tiles_of(args, peer); number += gridDim.x) {
-        uint32_t *flag = &args->flags[peer][part_index(work_at(args, number), consumer)];
+        /* A lane for each consumer; the other lanes' address is not used. */
+        uint32_t *flag = &args->flags[peer][part_index(work_at(args, number), lane)];
         /* The stores of both movers come before this warp's releases. bar.sync */
         named_barrier_sync(SENT, SENT_THREADS);
         /* The parts come before what the owner does after it has acquired the flags. The owner is
          * another device, hence .sys. st.release.sys */
-        if (consumer < CONSUMERS) st_global_release(flag, 1, SCOPE_SYS);
+        if (lane < CONSUMERS) st_global_release(flag, 1, SCOPE_SYS);
     }
 }
 

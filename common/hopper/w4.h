@@ -5,7 +5,7 @@
  * of their mantissas, and the other four lie there after a rotation by four bits:
  *
  *     an e4m3            s eeee mmm    exponent field 0: a subnormal, mmm * 2^-9
- *     a byte             S mmms MMM    S MMM is a weight of the first four; the rest is of others
+ *     a byte             S mmms MMM    S MMM is a weight of the first four; mmm, s are of others
  *     W4_MASK, a byte    1 0000 111
  *
  * PTX ISA: lop3.b32, shf.r.wrap.b32.
