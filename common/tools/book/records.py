@@ -111,10 +111,10 @@ class Run:
         for value in self.at.get((shape, dtype), []):
             if is_named(value, word + ("+trace" if ":" in word else ":+trace")):
                 traced = value
-            if not is_kernel(word):
-                wanted = baseline(value, word)
-            else:
-                wanted = value if is_named(value, word) else None
+            # Beside a kernel of another kind of problem a chapter's kernel is a baseline.
+            wanted = baseline(value, word)
+            if not wanted and is_kernel(word) and is_named(value, word):
+                wanted = value
             if wanted:
                 found = Found(self, wanted, value)
         if found:
