@@ -231,12 +231,12 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
             leave_sums(args, half, acc);
             continue;
         }
-        /* The earlier k-tiles of this pair are the stretches of the clusters before this: cluster
-         * c - 1 has some of them as long as stretch c begins after the pair's first k-tile. */
+        /* The earlier k-tiles of this pair belong to the clusters before this one: to cluster c as
+         * long as its stretch, which ends where the next begins, ends after the pair's first. */
         const int64_t first = pair_begin(args, piece);
         if (piece.k_begin > 0)
-            for (int c = blockIdx.x / CLUSTER; stretch_begin(args, c) > first; --c)
-                add_sums(args, (c - 1) * CLUSTER + cluster_rank(), half, acc);
+            for (int c = blockIdx.x / CLUSTER - 1; stretch_begin(args, c + 1) > first; --c)
+                add_sums(args, c * CLUSTER + cluster_rank(), half, acc);
         const struct tile tile = tile_of(args, piece);
         epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
                        1 + half);
