@@ -137,8 +137,6 @@ RULES = (
     ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the sums comes before the release is prepared and the next bytes are tested: "
      "nothing is multiplied meanwhile, but nothing is read too early."),
-    ("11_.*kernel", r"consumer_wait\(", "before the previous",
-     "The wait for the next bytes comes before the promotion: earlier than necessary."),
     ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
      "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
      "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),

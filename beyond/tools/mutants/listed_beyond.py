@@ -112,7 +112,6 @@ EDITS = [
     (SCALED, "(BM + SCALES_B) * sizeof(float)", "BM * sizeof(float)",
      "does not expect B's scales", ORDER),
     (SCALED, "if (turn == rank)", "", "both CTAs load all rows", ORDER),
-    (SCALED, "turn ^= 1;", "", "CTA 0 loads A always", VALUE),
     (SCALED, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (SCALED, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
     (SCALED, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),

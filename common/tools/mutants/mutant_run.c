@@ -73,10 +73,11 @@ static void search(const struct gemm_kernel *kernel, const struct check_run *run
     }
 }
 
-/* Makes those runs of the list; `enough` as above. */
-static void choose(const struct gemm_kernel *kernel, const struct check_run *runs,
+/* Makes those runs, in order, of a list that has so many; `enough` as above. */
+static void choose(const struct gemm_kernel *kernel, const struct check_run *runs, int list,
                    const int *numbers, size_t count, int enough) {
-    for (size_t i = 0; i < count && (int)run(kernel, &runs[numbers[i] - 1], numbers[i]) < enough;
+    for (size_t i = 0; i < count && numbers[i] <= list &&
+                       (int)run(kernel, &runs[numbers[i] - 1], numbers[i]) < enough;
          ++i) {
     }
 }
@@ -115,9 +116,9 @@ int main(int argc, char **argv) {
     if (number)
         run(kernel, &runs[number - 1], number);
     else if (word == FEW)
-        choose(kernel, runs, few, sizeof few / sizeof *few, NEVER);
+        choose(kernel, runs, count, few, sizeof few / sizeof *few, NEVER);
     else if (word == SPREAD)
-        choose(kernel, runs, spread, sizeof spread / sizeof *spread, EXIT_WRONG);
+        choose(kernel, runs, count, spread, sizeof spread / sizeof *spread, EXIT_WRONG);
     else
         search(kernel, runs, count, word == ORDER ? EXIT_HAZARD : EXIT_WRONG);
     return 0;
