@@ -5,7 +5,7 @@ from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel"
 OF_TEAMS = "12_.*/kernel|w4a8_gemm/teams"
-BEYOND = r"^beyond/1[035]_|hopper_gemm/|11_.*per_tensor"
+BEYOND = r"^beyond/1[0345]_|hopper_gemm/|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
@@ -112,24 +112,32 @@ RULES = (
     (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("hopper_gemm/persistent", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
+    ("hopper_gemm/persistent|1[45]_", r"^pipeline_init\(", "(after the next|before the previous)",
+     ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("hopper_gemm/persistent|15_", r"mbarrier_init\(&shared->(order|arrived)",
+    ("hopper_gemm/persistent|1[45]_", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("hopper_gemm/persistent|15_", "^fence_mbarrier_init", "before the previous",
+    ("hopper_gemm/persistent|1[45]_", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    ("hopper_gemm/persistent|15_", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("hopper_gemm/persistent|1[45]_", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("hopper_gemm/persistent|15_", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("hopper_gemm/persistent|1[45]_", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
-    ("hopper_gemm/persistent|11_.*per_tensor|1[35]_",
+    ("hopper_gemm/persistent|11_.*per_tensor|1[345]_",
      r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
+    ("14_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
+     "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
+     "with the registers that are left: it spills, and the result stays right."),
+    ("14_", r"^mbarrier_wait\(&shared->order", "before the previous",
+     "The biases are loaded after the wait for the turn: later, but just as safely."),
+    ("14_", r"^named_barrier_sync\(1 \+ consumer", "before the previous",
+     "The barrier comes before the last release: the biases have been written either way."),
     ("11_.*kernel", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
     ("11_.*kernel", r"release_stage\(shared, read\)", "after the next",
