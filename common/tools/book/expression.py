@@ -7,7 +7,8 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
                                     the same record and shape are answered from one run: the last
                                     that has all of them. (So 0 * ms(05, 8192) selects a run with
                                     05.) A record may name its type, h200-fp8-rows:e4m3, or a text
-                                    that its run's command has, h200-two-gpus@DEVICES=0
+                                    that its run's command has, h200-two-gpus@DEVICES=0, or both,
+                                    h100-grouped:bf16@--router even
     gain(kernel, other, shape)      by how many percent more TFLOPS the kernel has than the other;
     loss(kernel, other, shape)      by how many percent fewer; a record may follow, too
     cell(file, text, n)             the n-th number after `text`, in the last line of the record
@@ -121,9 +122,9 @@ class Source:
         """Answers the calls that name the same record and shape, from one run."""
         like = [c for c in calls if c.value is None and
                 (c.record, c.shape) == (first.record, first.shape)]
-        name, mark, rest = re.fullmatch(r"([^:@]*)([:@]?)(.*)", first.record).groups()
-        dtype = rest if mark == ":" else self.dtype
-        command = rest if mark == "@" else ""
+        name, dtype, command = re.fullmatch(r"([^:@]*)(?::([^@]*))?(?:@(.*))?",
+                                            first.record).groups()
+        dtype, command = dtype or self.dtype, command or ""
         shape = records.shape_of(first.shape)
         for run in reversed(records.load(self.book, self.page, name)):
             if command not in records.text(run.header, "command"):
