@@ -58,12 +58,12 @@ DEVICE void group_store_staged(element_t *staging, const struct group_output *to
 DEVICE void group_store_all(element_t staging[BUFFERS][EPILOGUE_M * EPILOGUE_N],
                             const struct group_output *to, int rows, int columns, const float *acc,
                             int barrier) {
-    UNROLL
-    for (int i = 0; i < rows / EPILOGUE_M; ++i)
-        UNROLL
-    for (int j = 0; j < columns / EPILOGUE_N; ++j)
-        group_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], to, i * EPILOGUE_M,
-                           j * EPILOGUE_N, &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
+    UNROLL for (int i = 0; i < rows / EPILOGUE_M; ++i) {
+        UNROLL for (int j = 0; j < columns / EPILOGUE_N; ++j)
+            group_store_staged(staging[(i * (columns / EPILOGUE_N) + j) % BUFFERS], to,
+                               i * EPILOGUE_M, j * EPILOGUE_N,
+                               &acc[(i * columns + j * EPILOGUE_N) / 2], barrier);
+    }
 }
 
 #define group_store(staging, to, rows, columns, acc, barrier)                                      \
