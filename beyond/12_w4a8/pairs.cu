@@ -229,8 +229,6 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
             producer(shared, &args, place, FIRST_LOADS, args.gemm.tiles_k);
         else if (threadIdx.x >= 32)
             fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
-        /* The warp whose lane 0 loads is together again: whole warps arrive. bar.warp.sync */
-        __syncwarp();
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {

@@ -162,8 +162,6 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct w4a8_args) args) {
             producer(shared, &args, place, 0, args.gemm.tiles_k, LOADS_A);
         else if (threadIdx.x >= 32 * LOADERS)
             fetch_scales(shared->scale, &args.gemm, args.scales.a, place.m * BM);
-        /* Warps whose lane 0 loads are together again: whole warps arrive. bar.warp.sync */
-        __syncwarp();
         /* The scales are in shared memory. bar.arrive */
         named_barrier_arrive(DONE_BARRIER, THREADS);
     } else {
