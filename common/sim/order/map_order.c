@@ -310,7 +310,8 @@ static void use_of_earlier(const struct use *use, const char *operation, const c
         sim_hazard(
             "tensor-map-not-acquired", use->thread,
             "%s: the tensor map at %s was written by %s,\n"
-            "    and the scope of the acquire at %s does not contain that: it needs %s (%s).",
+            "    and the scope of the acquire at %s does not contain that.\n"
+            "    It needs %s (%s).",
             operation, where, by_kernel ? "an earlier kernel" : "the host",
             line_of(narrow->site, fence), scope_names[needed], words[needed]);
     else
