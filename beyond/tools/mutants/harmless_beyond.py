@@ -23,6 +23,9 @@ RULES = (
     (r"/fitted\.cu", r"named_barrier_sync\(RING_BARRIER", "^barrier 1 for all$",
      "The consumers' barrier has this number. Its first use comes after all threads have left this "
      "one."),
+    (r"/fitted\.cu", r"named_barrier_sync\(1, CONSUMER_THREADS\).* in consumer$", "after the next",
+     "Parts of a sum leave through registers and global memory. The barrier still comes before the "
+     "ring is overwritten."),
     (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
      "The producer gives registers away before the first loads instead of after them, and loads "
      "need few: they only start later."),
@@ -118,7 +121,7 @@ RULES = (
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
     ("hopper_gemm/persistent|1[45]_", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("hopper_gemm/persistent|1[45]_", "^fence_mbarrier_init", "before the previous",
+    ("hopper_gemm/persistent|14_.*/(?!kernel)|15_", "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
@@ -134,9 +137,19 @@ RULES = (
     ("14_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
+    ("14_.*/kernel", r"mbarrier_init\(&shared->c_full", "before the previous", ANY_ORDER),
+    ("14_.*/kernel", r"^tma_load\(.*map_c", "before the previous", LOADS),
+    ("14_.*/swiglu", r"^tma_load\(shared->b\[state.index\],", "after the next", LOADS),
+    ("14_.*/quantize", r"bulk_wait_group_read\(0\)", "before the previous",
+     "At an edge, where nothing is staged, it waits without need."),
+    ("15_.*/(host_maps|kernel)", r"^mbarrier_wait\(&shared->order", "before the previous",
+     "The map is acquired or changed after the wait for the turn: later, but just as safely."),
+    ("15_.*/kernel", r"^mbarrier_wait\(&shared->ring", "by one thread",
+     "That thread edits the map, and the warp's barrier before the edits orders it with the other "
+     "lanes."),
     ("14_", r"^mbarrier_wait\(&shared->order", "before the previous",
      "The biases are loaded after the wait for the turn: later, but just as safely."),
-    ("14_", r"^named_barrier_sync\(1 \+ consumer", "before the previous",
+    ("14_", r"^named_barrier_sync\(1 \+ consumer.* in consumer$", "before the previous",
      "The barrier comes before the last release: the biases have been written either way."),
     ("11_.*kernel", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
