@@ -144,6 +144,9 @@ RULES = (
      "At an edge, where nothing is staged, it waits without need."),
     ("15_.*/(host_maps|kernel)", r"^mbarrier_wait\(&shared->order", "before the previous",
      "The map is acquired or changed after the wait for the turn: later, but just as safely."),
+    ("group_store", r"^if \(row >= to->rows\)", "rows beyond the group",
+     "The map ends with the group, or the rows are stored one by one, as many as there are: the "
+     "test only saves time."),
     ("15_.*/kernel", r"^mbarrier_wait\(&shared->ring", "by one thread",
      "That thread edits the map, and the warp's barrier before the edits orders it with the other "
      "lanes."),

@@ -105,6 +105,7 @@ struct sim_thread {
         const void *before; /* the word of its latest strong access, */
         bool wrote;         /* which was a write */
     } poll;                 /* units/poll.c */
+    const uint64_t *gave_up; /* the mbarrier whose try_wait has just failed for no reason */
     uint32_t cycles;        /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
     struct bulk_state *bulk;         /* units/tma_store.c */

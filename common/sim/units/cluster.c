@@ -197,8 +197,8 @@ struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread) {
 const char *cluster_exit_advice(struct cluster_arrival arrival, char *text, size_t size) {
     if (arrival.file)
         snprintf(text, size,
-                 "its arrival at the cluster's barrier, at %s:%d, comes too early: it has to come "
-                 "after this",
+                 "its arrival at the cluster's barrier, at %s:%d, comes too early.\n    That "
+                 "arrival has to come after this",
                  source_name(arrival.file), arrival.line);
     else
         snprintf(text, size, "end the kernel with a cluster_sync()");

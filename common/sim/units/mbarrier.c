@@ -350,8 +350,17 @@ bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity) {
     return poll_barrier(barrier, parity, "mbarrier.test_wait");
 }
 
+/* May it fail for no reason this time? At random, or, if effects come late, before each wait. */
+static bool try_wait_gives_up(const uint64_t *barrier) {
+    struct sim_thread *const thread = sim_thread();
+    if (sim.schedule != SCHEDULE_LATE) return sim_chance(8);
+    const bool again = thread->gave_up == barrier;
+    thread->gave_up = again ? NULL : barrier;
+    return !again;
+}
+
 bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
-    if (sim_chance(8)) { /* it may fail for no reason */
+    if (try_wait_gives_up(barrier)) {
         sim_maybe_yield();
         return false;
     }

@@ -323,7 +323,7 @@ int main(int argc, char **argv) {
         CASE(reads_the_peer, .argument = HALVES),
         CASE(reads_the_peer, .argument = READS_AFTER_ARRIVAL,
              .hazard = "exit-before-remote-read|cta-exited",
-             .text = "comes too early: it has to come after this"),
+             .text = "arrival has to come after this"),
         CASE(reads_the_peer, .argument = WRITES_AFTER_ARRIVAL, .hazard = "data-race"),
         CASE(reads_the_peer, .argument = ENDS_AFTER_ARRIVAL,
              .hazard = "exit-before-remote-read|cta-exited"),
