@@ -13,8 +13,8 @@ import sys
 sys.dont_write_bytecode = True
 import cases
 
-SCRIPTS = ("simulator", "versions", "source", "address", "result", "checks", "predict", "practice",
-           "main")
+SCRIPTS = ("simulator", "versions", "source", "address", "result", "checks", "choose", "predict",
+           "practice", "main")
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
@@ -27,10 +27,22 @@ def packed(path):
     return base64.b64encode(gzip.compress(read(path, mode="rb"), 9, mtime=0)).decode("ascii")
 
 
+# What only the program and the tests need.
+LEFT_OUT = {"switches": ("key", "function"), "cases": ("verdict", "asks", "call")}
+
+
+def smaller(book):
+    book = {name: value for name, value in book.items() if name != "repairs"}
+    for name, fields in LEFT_OUT.items():
+        book[name] = [{key: value for key, value in one.items() if key not in fields}
+                      for one in book[name]]
+    return book
+
+
 def main():
     live, recorded, debugging, module, out = sys.argv[1:]
     book = cases.load(live, recorded, debugging)
-    data = json.dumps(book, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(smaller(book), separators=(",", ":")).replace("<", "\\u003c")
     fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
     parts = {
         "@FENCE@": str(fence["line"]),

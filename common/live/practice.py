@@ -4,8 +4,9 @@
     next                 the first that is not
     show CASE            what it asks
     hint CASE            a hint; asked again, the second
-    check CASE ANSWER    find: kernel.cu:71; predict: a verdict; mend: the number of a change;
-                         catch: the options of a run, such as --m 256 --sms 1 --schedule late
+    check CASE ANSWER    find: kernel.cu:71; predict: one of the choices; mend, choose: the number
+                         of a choice; catch: the options of a run, such as
+                         --m 256 --sms 1 --schedule late
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 """
@@ -17,6 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import cases
+import simulate
 
 
 class Practice:
@@ -63,8 +65,12 @@ class Practice:
             for i, choice in enumerate(case["choices"]):
                 print(f"\n({i + 1}) " + choice["text"].replace("\n", "\n    "))
             print()
+        if case["kind"] == "choose":
+            for i, choice in enumerate(case["choices"]):
+                print(f"({i + 1}) {choice['text']}")
+            print(f"\n{simulate.run_text(case['run'])}\n")
         answer = {"find": "kernel.cu:LINE", "predict": " | ".join(map(str, case.get("choices", []))),
-                  "mend": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
+                  "mend": "NUMBER", "choose": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
         print(f"Answer: check {case['id']} {answer}")
 
     def hint(self, name):
@@ -72,7 +78,7 @@ class Practice:
         given = int(self.kept.get(f"{name} hints", 0))
         for hint in case["hints"][:given + 1]:
             print(hint)
-        if case["kind"] != "catch" and given:
+        if case["kind"] not in ("catch", "choose") and given:
             print(self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
         self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
         self.keep()
@@ -92,7 +98,7 @@ class Practice:
     # ---- judges: None, or what is wrong with the answer ----
 
     def run(self, chapter, run, off, version=-1):
-        return cases.run_case(self.program, chapter, run, off, version)
+        return simulate.run_case(self.program, chapter, run, off, version)
 
     def check_find(self, case, answer):
         named = [switch for switch in cases.switches_of(self.book, case["chapter"])
@@ -113,14 +119,28 @@ class Practice:
             return f"Choose from: {', '.join(case['choices'])}."
         return case["reasons"].get(given) or "The report is another one."
 
-    def check_mend(self, case, answer):
-        if not answer[0].isdecimal() or not 1 <= int(answer[0]) <= len(case["choices"]):
+    def check_choose(self, case, answer):
+        chosen = chosen_of(case, answer)
+        if chosen is None:
             return f"Choose from 1 to {len(case['choices'])}."
-        choice = case["choices"][int(answer[0]) - 1]
+        results = [self.run(one["chapter"], one["run"], one["off"], one["version"])
+                   for one in case["choices"]]
+        says = [f"{one['text']}: {outcome_of(*result)}. {one['why']}"
+                for one, result in zip(case["choices"], results)]
+        if chosen != simulate.right_choice(case["want"], results):
+            return says[chosen]
+        print("\n".join(says))
+        return None
+
+    def check_mend(self, case, answer):
+        chosen = chosen_of(case, answer)
+        if chosen is None:
+            return f"Choose from 1 to {len(case['choices'])}."
+        choice = case["choices"][chosen]
         code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
         if not code and choice.get("right"):
             return None
-        return f"With it: {in_short(code, text)} ({cases.run_text(choice['run'])})."
+        return f"With it: {in_short(code, text)} ({simulate.run_text(choice['run'])})."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)
@@ -136,8 +156,19 @@ class Practice:
 
 
 def in_short(code, text):
-    verdict, places = cases.verdict_of(code, text), cases.places_in(text)
+    verdict, places = simulate.verdict_of(code, text), simulate.places_in(text)
     return f"{verdict} at {', '.join(places)}" if places else verdict
+
+
+def outcome_of(code, text):
+    cycles = simulate.cycles_of(text)
+    return f"{cycles:,} simulated cycles" if cycles else in_short(code, text)
+
+
+def chosen_of(case, answer):
+    """The index of a choice, or None."""
+    known = answer[0].isdecimal() and 1 <= int(answer[0]) <= len(case["choices"])
+    return int(answer[0]) - 1 if known else None
 
 
 def usage(what):

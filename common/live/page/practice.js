@@ -85,11 +85,14 @@ function showCase() {
     ...(one.choices ? [choicesOf(one)] : []), element("div", {id: "case-answer"}), given, hint);
 }
 
+/* By the kind of the case. */
+const judges = {mend: judgeRepair, choose: judgeChosen, predict: judgeChoice};
+
 function choicesOf(one) {
   return element("div", {class: `choices ${one.kind}`}, ...one.choices.map(choice => {
     const button = element("button", {type: "button"}, choice.text || choice);
     button.addEventListener("click", () => {
-      if (!answered) (one.kind === "mend" ? judgeRepair : judgeChoice)(one, choice);
+      if (!answered) judges[one.kind](one, choice);
     });
     return button;
   }));

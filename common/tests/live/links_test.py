@@ -14,8 +14,8 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
-import cases
 import run_links
+import simulate
 from live_runs import check_all
 
 FEWEST = 100
@@ -62,9 +62,9 @@ def main():
             chapter, run, off, version = run_links.decoded(live, address)
         except (LookupError, StopIteration, ValueError) as what:
             return f"{place}: {address}: {what!r}"
-        says = cases.verdict_of(*cases.run_case([program], chapter, run, off, version))
+        says = simulate.verdict_of(*simulate.run_case([program], chapter, run, off, version))
         chosen = version < 0 or live["versions"][version]["kind"] == "choice"
-        wanted = [cases.VERIFIED] if chosen and not off else verdicts
+        wanted = [simulate.VERIFIED] if chosen and not off else verdicts
         if says not in wanted:
             return f"{place}: {address} says {says}, not {' or '.join(wanted)}"
         return None

@@ -138,6 +138,15 @@ def answer(page, kind):
         choices.nth(int(right == 0)).click()
         page.wait_for_selector("#case-answer p.bad:has-text('No: with it')", timeout=60 * SECOND)
         choices.nth(right).click()
+    elif kind == "choose":
+        choices = page.locator(".choices.choose button")
+        for i in range(choices.count()):  # from the wrong ones on
+            if page.locator("#case-answer p.good").count() == 0:
+                choices.nth(i).click()
+                page.wait_for_selector("#case-answer p.good, #case-answer p.bad:has-text('No.')",
+                                       timeout=60 * SECOND)
+        rows = page.locator(".chosen tr").count()
+        expect(rows == choices.count(), f"{case}: {rows} choices are told")
     elif kind == "predict":
         wrong = next(choice for choice in facts["choices"] if choice != facts["answer"])
         page.locator(".choices button", has_text=wrong).first.click()
@@ -194,7 +203,7 @@ def main():
         predict(page)
         stepper(page)
         check(page)
-        for kind in ("find", "predict", "mend", "catch"):
+        for kind in ("find", "predict", "choose", "mend", "catch"):
             answer(page, kind)
         if "--all" in sys.argv:
             every_switch(page)

@@ -37,6 +37,11 @@ find=$("$practice" list 05 | sed -n 's/^. \(05-[0-9]*\) *Find.*/\1/p' | head -1)
 expect 0 'calls it' hint "$find"
 expect 0 '^hazard: ' hint "$find"
 expect 1 'has no call that synchronizes' check "$find" kernel.cu:1
+expect 1 'simulated cycles' check 06-c1 2
+expect 1 'Choose from 1 to 3' check 06-c1 4
+expect 0 'simulated cycles' check 06-c1 1
+expect 1 'Both complete on this barrier' check 05-n1 16384
+expect 0 '^Yes' check 05-n1 32768
 make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
 expect 1 'This run passes' check "$make" --m 128
 
