@@ -69,7 +69,7 @@ add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
           -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
           -sEXPORTED_FUNCTIONS=_main,_live_print_checks
           -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
-  COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O3
+  COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O2
           --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
           --pass-arg=asyncify-addlist@thread_main
   COMMAND ${HOPPER_WASM_OPT} ${raw}_named.wasm -o ${live}/module.wasm --all-features

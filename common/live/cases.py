@@ -8,12 +8,13 @@ A case is a kernel with some of its calls switched off, a run, and a question:
     choose    which of several kernels or runs is the fastest, the slowest, or fails? All are tried.
     catch     the run passes although a line is missing: find one that does not.
 
-cases.json holds what find_cases.py has found by running, questions.py what is written by hand; a
-test runs every case again. The texts of what was found are made here, from the kernel's comments,
+cases.json holds what find_cases.py has found by running, questions.py and
+exercises.py what is written by hand; a test runs every case again. The texts of what was found are made here, from the kernel's comments,
 from docs/debugging.md and from what the simulator reports.
 """
 
 import json
+import os
 import re
 import sys
 
@@ -243,11 +244,12 @@ def load(live_path, recorded_path, debugging_path):
         case |= TOLD[case["kind"]](case, live, verdicts)
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)
-    found += written.cases(live)
+    root = os.path.join(os.path.dirname(debugging_path), "..")
+    found += written.cases(live, root)
     return dict(live, cases=sorted(found, key=place_in_order), verdicts=verdicts)
 
 
 def place_in_order(case):
     """By chapter; in a chapter from what is read off the kernel to what takes several steps."""
     kinds = ("predict", "choose", "find", "mend", "catch")
-    return case["chapter"], kinds.index(case["kind"]), "asks" not in case
+    return case["chapter"], "text" in case, kinds.index(case["kind"]), "asks" not in case

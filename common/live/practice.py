@@ -7,6 +7,8 @@
     check CASE ANSWER    find: kernel.cu:71; predict: one of the choices; mend, choose: the number
                          of a choice; catch: the options of a run, such as
                          --m 256 --sms 1 --schedule late
+    check CASE KERNEL.CU an exercise: the kernel with your edit
+    answer CASE          an exercise: what the edit may come to
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 """
@@ -14,16 +16,22 @@ Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 import argparse
 import json
 import os
+import subprocess
 import sys
+import tempfile
+import textwrap
 
 sys.dont_write_bytecode = True
 import cases
 import simulate
+import versions
+from linked import Linker
 
 
 class Practice:
-    def __init__(self, book, program, progress):
-        self.book, self.program, self.progress = book, [program], progress
+    def __init__(self, book, linker, program, progress):
+        self.book, self.linker = book, linker
+        self.program, self.progress = [program], progress
         self.kept = cases.read_json(progress) if os.path.exists(progress) else {}
 
     def keep(self):
@@ -54,7 +62,9 @@ class Practice:
 
     def show(self, name):
         case = self.case(name)
-        print(f"{case['id']}: {case['title']}\n\n{case['task']}\n")
+        print(f"{case['id']}: {case['title']}\n")
+        for text in filter(None, (case.get("text"), case["task"])):
+            print(textwrap.fill(text, 96) + "\n")
         if case["kind"] == "find":
             files = next(one["files"] for one in self.book["chapters"]
                          if one["name"] == case["chapter"])
@@ -72,6 +82,16 @@ class Practice:
         answer = {"find": "kernel.cu:LINE", "predict": " | ".join(map(str, case.get("choices", []))),
                   "mend": "NUMBER", "choose": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
         print(f"Answer: check {case['id']} {answer}")
+        if "edit" in case:
+            print(f"Your edit: check {case['id']} {case['chapter']}/kernel.cu")
+
+    def answer(self, name):
+        case = self.case(name)
+        if "answered" not in case:
+            usage(f"{name} has no edit to show")
+        path = os.path.join(versions.ANSWERS, f"{case['chapter'][:2]}-{case['id'][4:]}.diff")
+        with open(path, encoding="ascii") as file:
+            print(file.read().rstrip())
 
     def hint(self, name):
         case = self.case(name)
@@ -87,7 +107,10 @@ class Practice:
         case = self.case(name)
         if not answer:
             usage("check: the answer is missing")
-        wrong = getattr(self, f"check_{case['kind']}")(case, answer)
+        if "edit" in case and answer[0].endswith(".cu"):
+            wrong = self.check_edit(case, answer[0])
+        else:
+            wrong = getattr(self, f"check_{case['kind']}")(case, answer)
         if wrong:
             print(f"No. {wrong}")
             sys.exit(1)
@@ -99,6 +122,24 @@ class Practice:
 
     def run(self, chapter, run, off, version=-1):
         return simulate.run_case(self.program, chapter, run, off, version)
+
+    def check_edit(self, case, kernel):
+        if not os.path.exists(kernel):
+            usage(f"there is no {kernel}")
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                program = self.linker.link(case["chapter"], kernel, directory, True)
+            except subprocess.CalledProcessError:
+                return "It does not compile."
+            code, text = simulate.run_case([program], case["chapter"], case["run"], [])
+            wrong = in_short(code, text) if code else simulate.not_edited(
+                case, (self.program, -1), ([program], -1))
+            if wrong:
+                return f"With it: {wrong}."
+            print("It does what it should. Now --check\u2026", flush=True)
+            program = self.linker.link(case["chapter"], kernel, directory, False)
+            done = subprocess.run([program, "--check"], capture_output=True, text=True, check=False)
+            return done.stdout + done.stderr if done.returncode else None
 
     def check_find(self, case, answer):
         named = [switch for switch in cases.switches_of(self.book, case["chapter"])
@@ -176,16 +217,18 @@ def usage(what):
     sys.exit(2)
 
 
-COMMANDS = {"list": (0, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
+COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
 
 
 def main():
-    live, recorded, debugging, program, progress, *words = sys.argv[1:]
+    live, recorded, debugging, compiler, libraries, program, progress, *words = sys.argv[1:]
     command, *arguments = words or [""]
     least, most = COMMANDS.get(command, (0, -1))
     if not least <= len(arguments) <= most:
         usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
-    practice = Practice(cases.load(live, recorded, debugging), program, progress)
+    root = os.path.join(os.path.dirname(debugging), "..")
+    practice = Practice(cases.load(live, recorded, debugging), Linker(root, compiler, libraries), program,
+                        progress)
     getattr(practice, command)(*arguments)
 
 

@@ -9,6 +9,14 @@ simulated cycles, or the only one whose run fails. Each says why it comes out as
 """
 
 PREDICTIONS = [
+    {"id": "01-n1", "asks": ["smem"],
+     "task": "How many bytes of shared memory does a CTA of this kernel have?",
+     "choices": {
+         "0": "", "512": "That is the CTA's tile of D; each element stays in a register.",
+         "16384": "Loads go through the L1 cache; nothing is staged."},
+     "hints": ["Look for struct smem.", "There is none."],
+     "why": "Threads share no data here, so each of them loads all that it multiplies. Chapter 02 "
+            "changes that."},
     {"id": "02-n1", "asks": ["smem"],
      "task": "How many bytes of shared memory does a CTA of this kernel have?",
      "choices": {
@@ -163,7 +171,7 @@ PREDICTIONS = [
 ]
 
 CHOICES = [
-    {"id": "03-c1", "want": "fewest", "run": {"m": 512, "n": 512, "k": 512},
+    {"id": "03-e1", "want": "fewest", "run": {"m": 512, "n": 512, "k": 512},
      "task": "Shared memory has room for two CTAs with three stages each, or for one CTA with five. "
              "Which is faster at 512 × 512 × 512?",
      "choices": [
@@ -176,6 +184,17 @@ CHOICES = [
                "All four warps of a CTA wait at the same barrier, and store at the same time."],
      "why": "A second CTA fills every gap of the first; a deeper ring only those in which loads are "
             "late."},
+    {"id": "04-e2", "want": "fewest", "run": {"m": 512, "n": 512, "k": 512},
+     "task": "Which is the fastest at 512 × 512 × 512?",
+     "choices": [
+         {"text": "three stages, two CTAs per SM", "why": "Each CTA fills the other's gaps."},
+         {"text": "four stages, one CTA per SM", "version": "stages4",
+          "why": "Loads are early, and every barrier leaves a gap."},
+         {"text": "three stages, one CTA per SM", "version": "one_cta",
+          "why": "The same gaps, and loads one k-tile later."}],
+     "hints": ["What waits, if loads are never late?", "Prologue and epilogue, once a tile."],
+     "why": "The second CTA wins at every k of the exercise, by less as k grows: gaps once a tile weigh "
+            "less then."},
     {"id": "05-c1", "want": "fewest", "run": {"m": 512, "n": 512, "k": 128},
      "task": "k is 128: a tile has two k-tiles. Which ring is the fastest?",
      "choices": [
@@ -249,6 +268,20 @@ CHOICES = [
      "hints": ["A release matters to whoever wants the stage again.", "The ring has four stages."],
      "why": "A missing release shows when the ring comes round: k > STAGES · BK. A test with a small k "
             "passes."},
+    {"id": "07-e3", "want": "most", "run": {"m": 512, "n": 512, "k": 1024},
+     "task": "Which of the four takes the most simulated cycles?",
+     "choices": [
+         {"text": "07, WAIT 1", "why": "The queue is never empty."},
+         {"text": "07, WAIT 0", "version": "wait0",
+          "why": "While one consumer drains, the other one's multiplications are queued."},
+         {"text": "06's two warpgroups, WAIT 1", "chapter": "06", "version": "two_warpgroups",
+          "why": "Each warpgroup has a group in flight while it waits."},
+         {"text": "06's two warpgroups, WAIT 0", "chapter": "06", "version": "two_wait0",
+          "why": "Both warpgroups drain before the same barrier, so neither fills the other's gap."}],
+     "hints": ["Two warpgroups alone do not help: they must not wait at the same time.",
+               "In 06 a __syncthreads() stands in every k-tile."],
+     "why": "Between full and empty barriers the consumers drift apart, and one computes while the "
+            "other drains. A barrier of the whole CTA keeps them in step."},
     {"id": "08-c1", "want": "fewest", "run": {"m": 512, "n": 512, "k": 512},
      "task": "D is 512 × 512, on four SMs. Which tile?",
      "choices": [
@@ -290,7 +323,7 @@ CHOICES = [
           "why": "All three SMs have work, but each of the four tiles starts anew."}],
      "hints": ["Where does a cluster of two fit?", "12 tiles on three SMs, or on two."],
      "why": "Clusters want SMs in pairs: a third of these cannot be used."},
-    {"id": "09-c2", "want": "fewest", "run": {"m": 128, "n": 1024, "k": 512},
+    {"id": "09-e3", "want": "fewest", "run": {"m": 128, "n": 1024, "k": 512},
      "task": "D is one row of tiles: 128 × 1024. Which kernel?",
      "choices": [
          {"text": "09: clusters of two, one above the other",

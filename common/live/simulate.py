@@ -101,9 +101,10 @@ def right_choice(want, results):
 
 def report_of(command, case):
     """(what the run says, the data of its report page)"""
+    version = case.get("asked", case["version"])
     with tempfile.TemporaryDirectory() as directory:
         _, text = run_case([*command, "--report", directory], case["chapter"], case["run"],
-                           case["off"], case["version"])
+                           case["off"], version)
         with open(os.path.join(directory, "index.html"), encoding="utf-8") as file:
             data = re.search(r'<script type="application/json" id="data">(.*?)</script>',
                              file.read(), re.S).group(1)
@@ -111,13 +112,15 @@ def report_of(command, case):
 
 
 # Of a barrier's events: which kind, and which number. timeline/page/barriers.js has the fields.
-EVENT_FIELDS, KIND, AMOUNT = 10, 1, 4
+EVENT_FIELDS, KIND, BY_THREAD, AMOUNT = 10, 1, 3, 4
 INIT, EXPECT_TX, COMPLETE_TX, FLIP = 0, 2, 3, 4
 
 
 def measured(asks, text, data):
-    """What the simulator says of this, as text."""
+    """What the simulator says of this, as text. Of barriers that of CTA 0 whose name begins so."""
     what = asks[0]
+    if what == "verdict":
+        return re.search(r"hazard: ([\w-]+):", text).group(1)
     if what == "smem":
         return str(data["rows"][0]["smem_bytes"])
     if what == "missing":
@@ -125,10 +128,41 @@ def measured(asks, text, data):
     if what == "waits":
         return "{1}, phase {0}".format(
             *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", text).groups())
-    events = next(one["events"] for one in data["timelines"][0]["barriers"]
-                  if one["cta"] == 0 and one["name"].startswith(f"{asks[1]},"))
-    events = [events[i:i + EVENT_FIELDS] for i in range(0, len(events), EVENT_FIELDS)]
+    barriers = [[one["events"][i:i + EVENT_FIELDS]
+                 for i in range(0, len(one["events"]), EVENT_FIELDS)]
+                for one in data["timelines"][0]["barriers"]
+                if one["cta"] == 0 and one["name"].startswith((*asks, "")[1])]
+    if what == "last_thread":
+        return str(max(event[BY_THREAD] for events in barriers for event in events))
+    events = barriers[0]
     if what == "phases":
         return str(sum(event[KIND] == FLIP for event in events))
     kind = {"announced": EXPECT_TX, "delivers": COMPLETE_TX, "arrivals": INIT}[what]
     return str(next(event[AMOUNT] for event in events if event[KIND] == kind))
+
+
+def compared(run, chapter, before, after):
+    """The simulated cycles of `after` for one of `before`, both (command, version)."""
+    cycles = [cycles_of(run_case(command, chapter, run, [], version)[1])
+              for command, version in (before, after)]
+    return cycles[1] / cycles[0]
+
+
+def not_edited(case, before, after):
+    """None if `after` differs from the kernel as it was by what the exercise's edit makes of it, or
+    what does not fit."""
+    edit = case["edit"]
+    if "says" in edit:
+        asks, wanted = edit["says"]
+        told = measured(asks, *report_of(after[0], dict(case, asked=after[1])))
+        if told not in wanted:
+            return f"{' '.join(asks).strip()}: {told}, not {' or '.join(wanted[:2])}"
+    if "ratio" in edit or "differs" in edit:
+        ratio = compared(case["run"], case["chapter"], before, after)
+        low, high = edit.get("ratio", (0.5, 2))
+        if ratio == 1 and "differs" in edit:
+            return f"as many simulated cycles as before ({run_text(case['run'])})"
+        if not low <= ratio <= high:
+            return (f"{ratio:.3f} of the simulated cycles ({run_text(case['run'])}), not {low} to "
+                    f"{high}")
+    return None

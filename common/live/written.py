@@ -1,5 +1,9 @@
-"""written.py: the cases of questions.py, in the form that cases.py has."""
+"""written.py: the cases of questions.py and exercises.py, in the form that cases.py has."""
 
+import os
+import re
+
+import exercises
 import questions
 from simulate import VERIFIED, usual_run
 
@@ -39,6 +43,40 @@ def choice_of(asked, live):
             "explanation": asked["why"]}
 
 
-def cases(live):
-    return [*(prediction(asked, live) for asked in questions.PREDICTIONS),
-            *(choice_of(asked, live) for asked in questions.CHOICES)]
+def exercise_of(asked, live):
+    """The kernel is shown as it is; `asked` is the version that the question is about, `answer` the
+    one that the edit makes."""
+    if "bands" in asked:
+        asked = {**asked, "choices": {text: wrong for text, _, _, wrong in asked["bands"]},
+                 "asks": ["ratio"], "answer_asked": "version" not in asked}
+    number = int(asked["id"][4:])
+    if asked.get("answer_asked"):
+        asked = {**asked, "version": f"exercise-{number}"}
+    case = prediction({**asked, "task": asked["question"]}, live)
+    for name in ("bands", "edit"):
+        if name in asked:
+            case[name] = asked[name]
+    return dict(case, asked=case["version"], version=-1)
+
+
+def with_text(case, live, root):
+    """An exercise has the README's words, and what its edit should come to."""
+    if case["id"][3] != "e":
+        return case
+    number = int(case["id"][4:])
+    answers = [one["number"] for one in live["versions"] if one["chapter"] == case["chapter"] and
+               one["name"] == f"exercise-{number}"]
+    with open(os.path.join(root, case["chapter"], "README.md"), encoding="utf-8") as file:
+        section = re.search(r"^## Exercises\n(.*?)^## ", file.read(), re.M | re.S).group(1)
+    text = re.search(rf"^{number}\. (.*?)(?=^\d\. |\Z)", section, re.M | re.S).group(1)
+    text = re.sub(r"\[As a case\]\([^)]*\)\.?", "", " ".join(text.split())).strip()
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return dict(case, text=re.sub(r"[`*]", "", text), **{"answered": answers[0]} if answers else {},
+                title=f"Exercise {number}, chapter {case['chapter'][:2]}")
+
+
+def cases(live, root):
+    found = [*(prediction(asked, live) for asked in questions.PREDICTIONS),
+             *(choice_of(asked, live) for asked in questions.CHOICES),
+             *(exercise_of(asked, live) for asked in exercises.EXERCISES)]
+    return [with_text(case, live, root) for case in found]

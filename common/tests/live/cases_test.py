@@ -5,7 +5,8 @@ Of each: the kernel as it is passes the case's run; without the case's line the 
 are those that the case tells. find: no other line of the chapter looks the same. predict: the answer
 is one of the choices; if it is a number, it is what the simulator says. choose: one choice is right, and
 far enough from the others. catch: the run passes, the witness does not. mend: one choice is right, and
-every other fails in its run, which the kernel as it is passes. And each has its texts.
+every other fails in its run, which the kernel as it is passes. exercise: the answer passes RUNS, and the
+checker tells it from the kernel as it is. And each has its texts.
 """
 
 import os
@@ -20,6 +21,9 @@ import simulate
 from live_runs import check_all
 
 FEWEST = 60
+RUNS = [{"m": 130, "n": 70, "k": 67, "schedule": "late"},
+        {"m": 70, "n": 300, "k": 136, "schedule": "random", "seed": 3},
+        {"m": 1, "n": 7, "k": 3, "schedule": "early"}]
 
 
 class Judge:
@@ -36,13 +40,15 @@ class Judge:
     def wrong_with(self, case):
         if len(case["hints"]) != 2 or not all([case["task"], case["explanation"], *case["hints"]]):
             return "a text is missing"
+        if "edit" in case and self.wrong_answer(case):
+            return self.wrong_answer(case)
         if case["kind"] == "choose":
             return self.second_choice(case)
         told = case.get("witness", case["run"])
         for run in {id(run): run for run in (case["run"], told)}.values():
             if self.run(case, run, [])[0] != simulate.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
-        broken = self.run(case, told, case["off"], case["version"])
+        broken = self.run(case, told, case["off"], case.get("asked", case["version"]))
         if simulate.verdict_of(*broken) != case["verdict"]:
             return f"{simulate.verdict_of(*broken)}, not {case['verdict']}"
         if case["kind"] == "predict":
@@ -64,9 +70,23 @@ class Judge:
                if "asks" in case and choice != case["answer"]):
             return "a wrong answer has no reason"
         told = case["verdict"]
-        if "asks" in case:
+        if "bands" in case:
+            ratio = simulate.compared(case["run"], case["chapter"], (self.command, -1),
+                                      (self.command, case["asked"]))
+            told = " and ".join(text for text, low, high, _ in case["bands"] if low <= ratio <= high)
+        elif "asks" in case:
             told = simulate.measured(case["asks"], *simulate.report_of(self.command, case))
         return None if told == case["answer"] else f"it is {told}, not {case['answer']}"
+
+    def wrong_answer(self, case):
+        before, after = (self.command, -1), (self.command, case["answered"])
+        if not simulate.not_edited(case, before, before):
+            return "the kernel as it is counts as edited"
+        for run in RUNS:
+            run = dict(case["run"], **run)
+            if self.run(case, run, [], case["answered"])[0]:
+                return f"its answer does not pass {run}"
+        return simulate.not_edited(case, before, after)
 
     def second_choice(self, case):
         results = [self.run(one, one["run"], one["off"], one["version"])

@@ -7,6 +7,7 @@ background; the stepper at a hazard; a case of each kind, answered wrongly and r
 every switch and every edited kernel of chapters 05 to 09, and 300 runs without growth.
 """
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from playwright.sync_api import sync_playwright
 PAGE = Path(sys.argv[1]).resolve().as_uri()
 WIDTHS = {"desktop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 SECOND = 1000
+MOST = 350000  # bytes
 complaints = []
 
 
@@ -33,6 +35,21 @@ def open_at(page, fragment=""):
     page.goto("about:blank")
     page.goto(PAGE + fragment)
     return settled(page)
+
+
+def exercise(page):
+    """Its text, and its answer, which is folded away and can be opened and run."""
+    page.goto("about:blank")
+    page.goto(f"{PAGE}#chapter=06&case=06-e2")
+    page.wait_for_selector("#case-body button")
+    expect("Half the k-tile" in page.inner_text("#case-body"), "not the README's text")
+    expect(not page.locator(".answer pre").is_visible(), "the answer is to be seen")
+    page.click(".answer summary")
+    expect("BK = 32" in page.inner_text(".answer pre"), page.inner_text(".answer pre"))
+    page.click(".answer button")
+    page.wait_for_selector(".line.edited")
+    expect(settled(page).startswith("Verified"), "the answer does not pass")
+    expect("version=exercise-2" in page.url, f"the address does not say it: {page.url}")
 
 
 def look(page):
@@ -191,6 +208,9 @@ def grow(page):
 
 
 def main():
+    size = len(gzip.compress(Path(sys.argv[1]).read_bytes(), 9))
+    print(f"{size} bytes, packed by gzip")
+    expect(size <= MOST, f"{size} bytes, more than {MOST}")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=sys.argv[2], args=["--no-sandbox"])
         page = browser.new_page()
@@ -203,6 +223,7 @@ def main():
         predict(page)
         stepper(page)
         check(page)
+        exercise(page)
         for kind in ("find", "predict", "choose", "mend", "catch"):
             answer(page, kind)
         if "--all" in sys.argv:
