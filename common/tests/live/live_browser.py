@@ -3,17 +3,20 @@ and a phone's width, light and dark.
 
 The first result, no error on the console, nothing wider than the window; lines switched off and on
 again; a link that restores the state; choices and broken kernels; a prediction; the runs in the
-background; the stepper at a hazard; a case of each kind, answered wrongly and rightly. With --all
-every switch and every edited kernel of chapters 05 to 09, and 300 runs without growth.
+background; the stepper at a hazard; a case of each kind, answered wrongly and rightly; an exercise;
+beside it the museum's page, every exhibit. With --all every switch and every edited kernel of chapters
+05 to 09, and 300 runs without growth.
 """
 
 import gzip
+import re
 import sys
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 PAGE = Path(sys.argv[1]).resolve().as_uri()
+MUSEUM = Path(sys.argv[1]).resolve().with_name("museum.html").as_uri()
 WIDTHS = {"desktop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 SECOND = 1000
 MOST = 350000  # bytes
@@ -207,6 +210,32 @@ def grow(page):
     expect(sizes[2] < 2 * sizes[0] + 20e6, f"300 runs: the heap has {sizes}")
 
 
+def museum(page):
+    """Every exhibit of docs/museum.md by its link: the page says what the book quotes. The fixed form
+    passes, and a link restores the state."""
+    text = (Path(__file__).resolve().parents[3] / "docs" / "museum.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^hazard: ([\w-]+): museum/(\w+)\.cu.*?^\[Run it\]\(live.md(#[^)]*)\)", text,
+                       re.M | re.S)
+    expect(len(shown) == text.count("<!-- museum: "), f"{len(shown)} exhibits have a link")
+    for kind, name, link in shown:
+        page.goto("about:blank")
+        page.goto(MUSEUM + link)
+        first = page.locator("#hazards h3").first
+        first.wait_for(timeout=60 * SECOND)
+        expect(first.inner_text() == kind, f"{name}: {first.inner_text()}, not {kind}")
+        expect(page.locator(".line.first").count() > 0, f"{name}: no line is marked")
+    page.select_option("#form", "fixed")
+    page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+    page.goto("about:blank")
+    page.goto(f"{MUSEUM}#exhibit={name}&form=fixed")
+    expect(settled(page).startswith("Verified"), "the fixed form does not pass")
+    for width in WIDTHS.values():
+        page.set_viewport_size(width)
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        expect(wider <= 0, f"the museum is {wider} px wider than the window")
+    page.set_viewport_size(WIDTHS["desktop"])
+
+
 def main():
     size = len(gzip.compress(Path(sys.argv[1]).read_bytes(), 9))
     print(f"{size} bytes, packed by gzip")
@@ -226,6 +255,7 @@ def main():
         exercise(page)
         for kind in ("find", "predict", "choose", "mend", "catch"):
             answer(page, kind)
+        museum(page)
         if "--all" in sys.argv:
             every_switch(page)
             grow(page)
