@@ -18,11 +18,16 @@ def state_of(live, chapter, asked):
             "off": [calls[asked["off"]]] if "off" in asked else []}
 
 
+def in_order(choice):
+    """Numbers by their size."""
+    return int(choice) if choice.isdecimal() else 0, choice
+
+
 def prediction(asked, live):
     state = state_of(live, asked["id"][:2], asked)
     answers = [choice for choice, wrong in asked["choices"].items() if not wrong]
     return {**state, "id": asked["id"], "kind": "predict", "asks": asked["asks"],
-            "verdict": asked.get("verdict", VERIFIED), "choices": sorted(asked["choices"]),
+            "verdict": asked.get("verdict", VERIFIED), "choices": sorted(asked["choices"], key=in_order),
             "answer": answers[0], "reasons": asked["choices"],
             "title": f"Predict it, chapter {asked['id'][:2]}", "task": asked["task"],
             "hints": asked["hints"], "explanation": asked["why"]}
