@@ -8,8 +8,8 @@ A case is a kernel with some of its calls switched off, a run, and a question:
     choose    which of several kernels or runs is the fastest, the slowest, or fails? All are tried.
     catch     the run passes although a line is missing: find one that does not.
 
-cases.json holds what find_cases.py has found by running, questions.py and
-exercises.py what is written by hand; a test runs every case again. The texts of what was found are made here, from the kernel's comments,
+cases.json holds what find_cases.py has found by running, predictions.py,
+choices.py and exercises.py what is written by hand; a test runs every case again. The texts of what was found are made here, from the kernel's comments,
 from docs/debugging.md and from what the simulator reports.
 """
 

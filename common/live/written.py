@@ -1,10 +1,12 @@
-"""written.py: the cases of questions.py and exercises.py, in the form that cases.py has."""
+"""written.py: the cases of predictions.py, choices.py and exercises.py, in the form that cases.py
+has."""
 
 import os
 import re
 
+import choices
 import exercises
-import questions
+import predictions
 from simulate import VERIFIED, usual_run
 
 
@@ -36,13 +38,13 @@ def prediction(asked, live):
 def choice_of(asked, live):
     state = state_of(live, asked["id"][:2], asked)
     line = live["switches"][state["off"][0]]["line"] if state["off"] else ""
-    choices = []
+    offered = []
     for choice in asked["choices"]:
         off = {"off": asked["off"]} if "off" in asked else {}
         what = {**off, **choice, "run": {**asked["run"], **choice.get("run", {})}}
-        choices.append(dict(state_of(live, choice.get("chapter", asked["id"][:2]), what),
+        offered.append(dict(state_of(live, choice.get("chapter", asked["id"][:2]), what),
                             text=choice["text"], why=choice["why"]))
-    return {**state, "id": asked["id"], "kind": "choose", "want": asked["want"], "choices": choices,
+    return {**state, "id": asked["id"], "kind": "choose", "want": asked["want"], "choices": offered,
             "title": f"Choose, chapter {asked['id'][:2]}",
             "task": asked["task"].replace("LINE", str(line)), "hints": asked["hints"],
             "explanation": asked["why"]}
@@ -81,7 +83,7 @@ def with_text(case, live, root):
 
 
 def cases(live, root):
-    found = [*(prediction(asked, live) for asked in questions.PREDICTIONS),
-             *(choice_of(asked, live) for asked in questions.CHOICES),
+    found = [*(prediction(asked, live) for asked in predictions.PREDICTIONS),
+             *(choice_of(asked, live) for asked in choices.CHOICES),
              *(exercise_of(asked, live) for asked in exercises.EXERCISES)]
     return [with_text(case, live, root) for case in found]

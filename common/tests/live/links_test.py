@@ -14,8 +14,8 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
+import choices
 import exercises
-import questions
 import run_links
 import simulate
 from live_runs import check_all
@@ -59,7 +59,7 @@ def main():
     if len(every_link) < FEWEST:
         wrong.append(f"{len(every_link)} links")
 
-    written = {one["id"] for one in questions.CHOICES + exercises.EXERCISES}
+    written = {one["id"] for one in choices.CHOICES + exercises.EXERCISES}
 
     def check(place, address, verdicts):
         asked = re.fullmatch(r"chapter=(\d\d)&case=(\1-e\d)", address)
