@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 import cases
 import one_file
 
-SCRIPTS = ("simulator", "text", "versions", "source", "address", "hazards", "result", "checks",
+SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "result", "checks",
            "choose", "predict", "practice", "main")
 
 

@@ -28,7 +28,7 @@ def main():
         exhibits.append({"name": name, "title": title, "story": story, "source": one_file.read(path)})
     verdicts = cases.read_verdicts(os.path.join(root, "docs", "debugging.md"))
     one_file.write(out, "museum.html", module, {"exhibits": exhibits, "verdicts": verdicts},
-                   ("simulator", "text", "hazards", "museum"), {})
+                   ("simulator", "text", "reported", "museum"), {})
 
 
 main()

@@ -1,4 +1,4 @@
-/* hazards.js: the hazards that a run has reported, with their lines. */
+/* reported.js: the hazards that a run has reported, with their lines. */
 
 const HAZARD = /^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)/gm;
 const PLACE = /([\w.]+\/[\w.]+\.(?:cu|h)):(\d+)/g;
