@@ -1,4 +1,4 @@
-# live_module: the program as WebAssembly. emcc compiles and links; then Asyncify makes the functions
+# live_module, live_museum_module: the program, and the museum's, as WebAssembly. emcc compiles and links; then Asyncify makes the functions
 # that may suspend a simulated thread able to return in the middle (sim/core/fiber_asyncify.h).
 # HOPPER_MODULE=OFF in the environment leaves it out.
 
@@ -30,9 +30,6 @@ function(add_module_object source name)
   set(module_objects ${module_objects} ${object} PARENT_SCOPE)
 endfunction()
 
-set(optimized_harness -Os) # and so the page is smaller; the time goes into the simulator
-set(optimized_timeline -Os)
-set(optimized_sim -O3)
 foreach(library IN ITEMS harness sim timeline)
   get_target_property(sources hopper_${library} SOURCES)
   get_target_property(directory hopper_${library} SOURCE_DIR)
@@ -42,9 +39,35 @@ foreach(library IN ITEMS harness sim timeline)
     if(name MATCHES "^\\.\\.")
       cmake_path(GET source FILENAME name)
     endif()
-    add_module_object(${source} ${library}/${name} ${optimized_${library}} ${HOPPER_C_WARNINGS})
+    add_module_object(${source} ${library}/${name} -Os ${HOPPER_C_WARNINGS})
   endforeach()
 endforeach()
+set(library_objects ${module_objects})
+set(module_objects "")
+
+# Links objects with the libraries: ${live}/NAME.js and NAME.wasm.
+#
+# -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,
+# and thread_main(), by their names.
+function(link_module name functions methods)
+  set(raw ${live}/${name}_raw)
+  add_custom_command(OUTPUT ${live}/${name}.js ${live}/${name}.wasm
+    COMMAND ${emcc} ${ARGN} ${library_objects} -O2 -Wl,--allow-undefined
+            -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+            --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
+            -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
+            -sEXPORTED_FUNCTIONS=${functions} -sEXPORTED_RUNTIME_METHODS=${methods} -o ${raw}.js
+    COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O2
+            --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
+            --pass-arg=asyncify-addlist@thread_main
+    COMMAND ${HOPPER_WASM_OPT} ${raw}_named.wasm -o ${live}/${name}.wasm --all-features
+            --strip-debug --strip-producers -O1
+    COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/${name}.js
+    DEPENDS ${ARGN} ${library_objects} COMMENT "WebAssembly: ${name}" VERBATIM)
+endfunction()
+
+# ---- the chapters ----
+
 add_module_object(${kernels}/switches.c switches -Os)
 add_module_object(${live}/registry.c registry -Os)
 add_module_object(${CMAKE_CURRENT_SOURCE_DIR}/checks.c checks -Os ${HOPPER_C_WARNINGS})
@@ -62,22 +85,28 @@ add_custom_command(OUTPUT ${live}/versions_module.a
   DEPENDS ${version_depends} COMMENT "emcc: the kernels' versions" VERBATIM)
 list(APPEND module_objects ${live}/versions_module.a)
 
-# -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,
-# and thread_main(), by their names.
-set(raw ${live}/raw)
-add_custom_command(OUTPUT ${live}/module.js ${live}/module.wasm
-  COMMAND ${emcc} ${module_objects} -O2 -Wl,--allow-undefined -sERROR_ON_UNDEFINED_SYMBOLS=0
-          -sWARN_ON_UNDEFINED_SYMBOLS=0
-          --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
-          -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
-          -sEXPORTED_FUNCTIONS=_main,_live_print_checks
-          -sEXPORTED_RUNTIME_METHODS=callMain,FS,ENV -o ${raw}.js
-  COMMAND ${HOPPER_WASM_OPT} ${raw}.wasm -o ${raw}_named.wasm --all-features --asyncify -g -O3
-          --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
-          --pass-arg=asyncify-addlist@thread_main
-  COMMAND ${HOPPER_WASM_OPT} ${raw}_named.wasm -o ${live}/module.wasm --all-features
-          --strip-debug --strip-producers -O1
-  COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/module.js
-  DEPENDS ${module_objects} COMMENT "The simulator as WebAssembly" VERBATIM)
+link_module(module _main,_live_print_checks callMain,FS,ENV ${module_objects})
 add_custom_target(live_module DEPENDS ${live}/module.js ${live}/module.wasm)
 add_dependencies(live_module live_kernels hopper_timeline) # which generate sources
+
+# ---- the museum ----
+
+set(museum ${PROJECT_SOURCE_DIR}/common/tests/museum)
+include(${museum}/exhibits.cmake)
+list_exhibits(${live}/museum_exhibits.c exhibits)
+set(module_objects "")
+add_module_object(${live}/museum_exhibits.c museum/exhibits -Os)
+foreach(source IN ITEMS museum museum_run)
+  add_module_object(${museum}/${source}.c museum/${source} -Os ${HOPPER_C_WARNINGS})
+endforeach()
+foreach(exhibit IN LISTS exhibits)
+  cmake_path(GET exhibit STEM name)
+  foreach(fixed IN ITEMS 0 1)
+    add_module_object(${exhibit} museum/${name}_${fixed} -Os -w -ftrivial-auto-var-init=pattern
+      -DGEMM_BF16_ELEMENTS=1 -DTRACE=0 -DFIXED=${fixed} -DMUSEUM_FORM=museum_${name}_${fixed})
+  endforeach()
+endforeach()
+list(FILTER library_objects EXCLUDE REGEX "/harness/main\\.c\\.o$") # it has a main() of its own
+link_module(museum _main callMain,FS ${module_objects})
+add_custom_target(live_museum_module DEPENDS ${live}/museum.js ${live}/museum.wasm)
+add_dependencies(live_museum_module hopper_timeline)

@@ -4,28 +4,22 @@ A case is a kernel with some of its calls switched off, a run, and a question:
 
     find      which line is missing? Judged by running a kernel without the line that is named.
     mend      a call is in the wrong place, or made wrongly: which change repairs it? All are tried.
-    predict   what will the simulator report? The choices are verdicts.
+    predict   what will the simulator report: a verdict, or a number?
+    choose    which of several kernels or runs is the fastest, the slowest, or fails? All are tried.
     catch     the run passes although a line is missing: find one that does not.
 
-cases.json holds what find_cases.py has found by running, and a test runs every case again. Texts
-are made here, from the kernel's comments, from docs/debugging.md and from what the simulator
-reports.
+cases.json holds what find_cases.py has found by running, predictions.py,
+choices.py and exercises.py what is written by hand; a test runs every case again. The texts of what was found are made here, from the kernel's comments,
+from docs/debugging.md and from what the simulator reports.
 """
 
 import json
 import os
 import re
-import subprocess
 import sys
 
-HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
-PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
-VERIFIED, WRONG = "verified", "wrong result"
-EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
-
-USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
-         "input": "uniform", "iseed": 1}
-SMALL = dict(USUAL, m=32, n=64, k=64)
+import written
+from simulate import VERIFIED, WRONG, run_text
 
 # What a GPU may show of it, by the rules of the PTX ISA: inferred, not measured.
 RACE = "D may be right in a hundred runs and wrong in the next, in another tile each time."
@@ -47,39 +41,6 @@ SYMPTOMS = {
     "unwaited-store": "D is right, mostly. Now and then the end of a tile is wrong.",
     WRONG: "D is wrong in every run, in the same elements.",
 }
-
-
-def usual_run(chapter):
-    return SMALL if chapter.startswith("01") else USUAL
-
-
-def options_of(chapter, run):
-    return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
-            str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
-            "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
-            str(run["iseed"]), "--step-limit", str(step_limit(run))]
-
-
-def step_limit(run):
-    """Many times what a run needs; a kernel that never ends has it soon where the problem is
-    small. page/address.js has the same."""
-    return 5000000 + run["m"] * run["n"] * run["k"] // 4
-
-
-def run_case(command, chapter, run, off, version=-1):
-    """(exit code, what it says)"""
-    chosen = {"LIVE_OFF": ",".join(map(str, off)), "LIVE_VERSION": str(version)}
-    done = subprocess.run([*command, *options_of(chapter, run)], capture_output=True, text=True,
-                          env=os.environ | chosen, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
-def verdict_of(code, text):
-    """Of a run, in one word or two; of several hazards the first."""
-    if code == EXIT_VERIFIED:
-        return VERIFIED
-    found = HAZARD.search(text)
-    return found.group(1) if found else WRONG
 
 
 def read_json(path):
@@ -163,12 +124,6 @@ def explanation_of(case, live, verdicts):
     else:
         parts.append(f"Without it the verdict is: {case['verdict']}.")
     return " ".join(parts)
-
-
-def run_text(run):
-    seed = f", seed {run['seed']}" if run["schedule"] == "random" else ""
-    return (f"m {run['m']}, n {run['n']}, k {run['k']}, {run['sms']} SM{'s'[:run['sms'] != 1]}, "
-            f"schedule {run['schedule']}{seed}")
 
 
 def told_find(case, live, verdicts):
@@ -289,23 +244,12 @@ def load(live_path, recorded_path, debugging_path):
         case |= TOLD[case["kind"]](case, live, verdicts)
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)
-    return dict(live, cases=found, verdicts=verdicts)
+    root = os.path.join(os.path.dirname(debugging_path), "..")
+    found += written.cases(live, root)
+    return dict(live, cases=sorted(found, key=place_in_order), verdicts=verdicts)
 
 
-# ---- what a run looks like ----
-
-def places_of(report):
-    return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
-                              for file, line in PLACE.findall(report)))
-
-
-def places_in(text):
-    """The lines that the first report names."""
-    found = HAZARD.search(text)
-    return places_of(found.group(2))[:4] if found else []
-
-
-def looks_like(code, text):
-    """What a reader can tell runs apart by: the verdicts, and the lines they name."""
-    return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
-        text if code == EXIT_WRONG else "")
+def place_in_order(case):
+    """By chapter; in a chapter from what is read off the kernel to what takes several steps."""
+    kinds = ("predict", "choose", "find", "mend", "catch")
+    return case["chapter"], "text" in case, kinds.index(case["kind"]), "asks" not in case

@@ -12,26 +12,27 @@ import sys
 
 sys.dont_write_bytecode = True
 import cases
+import simulate
 
 # Where the usual run passes: tiles after one another on one SM, everything as late as can be.
-LATER = [dict(cases.USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
-         dict(cases.USUAL, m=256, n=512, k=512, sms=2, schedule="late"),
-         dict(cases.USUAL, m=256, n=512, k=512, sms=2, schedule="random", seed=3),
-         dict(cases.USUAL, m=200, n=264, k=330, sms=1, schedule="early")]
+LATER = [dict(simulate.USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
+         dict(simulate.USUAL, m=256, n=512, k=512, sms=2, schedule="late"),
+         dict(simulate.USUAL, m=256, n=512, k=512, sms=2, schedule="random", seed=3),
+         dict(simulate.USUAL, m=200, n=264, k=330, sms=1, schedule="early")]
 
 
 def first_failing(results, runs):
-    return next((run for run, (code, _) in zip(runs, results) if code != cases.EXIT_VERIFIED), None)
+    return next((run for run, (code, _) in zip(runs, results) if code != simulate.EXIT_VERIFIED), None)
 
 
 def candidates(live, command, chapter):
     """Of each switch of the chapter: the first run that fails, and the results of all."""
-    runs = [cases.usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
-    runs = [run for run in runs if not cases.run_case(command, chapter, run, [])[0]]
+    runs = [simulate.usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
+    runs = [run for run in runs if not simulate.run_case(command, chapter, run, [])[0]]
     switches = cases.switches_of(live, chapter)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(
-            lambda pair: cases.run_case(command, chapter, pair[1], [pair[0]["number"]]),
+            lambda pair: simulate.run_case(command, chapter, pair[1], [pair[0]["number"]]),
             [(switch, run) for switch in switches for run in runs]))
     return [(switch, runs, answers[i * len(runs):(i + 1) * len(runs)])
             for i, switch in enumerate(switches)]
@@ -39,7 +40,7 @@ def candidates(live, command, chapter):
 
 def choices_of(verdict, all_verdicts):
     """The verdict among three others that lines of the same chapter lead to."""
-    usual = ["deadlock", "data-race", cases.VERIFIED, cases.WRONG]
+    usual = ["deadlock", "data-race", simulate.VERIFIED, simulate.WRONG]
     others = [one for one in dict.fromkeys(all_verdicts + usual) if one != verdict]
     return sorted([verdict, *others[:3]])
 
@@ -49,17 +50,17 @@ def cases_of(live, command, chapter, known):
     most_predictions = 5
     found = []
     tried = candidates(live, command, chapter)
-    failing = [cases.verdict_of(*results[0]) for _, _, results in tried]
+    failing = [simulate.verdict_of(*results[0]) for _, _, results in tried]
     for switch, runs, results in tried:
         run = first_failing(results, runs)
         if run is None:
             continue
         result = results[runs.index(run)]
         base = {"chapter": chapter, "run": run, "off": [switch["key"]],
-                "verdict": cases.verdict_of(*result)}
+                "verdict": simulate.verdict_of(*result)}
         place = runs.index(run)
         same = [other for other, _, answers in tried
-                if cases.looks_like(*answers[place]) == cases.looks_like(*result)]
+                if simulate.looks_like(*answers[place]) == simulate.looks_like(*result)]
         if len(same) == 1:
             found.append(dict(base, kind="find"))
         if place > 0:
@@ -79,15 +80,15 @@ def mends_of(live, command, chapter):
     """The first edit of each is the broken kernel; the others, and the call left out, are offered."""
     numbers = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == chapter}
     keys = {switch["key"]: switch["number"] for switch in live["switches"]}
-    runs = [run for run in (cases.usual_run(chapter), *LATER)
-            if not cases.run_case(command, chapter, run, [])[0]]
+    runs = [run for run in (simulate.usual_run(chapter), *LATER)
+            if not simulate.run_case(command, chapter, run, [])[0]]
 
     def failing(choice):
         off = [keys[key] for key in choice["off"]]
         for run in runs:
-            result = cases.run_case(command, chapter, run, off, numbers.get(choice["version"], -1))
-            if result[0] != cases.EXIT_VERIFIED:
-                return dict(choice, run=run), cases.verdict_of(*result)
+            result = simulate.run_case(command, chapter, run, off, numbers.get(choice["version"], -1))
+            if result[0] != simulate.EXIT_VERIFIED:
+                return dict(choice, run=run), simulate.verdict_of(*result)
         return None
 
     for repair in live["repairs"]:

@@ -4,8 +4,11 @@
     next                 the first that is not
     show CASE            what it asks
     hint CASE            a hint; asked again, the second
-    check CASE ANSWER    find: kernel.cu:71; predict: a verdict; mend: the number of a change;
-                         catch: the options of a run, such as --m 256 --sms 1 --schedule late
+    check CASE ANSWER    find: kernel.cu:71; predict: one of the choices; mend, choose: the number
+                         of a choice; catch: the options of a run, such as
+                         --m 256 --sms 1 --schedule late
+    check CASE KERNEL.CU an exercise: the kernel with your edit
+    answer CASE          an exercise: what the edit may come to
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 """
@@ -13,15 +16,22 @@ Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
 import argparse
 import json
 import os
+import subprocess
 import sys
+import tempfile
+import textwrap
 
 sys.dont_write_bytecode = True
 import cases
+import simulate
+import versions
+from linked import Linker
 
 
 class Practice:
-    def __init__(self, book, program, progress):
-        self.book, self.program, self.progress = book, [program], progress
+    def __init__(self, book, linker, program, progress):
+        self.book, self.linker = book, linker
+        self.program, self.progress = [program], progress
         self.kept = cases.read_json(progress) if os.path.exists(progress) else {}
 
     def keep(self):
@@ -52,7 +62,9 @@ class Practice:
 
     def show(self, name):
         case = self.case(name)
-        print(f"{case['id']}: {case['title']}\n\n{case['task']}\n")
+        print(f"{case['id']}: {case['title']}\n")
+        for text in filter(None, (case.get("text"), case["task"])):
+            print(textwrap.fill(text, 96) + "\n")
         if case["kind"] == "find":
             files = next(one["files"] for one in self.book["chapters"]
                          if one["name"] == case["chapter"])
@@ -63,16 +75,30 @@ class Practice:
             for i, choice in enumerate(case["choices"]):
                 print(f"\n({i + 1}) " + choice["text"].replace("\n", "\n    "))
             print()
+        if case["kind"] == "choose":
+            for i, choice in enumerate(case["choices"]):
+                print(f"({i + 1}) {choice['text']}")
+            print(f"\n{simulate.run_text(case['run'])}\n")
         answer = {"find": "kernel.cu:LINE", "predict": " | ".join(map(str, case.get("choices", []))),
-                  "mend": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
+                  "mend": "NUMBER", "choose": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
         print(f"Answer: check {case['id']} {answer}")
+        if "edit" in case:
+            print(f"Your edit: check {case['id']} {case['chapter']}/kernel.cu")
+
+    def answer(self, name):
+        case = self.case(name)
+        if "answered" not in case:
+            usage(f"{name} has no edit to show")
+        path = os.path.join(versions.ANSWERS, f"{case['chapter'][:2]}-{case['id'][4:]}.diff")
+        with open(path, encoding="ascii") as file:
+            print(file.read().rstrip())
 
     def hint(self, name):
         case = self.case(name)
         given = int(self.kept.get(f"{name} hints", 0))
         for hint in case["hints"][:given + 1]:
             print(hint)
-        if case["kind"] != "catch" and given:
+        if case["kind"] not in ("catch", "choose") and given:
             print(self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
         self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
         self.keep()
@@ -81,7 +107,10 @@ class Practice:
         case = self.case(name)
         if not answer:
             usage("check: the answer is missing")
-        wrong = getattr(self, f"check_{case['kind']}")(case, answer)
+        if "edit" in case and answer[0].endswith(".cu"):
+            wrong = self.check_edit(case, answer[0])
+        else:
+            wrong = getattr(self, f"check_{case['kind']}")(case, answer)
         if wrong:
             print(f"No. {wrong}")
             sys.exit(1)
@@ -92,7 +121,25 @@ class Practice:
     # ---- judges: None, or what is wrong with the answer ----
 
     def run(self, chapter, run, off, version=-1):
-        return cases.run_case(self.program, chapter, run, off, version)
+        return simulate.run_case(self.program, chapter, run, off, version)
+
+    def check_edit(self, case, kernel):
+        if not os.path.exists(kernel):
+            usage(f"there is no {kernel}")
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                program = self.linker.link(case["chapter"], kernel, directory, True)
+            except subprocess.CalledProcessError:
+                return "It does not compile."
+            code, text = simulate.run_case([program], case["chapter"], case["run"], [])
+            wrong = in_short(code, text) if code else simulate.not_edited(
+                case, (self.program, -1), ([program], -1))
+            if wrong:
+                return f"With it: {wrong}."
+            print("It does what it should. Now --check\u2026", flush=True)
+            program = self.linker.link(case["chapter"], kernel, directory, False)
+            done = subprocess.run([program, "--check"], capture_output=True, text=True, check=False)
+            return done.stdout + done.stderr if done.returncode else None
 
     def check_find(self, case, answer):
         named = [switch for switch in cases.switches_of(self.book, case["chapter"])
@@ -113,14 +160,28 @@ class Practice:
             return f"Choose from: {', '.join(case['choices'])}."
         return case["reasons"].get(given) or "The report is another one."
 
-    def check_mend(self, case, answer):
-        if not answer[0].isdecimal() or not 1 <= int(answer[0]) <= len(case["choices"]):
+    def check_choose(self, case, answer):
+        chosen = chosen_of(case, answer)
+        if chosen is None:
             return f"Choose from 1 to {len(case['choices'])}."
-        choice = case["choices"][int(answer[0]) - 1]
+        results = [self.run(one["chapter"], one["run"], one["off"], one["version"])
+                   for one in case["choices"]]
+        says = [f"{one['text']}: {outcome_of(*result)}. {one['why']}"
+                for one, result in zip(case["choices"], results)]
+        if chosen != simulate.right_choice(case["want"], results):
+            return says[chosen]
+        print("\n".join(says))
+        return None
+
+    def check_mend(self, case, answer):
+        chosen = chosen_of(case, answer)
+        if chosen is None:
+            return f"Choose from 1 to {len(case['choices'])}."
+        choice = case["choices"][chosen]
         code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
         if not code and choice.get("right"):
             return None
-        return f"With it: {in_short(code, text)} ({cases.run_text(choice['run'])})."
+        return f"With it: {in_short(code, text)} ({simulate.run_text(choice['run'])})."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)
@@ -136,8 +197,19 @@ class Practice:
 
 
 def in_short(code, text):
-    verdict, places = cases.verdict_of(code, text), cases.places_in(text)
+    verdict, places = simulate.verdict_of(code, text), simulate.places_in(text)
     return f"{verdict} at {', '.join(places)}" if places else verdict
+
+
+def outcome_of(code, text):
+    cycles = simulate.cycles_of(text)
+    return f"{cycles:,} simulated cycles" if cycles else in_short(code, text)
+
+
+def chosen_of(case, answer):
+    """The index of a choice, or None."""
+    known = answer[0].isdecimal() and 1 <= int(answer[0]) <= len(case["choices"])
+    return int(answer[0]) - 1 if known else None
 
 
 def usage(what):
@@ -145,16 +217,18 @@ def usage(what):
     sys.exit(2)
 
 
-COMMANDS = {"list": (0, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
+COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
 
 
 def main():
-    live, recorded, debugging, program, progress, *words = sys.argv[1:]
+    live, recorded, debugging, compiler, libraries, program, progress, *words = sys.argv[1:]
     command, *arguments = words or [""]
     least, most = COMMANDS.get(command, (0, -1))
     if not least <= len(arguments) <= most:
         usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
-    practice = Practice(cases.load(live, recorded, debugging), program, progress)
+    root = os.path.join(os.path.dirname(debugging), "..")
+    practice = Practice(cases.load(live, recorded, debugging), Linker(root, compiler, libraries), program,
+                        progress)
     getattr(practice, command)(*arguments)
 
 

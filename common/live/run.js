@@ -14,7 +14,7 @@ async function run(script, args, environment) {
     const instance = await require(path.resolve(script))({
         thisProgram: "live",
         wasmBinary: fs.readFileSync(script.replace(/js$/, "wasm")),
-        preRun: (module) => { Object.assign(module.ENV, environment); },
+        preRun: (module) => { Object.assign(module.ENV || {}, environment); },
         print: (line) => output.push(line),
         printErr: (line) => process.stderr.write(line + "\n"),
         quit: (status, error) => { code = status; throw error; },

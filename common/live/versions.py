@@ -1,11 +1,12 @@
 """versions.py: the kernels that the live book has besides those of the chapters.
 
 A version is a chapter's kernel with an edit that is more than a call left out, or another file of
-the chapter. There are three kinds:
+the chapter. There are these kinds:
 
     choice   what the chapter leaves to its reader: CHOICES
     book     a broken kernel that a page shows, as its verdict marker has it (tools/book/verdicts.py)
     mend     a wrong repair that the practice offers: repairs.py
+    answer   what an exercise of the chapter's should come to: answers/CHAPTER-NUMBER.diff
 
 A verdict whose edit is the removal of one call is no version: that call has a switch.
 """
@@ -28,13 +29,15 @@ CHOICES = {
            ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1}),
            ("mbarrier", "mbarriers instead of groups", "mbarrier.cu", {})],
     "04": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("stages4", "STAGES 4, one CTA per SM", "kernel.cu", {"STAGES": 4, "CTAS_PER_SM": 1})],
+           ("stages4", "STAGES 4, one CTA per SM", "kernel.cu", {"STAGES": 4, "CTAS_PER_SM": 1}),
+           ("one_cta", "one CTA per SM", "kernel.cu", {"CTAS_PER_SM": 1})],
     "05": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
            ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1})],
     "06": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
            ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
            ("narrow", "narrow stores", "kernel.cu", {"WIDE_STORES": 0}),
            ("two_warpgroups", "two warpgroups", "two_warpgroups.cu", {}),
+           ("two_wait0", "two warpgroups, WAIT 0", "two_warpgroups.cu", {"WAIT": 0}),
            ("rs", "A from registers", "rs.cu", {})],
     "07": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
            ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2})],
@@ -45,6 +48,7 @@ CHOICES = {
 }
 
 
+ANSWERS = os.path.join(HERE, "answers")
 FRONT = "README.md"  # has no room for links, and what it shows is in a chapter
 
 BY_ONE = re.compile(r"\((\(threadIdx\.x % 128 == 0\)) \? (.*) : \(void\)0\)")  # so the gallery
@@ -88,6 +92,8 @@ class Versions:
         self.shown = list(self.read_pages())
         self.repairs = [(chapter, made[0], [self.mend(chapter, edit) for edit in made])
                         for chapter, made in repairs.edits(sources, chapters)]
+        for file in sorted(os.listdir(ANSWERS)):
+            self.add_answer(file)
         self.found.sort(key=lambda version: version.chapter)
 
     def mend(self, chapter, edit):
@@ -95,6 +101,19 @@ class Versions:
         text = BY_ONE.sub(r"if \1 \2", text)
         return self.add(Version(chapter, repairs.name_of(edit), f"{edit.code}: {edit.what}", "mend",
                                 f"{chapter}/kernel.cu", {edit.file: text}))
+
+    def add_answer(self, file):
+        chapter, number = os.path.splitext(file)[0].split("-")
+        chapter = next((one for one in self.chapters if one.startswith(chapter)), None)
+        if not chapter:
+            return
+        with open(os.path.join(ANSWERS, file), encoding="ascii") as diff:
+            lines = diff.read().rstrip("\n").split("\n")
+        made = {name: verdicts.edited(source.text, lines) for name, source in self.sources.items()
+                if name.startswith(chapter)}
+        (name, text), = [(name, text) for name, text in made.items() if text]
+        self.add(Version(chapter, f"exercise-{number}", f"exercise {number}", "answer", name,
+                         {name: text}))
 
     def add(self, version):
         """The version, or the one there is already that is the same."""

@@ -82,7 +82,8 @@ def main(arguments):
            "-d", build / "site-doctrees", *link, source, site):
         return 1
     if live.exists():
-        shutil.copyfile(live, site / "live.html")
+        for page in ("live.html", "museum.html"):
+            shutil.copyfile(live.parent / page, site / page)
     print(site / "index.html")
     return 0
 

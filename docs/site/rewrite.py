@@ -15,7 +15,8 @@ import tree
 logger = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 EXCERPT = re.compile(r"<!-- excerpt: *(\S*)")
-LIVE = "docs/live.md"  # links with a state lead to the live page itself
+LIVE = "docs/live.md"  # links with a state lead to the live pages themselves
+LIVE_PAGES = {"chapter=": "live.html", "exhibit=": "museum.html"}
 FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z_]*?(_two_warpgroups|_wait0|_persistent)?"
                     r"-simulated\.svg")
 ATTRIBUTE = re.compile(r'\b(href|src|srcset)="([^"]*)"')
@@ -38,8 +39,9 @@ class Places:
         if not file:
             return target
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), file))
-        if path == LIVE and anchor.startswith("chapter=") and self.has_live:
-            return relative_uri(tree.html(page), "live.html") + mark + anchor
+        for state, live in LIVE_PAGES.items():
+            if path == LIVE and anchor.startswith(state) and self.has_live:
+                return relative_uri(tree.html(page), live) + mark + anchor
         if path in self.shown:
             return relative_uri(tree.html(page), tree.html(path)) + mark + anchor
         kind = "tree" if (tree.ROOT / path).is_dir() else "blob"

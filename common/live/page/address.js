@@ -70,7 +70,7 @@ function keepAddress() {
 }
 
 /* Many times what a run needs; a kernel that never ends has it soon where the problem is small.
- * cases.py has the same. */
+ * simulate.py has the same. */
 const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
 
 const optionsOf = (chapter, run) => [

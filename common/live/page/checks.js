@@ -13,6 +13,7 @@ async function checksOf(chapter) {
 function stopChecks() {
   ++checking;
   background.stop();
+  answersOf.clear(); // what was to come will not
   byId("background").replaceChildren();
 }
 

@@ -1,6 +1,5 @@
 /* main.js: the controls, and when something runs. */
 
-const byId = id => document.getElementById(id);
 const book = JSON.parse(byId("data").textContent);
 const foreground = new Simulator();
 

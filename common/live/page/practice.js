@@ -81,15 +81,36 @@ function showCase() {
     hint.disabled = hintsShown >= one.hints.length;
     if (hintsShown === 2 && lastAnswer) showResult(lastAnswer);
   });
-  body.replaceChildren(element("p", {}, element("b", {}, one.title), ". ", one.task),
-    ...(one.choices ? [choicesOf(one)] : []), element("div", {id: "case-answer"}), given, hint);
+  body.replaceChildren(element("p", {}, element("b", {}, one.title), ". ", one.text || one.task),
+    ...(one.text ? [element("p", {}, element("b", {}, "To begin with: "), one.task)] : []),
+    ...(one.choices ? [choicesOf(one)] : []), element("div", {id: "case-answer"}), given, hint,
+    ...(one.answered === undefined ? [] : [answerOf(one)]));
 }
+
+/* An exercise's edit, folded away. The page cannot take the reader's own; build/sim/practice can. */
+function answerOf(one) {
+  const version = book.versions[one.answered];
+  const open = element("button", {type: "button"}, "Open it");
+  open.addEventListener("click", () => {
+    closeCase();
+    selectVersion(version.number);
+    Object.assign(state, one.run);
+    showAll();
+    runNow();
+  });
+  return element("details", {class: "answer"}, element("summary", {}, "An answer"),
+    element("pre", {}, diffOf(version)), open, " Your own is checked by ",
+    element("code", {}, `build/sim/practice check ${one.id} kernel.cu`));
+}
+
+/* By the kind of the case. */
+const judges = {mend: judgeRepair, choose: judgeChosen, predict: judgeChoice};
 
 function choicesOf(one) {
   return element("div", {class: `choices ${one.kind}`}, ...one.choices.map(choice => {
     const button = element("button", {type: "button"}, choice.text || choice);
     button.addEventListener("click", () => {
-      if (!answered) (one.kind === "mend" ? judgeRepair : judgeChoice)(one, choice);
+      if (!answered) judges[one.kind](one, choice);
     });
     return button;
   }));

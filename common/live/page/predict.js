@@ -18,8 +18,6 @@ function outcomeOf(answer) {
   return UNORDERED.test(hazard.text) ? RACE : RULE;
 }
 
-const numberOfCycles = answer => Number(/yes \| +(\d+)/.exec(answer.out)?.[1] || 0);
-
 /* Where nothing is broken, the question is how long it takes. */
 function comparedTo(before, answer) {
   const now = numberOfCycles(answer);

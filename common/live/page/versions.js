@@ -30,14 +30,25 @@ function fillVersions() {
   const list = byId("version"), own = versionsOf(state.chapter);
   const option = one => element("option", {value: one.number}, one.title);
   const group = (kind, label) => {
-    const some = own.filter(one => one.kind === kind);
+    const some = own.filter(one => one.kind === kind &&
+      (kind !== "answer" || one.number === state.version)); // not to be seen in passing
     return some.length ? [element("optgroup", {label}, ...some.map(option))] : [];
   };
   list.replaceChildren(element("option", {value: -1}, "as the chapter has it"),
-    ...group("choice", "Choices"), ...group("book", "Broken, as the book shows"));
+    ...group("choice", "Choices"), ...group("book", "Broken, as the book shows"),
+    ...group("answer", "An answer"));
   list.value = state.version;
   byId("version-label").hidden = list.options.length < 2 || Boolean(state.case);
 }
 
-/* Is more wrong with this kernel than a choice can be? */
-const isBroken = () => state.off.size > 0 || (versionOf() && versionOf().kind !== "choice");
+/* What a version changes, as a diff. */
+function diffOf(version) {
+  return Object.entries(version.edits).flatMap(([file, edits]) => edits.flatMap(([at, gone, come]) => [
+    `@@ line ${at}`,
+    ...book.sources[file].split("\n").slice(at - 1, at - 1 + gone).map(line => `-${line}`),
+    ...come.map(line => `+${line}`)])).join("\n");
+}
+
+/* Is more wrong with this kernel than a choice or an answer can be? */
+const isBroken = () => state.off.size > 0 ||
+  (versionOf() && !["choice", "answer"].includes(versionOf().kind));

@@ -16,8 +16,8 @@ async function start(off, version, lines) {
     locateFile: name => name,
     instantiateWasm: instantiate,
     preRun: module => {
-      module.ENV.LIVE_OFF = off.join(",");
-      module.ENV.LIVE_VERSION = String(version);
+      // The museum's module has no environment.
+      Object.assign(module.ENV || {}, {LIVE_OFF: off.join(","), LIVE_VERSION: String(version)});
     },
     print: line => lines.out.push(line),
     printErr: line => lines.errors.push(line),

@@ -307,13 +307,12 @@ static void use_of_earlier(const struct use *use, const char *operation, const c
         narrow = a;
     }
     if (narrow)
-        sim_hazard(
-            "tensor-map-not-acquired", use->thread,
-            "%s: the tensor map at %s was written by %s,\n"
-            "    and the scope of the acquire at %s does not contain that.\n"
-            "    It needs %s (%s).",
-            operation, where, by_kernel ? "an earlier kernel" : "the host",
-            line_of(narrow->site, fence), scope_names[needed], words[needed]);
+        sim_hazard("tensor-map-not-acquired", use->thread,
+                   "%s: the tensor map at %s was written by %s,\n"
+                   "    and the scope of the acquire at %s does not contain that.\n"
+                   "    It needs %s (%s).",
+                   operation, where, by_kernel ? "an earlier kernel" : "the host",
+                   line_of(narrow->site, fence), scope_names[needed], words[needed]);
     else
         sim_hazard("tensor-map-not-acquired", use->thread,
                    "%s: the tensor map lies in global memory, at %s, and %s has written it\n"

@@ -23,7 +23,7 @@ import tree
 LINES = re.compile(r"L(\d+)-L(\d+)")
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"),
           ("source", "srcset")}
-LIVE = "live.html"
+LIVE = {"chapter=": "live.html", "exhibit=": "museum.html"}
 complaints = 0
 
 
@@ -110,10 +110,11 @@ def check_page(page, following, site):
     leads = read.next and address(place, read.next)[0]
     if following and leads != SITE / tree.html(following):
         complain(place, f"the next page should be {following}, not {leads}")
-    runs = len(re.findall(r"live\.md#chapter=", (ROOT / page).read_text(encoding="utf-8")))
-    live = sum(address(place, link)[0] == SITE / LIVE for link in read.links)
-    if LIVE in site and live < runs:
-        complain(place, f"{runs} links to the live page, {live} of them lead to it")
+    for state, live in LIVE.items():
+        runs = (ROOT / page).read_text(encoding="utf-8").count(f"live.md#{state}")
+        led = sum(address(place, link)[0] == SITE / live for link in read.links)
+        if live in site and led < runs:
+            complain(place, f"{runs} links to {live}, {led} of them lead to it")
     kernel = re.sub("README.md$", "kernel.cu", page)
     if kernel != page and (ROOT / kernel).exists() \
             and not any(address(place, link)[0] == SITE / tree.html(kernel) for link in read.links):
@@ -130,7 +131,7 @@ def check_links(place, read, site):
         wanted = {f"L{line}" for line in lines.groups()} if lines else {anchor} - {""}
         if not path.is_file():
             complain(place, f"the link leads nowhere: {link}")
-        elif name in site and name != LIVE and not wanted <= site[name].ids:
+        elif name in site and name not in LIVE.values() and not wanted <= site[name].ids:
             complain(place, f"there is no such anchor: {link}")
     for source in read.loaded:
         if re.match("([a-z]+:)?//", source):

@@ -3,8 +3,10 @@ its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
 are those that the case tells. find: no other line of the chapter looks the same. predict: the answer
-is one of the choices. catch: the run passes, the witness does not. mend: one choice is right, and every
-other fails in its run, which the kernel as it is passes. And each has its texts.
+is one of the choices; if it is a number, it is what the simulator says. choose: one choice is right, and
+far enough from the others. catch: the run passes, the witness does not. mend: one choice is right, and
+every other fails in its run, which the kernel as it is passes. exercise: the answer passes RUNS, and the
+checker tells it from the kernel as it is. And each has its texts.
 """
 
 import os
@@ -15,9 +17,13 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "live"))
 import cases
+import simulate
 from live_runs import check_all
 
 FEWEST = 60
+RUNS = [{"m": 130, "n": 70, "k": 67, "schedule": "late"},
+        {"m": 70, "n": 300, "k": 136, "schedule": "random", "seed": 3},
+        {"m": 1, "n": 7, "k": 3, "schedule": "early"}]
 
 
 class Judge:
@@ -25,7 +31,7 @@ class Judge:
         self.book, self.command = book, command
 
     def run(self, case, run, off, version=-1):
-        return cases.run_case(self.command, case["chapter"], run, off, version)
+        return simulate.run_case(self.command, case["chapter"], run, off, version)
 
     def judge(self, case):
         wrong = self.wrong_with(case)
@@ -34,22 +40,61 @@ class Judge:
     def wrong_with(self, case):
         if len(case["hints"]) != 2 or not all([case["task"], case["explanation"], *case["hints"]]):
             return "a text is missing"
+        if "edit" in case and self.wrong_answer(case):
+            return self.wrong_answer(case)
+        if case["kind"] == "choose":
+            return self.second_choice(case)
         told = case.get("witness", case["run"])
         for run in {id(run): run for run in (case["run"], told)}.values():
-            if self.run(case, run, [])[0] != cases.EXIT_VERIFIED:
+            if self.run(case, run, [])[0] != simulate.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
-        broken = self.run(case, told, case["off"], case["version"])
-        if cases.verdict_of(*broken) != case["verdict"] or broken[0] == cases.EXIT_VERIFIED:
-            return f"{cases.verdict_of(*broken)}, not {case['verdict']}"
-        if case["kind"] == "predict" and case["choices"].count(case["verdict"]) != 1:
-            return "the answer is not among the choices"
+        broken = self.run(case, told, case["off"], case.get("asked", case["version"]))
+        if simulate.verdict_of(*broken) != case["verdict"]:
+            return f"{simulate.verdict_of(*broken)}, not {case['verdict']}"
+        if case["kind"] == "predict":
+            return self.wrong_prediction(case)
+        if broken[0] == simulate.EXIT_VERIFIED:
+            return "it passes"
         if case["kind"] == "catch" and self.run(case, case["run"], case["off"])[0]:
             return "its first run does not pass"
         if case["kind"] == "mend":
             return self.second_repair(case)
         if case["kind"] == "find":
-            return self.second_answer(case, cases.looks_like(*broken))
+            return self.second_answer(case, simulate.looks_like(*broken))
         return None
+
+    def wrong_prediction(self, case):
+        if case["choices"].count(case["answer"]) != 1:
+            return "the answer is not among the choices"
+        if any(not case["reasons"].get(choice) for choice in case["choices"]
+               if "asks" in case and choice != case["answer"]):
+            return "a wrong answer has no reason"
+        told = case["verdict"]
+        if "bands" in case:
+            ratio = simulate.compared(case["run"], case["chapter"], (self.command, -1),
+                                      (self.command, case["asked"]))
+            told = " and ".join(text for text, low, high, _ in case["bands"] if low <= ratio <= high)
+        elif "asks" in case:
+            told = simulate.measured(case["asks"], *simulate.report_of(self.command, case))
+        return None if told == case["answer"] else f"it is {told}, not {case['answer']}"
+
+    def wrong_answer(self, case):
+        before, after = (self.command, -1), (self.command, case["answered"])
+        if not simulate.not_edited(case, before, before):
+            return "the kernel as it is counts as edited"
+        for run in RUNS:
+            run = dict(case["run"], **run)
+            if self.run(case, run, [], case["answered"])[0]:
+                return f"its answer does not pass {run}"
+        return simulate.not_edited(case, before, after)
+
+    def second_choice(self, case):
+        results = [self.run(one, one["run"], one["off"], one["version"])
+                   for one in case["choices"]]
+        if simulate.right_choice(case["want"], results) is None:
+            cycles = [simulate.cycles_of(text) or simulate.verdict_of(code, text) for code, text in results]
+            return f"not one choice is right: {cycles}"
+        return None if all(one["text"] and one["why"] for one in case["choices"]) else "no reason"
 
     def second_repair(self, case):
         if [choice.get("right") for choice in case["choices"]].count(True) != 1:
@@ -67,7 +112,7 @@ class Judge:
     def second_answer(self, case, looks):
         for switch in cases.switches_of(self.book, case["chapter"]):
             off = [switch["number"]]
-            if off != case["off"] and cases.looks_like(*self.run(case, case["run"], off)) == looks:
+            if off != case["off"] and simulate.looks_like(*self.run(case, case["run"], off)) == looks:
                 return f"{cases.place_of(switch)} is right, too"
         return None
 

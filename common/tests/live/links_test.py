@@ -3,7 +3,7 @@
 Every broken kernel of a page that the live page has (live/run_links.py) is followed by its link, and
 the run of that state says what the page quotes. Every other link, such as those of tables, names a
 switch or a version that there is, and its run says one of the verdicts of its line; a chapter as it
-is, and its choices, are right.
+is, and its choices, are right. An exercise's link names its case.
 """
 
 import os
@@ -14,8 +14,10 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
-import cases
+import choices
+import exercises
 import run_links
+import simulate
 from live_runs import check_all
 
 FEWEST = 100
@@ -57,14 +59,19 @@ def main():
     if len(every_link) < FEWEST:
         wrong.append(f"{len(every_link)} links")
 
+    written = {one["id"] for one in choices.CHOICES + exercises.EXERCISES}
+
     def check(place, address, verdicts):
+        asked = re.fullmatch(r"chapter=(\d\d)&case=(\1-e\d)", address)
+        if asked:
+            return None if asked.group(2) in written else f"{place}: there is no {asked.group(2)}"
         try:
             chapter, run, off, version = run_links.decoded(live, address)
         except (LookupError, StopIteration, ValueError) as what:
             return f"{place}: {address}: {what!r}"
-        says = cases.verdict_of(*cases.run_case([program], chapter, run, off, version))
+        says = simulate.verdict_of(*simulate.run_case([program], chapter, run, off, version))
         chosen = version < 0 or live["versions"][version]["kind"] == "choice"
-        wanted = [cases.VERIFIED] if chosen and not off else verdicts
+        wanted = [simulate.VERIFIED] if chosen and not off else verdicts
         if says not in wanted:
             return f"{place}: {address} says {says}, not {' or '.join(wanted)}"
         return None

@@ -3,18 +3,23 @@ and a phone's width, light and dark.
 
 The first result, no error on the console, nothing wider than the window; lines switched off and on
 again; a link that restores the state; choices and broken kernels; a prediction; the runs in the
-background; the stepper at a hazard; a case of each kind, answered wrongly and rightly. With --all
-every switch and every edited kernel of chapters 05 to 09, and 300 runs without growth.
+background; the stepper at a hazard; a case of each kind, answered wrongly and rightly; an exercise;
+beside it the museum's page, every exhibit. With --all every switch and every edited kernel of chapters
+05 to 09, and 300 runs without growth.
 """
 
+import gzip
+import re
 import sys
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 PAGE = Path(sys.argv[1]).resolve().as_uri()
+MUSEUM = Path(sys.argv[1]).resolve().with_name("museum.html").as_uri()
 WIDTHS = {"desktop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 SECOND = 1000
+MOST = 350000  # bytes
 complaints = []
 
 
@@ -33,6 +38,21 @@ def open_at(page, fragment=""):
     page.goto("about:blank")
     page.goto(PAGE + fragment)
     return settled(page)
+
+
+def exercise(page):
+    """Its text, and its answer, which is folded away and can be opened and run."""
+    page.goto("about:blank")
+    page.goto(f"{PAGE}#chapter=06&case=06-e2")
+    page.wait_for_selector("#case-body button")
+    expect("Half the k-tile" in page.inner_text("#case-body"), "not the README's text")
+    expect(not page.locator(".answer pre").is_visible(), "the answer is to be seen")
+    page.click(".answer summary")
+    expect("BK = 32" in page.inner_text(".answer pre"), page.inner_text(".answer pre"))
+    page.click(".answer button")
+    page.wait_for_selector(".line.edited")
+    expect(settled(page).startswith("Verified"), "the answer does not pass")
+    expect("version=exercise-2" in page.url, f"the address does not say it: {page.url}")
 
 
 def look(page):
@@ -138,6 +158,15 @@ def answer(page, kind):
         choices.nth(int(right == 0)).click()
         page.wait_for_selector("#case-answer p.bad:has-text('No: with it')", timeout=60 * SECOND)
         choices.nth(right).click()
+    elif kind == "choose":
+        choices = page.locator(".choices.choose button")
+        for i in range(choices.count()):  # from the wrong ones on
+            if page.locator("#case-answer p.good").count() == 0:
+                choices.nth(i).click()
+                page.wait_for_selector("#case-answer p.good, #case-answer p.bad:has-text('No.')",
+                                       timeout=60 * SECOND)
+        rows = page.locator(".chosen tr").count()
+        expect(rows == choices.count(), f"{case}: {rows} choices are told")
     elif kind == "predict":
         wrong = next(choice for choice in facts["choices"] if choice != facts["answer"])
         page.locator(".choices button", has_text=wrong).first.click()
@@ -181,7 +210,36 @@ def grow(page):
     expect(sizes[2] < 2 * sizes[0] + 20e6, f"300 runs: the heap has {sizes}")
 
 
+def museum(page):
+    """Every exhibit of docs/museum.md by its link: the page says what the book quotes. The fixed form
+    passes, and a link restores the state."""
+    text = (Path(__file__).resolve().parents[3] / "docs" / "museum.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^hazard: ([\w-]+): museum/(\w+)\.cu.*?^\[Run it\]\(live.md(#[^)]*)\)", text,
+                       re.M | re.S)
+    expect(len(shown) == text.count("<!-- museum: "), f"{len(shown)} exhibits have a link")
+    for kind, name, link in shown:
+        page.goto("about:blank")
+        page.goto(MUSEUM + link)
+        first = page.locator("#hazards h3").first
+        first.wait_for(timeout=60 * SECOND)
+        expect(first.inner_text() == kind, f"{name}: {first.inner_text()}, not {kind}")
+        expect(page.locator(".line.first").count() > 0, f"{name}: no line is marked")
+    page.select_option("#form", "fixed")
+    page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+    page.goto("about:blank")
+    page.goto(f"{MUSEUM}#exhibit={name}&form=fixed")
+    expect(settled(page).startswith("Verified"), "the fixed form does not pass")
+    for width in WIDTHS.values():
+        page.set_viewport_size(width)
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        expect(wider <= 0, f"the museum is {wider} px wider than the window")
+    page.set_viewport_size(WIDTHS["desktop"])
+
+
 def main():
+    size = len(gzip.compress(Path(sys.argv[1]).read_bytes(), 9))
+    print(f"{size} bytes, packed by gzip")
+    expect(size <= MOST, f"{size} bytes, more than {MOST}")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=sys.argv[2], args=["--no-sandbox"])
         page = browser.new_page()
@@ -194,8 +252,10 @@ def main():
         predict(page)
         stepper(page)
         check(page)
-        for kind in ("find", "predict", "mend", "catch"):
+        exercise(page)
+        for kind in ("find", "predict", "choose", "mend", "catch"):
             answer(page, kind)
+        museum(page)
         if "--all" in sys.argv:
             every_switch(page)
             grow(page)

@@ -1,8 +1,9 @@
 #!/bin/sh
-# practice.sh PRACTICE SOLVED: the program as a reader uses it. Leaves the reader's progress, which is
+# practice.sh PRACTICE SOLVED ROOT: the program as a reader uses it. Leaves the reader's progress, which is
 # the file SOLVED, as it is.
 practice=$1
 solved=$2
+root=$3
 failed=0
 kept=$(mktemp) || exit 1
 [ -f "$solved" ] && cp "$solved" "$kept" && there=1
@@ -25,7 +26,7 @@ expect 2 'there is no case' show 99-9
 expect 2 'answer is missing' check 05-1
 expect 0 '^  05-1 ' list 05
 expect 0 'Predict it' next
-expect 0 'switched off' show 05-1
+expect 0 'Line 103 of kernel.cu' show 05-1
 predicted=$("$practice" show 05-1 | sed -n 's/^Answer: check 05-1 //p')
 right=
 for choice in $(echo "$predicted" | tr -d '|'); do
@@ -37,6 +38,22 @@ find=$("$practice" list 05 | sed -n 's/^. \(05-[0-9]*\) *Find.*/\1/p' | head -1)
 expect 0 'calls it' hint "$find"
 expect 0 '^hazard: ' hint "$find"
 expect 1 'has no call that synchronizes' check "$find" kernel.cu:1
+expect 1 'simulated cycles' check 06-c1 2
+expect 1 'Choose from 1 to 3' check 06-c1 4
+expect 0 'simulated cycles' check 06-c1 1
+expect 1 'Both complete on this barrier' check 05-n1 16384
+expect 0 '^Yes' check 05-n1 32768
+expect 0 'BK = 32' answer 06-e2
+expect 0 '^Your edit: check 06-e2' show 06-e2
+expect 1 'smem: 131104, not 65568' check 06-e2 "$root/06_wgmma/kernel.cu"
+expect 1 'Four barriers' check 06-e2 65536
+edited=$(mktemp -d) || exit 1
+sed 's/BK = 64/BK = 32/' "$root/06_wgmma/kernel.cu" >"$edited/half.cu"
+expect 1 'With it: ' check 06-e2 "$edited/half.cu"
+sed 's/0, 1024, SWIZZLE_128B/0, 512, SWIZZLE_64B/; s/SWIZZLE_128B/SWIZZLE_64B/' "$edited/half.cu" \
+    >"$edited/right.cu"
+expect 0 '^Yes' check 06-e2 "$edited/right.cu"
+rm -r "$edited"
 make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
 expect 1 'This run passes' check "$make" --m 128
 

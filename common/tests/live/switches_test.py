@@ -16,6 +16,9 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "..", "live"))
+from linked import Linker
 from live_runs import Programs, check_all, options_of, said
 
 # Most broken kernels are caught by the first, most others by the second.
@@ -32,32 +35,11 @@ def pairs(live, sample, seed):
 
 def link(options, chapter, number, directory):
     """Makes the program of this chapter's kernel without that call."""
-    sources = [os.path.join(directory, chapter, "kernel.cu"),
-               os.path.join(directory, "registry.c")]
+    kernel = os.path.join(directory, chapter, "kernel.cu")
     names = [chapter["name"] for chapter in options.live["chapters"]]
     subprocess.run([sys.executable, options.generator, options.root, directory, *names,
                     "--remove", str(number)], check=True)
-    registry = options.registry.replace("NAME", chapter)
-    with open(sources[-1], "w", encoding="ascii") as file:
-        file.write(registry)
-    program = os.path.join(directory, "live")
-    subprocess.run([*options.compiler, "-std=gnu11", "-O1", "-w", "-Wno-psabi", f"-I{directory}",
-                    f"-I{options.root}/common", f"-DGEMM_KERNEL=kernel_{chapter}_bf16",
-                    "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", "-x", "c", *sources, "-x", "none",
-                    "-Wl,--start-group", *options.libraries, "-Wl,--end-group", "-lm", "-lpthread",
-                    "-o", program], check=True)
-    return program
-
-
-REGISTRY = """#include "harness/registry.h"
-extern const struct gemm_kernel kernel_NAME_bf16;
-const struct kernel_entry kernel_registry[] = {{{[GEMM_BF16] = &kernel_NAME_bf16}, 1, true, NULL, 0}};
-const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 1, true, NULL, 0}};
-const char *const kernel_sources[] = {NULL};
-const char *const program_target = NULL;
-const int kernel_registry_count = 1;
-const bool program_is_tour = true;
-"""
+    return options.linker.link(chapter, kernel, directory, True)
 
 
 def settings_of(chapter):
@@ -78,9 +60,7 @@ def main():
     with open(options.live, encoding="ascii") as file:
         options.live = json.load(file)
     options.generator = os.path.join(options.root, "common", "live", "switches.py")
-    options.registry = REGISTRY
-    options.compiler = options.compiler.split(",")
-    options.libraries = options.libraries.split(",")
+    options.linker = Linker(options.root, options.compiler, options.libraries)
     seed = subprocess.run([f"{options.root}/common/tests/support/seed.sh"], capture_output=True,
                           text=True, check=True).stdout
     found = pairs(options.live, options.sample, int(seed))

@@ -4,17 +4,33 @@
 #   add_exhibits(sim C sources)
 #
 # compiles each exhibit in both forms, and sets `sources` to their objects and a list of them.
-function(add_exhibits backend language out)
+# list_exhibits(FILE exhibits) writes that list, and sets `exhibits` to the sources.
+function(list_exhibits list out)
   file(GLOB exhibits CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/[0-9]*.cu)
-  set_source_files_properties(${exhibits} PROPERTIES LANGUAGE ${language})
-  set(list ${CMAKE_CURRENT_BINARY_DIR}/museum_exhibits.c)
-  set(sources ${list})
   set(declared "")
   set(rows "")
   foreach(exhibit IN LISTS exhibits)
     cmake_path(GET exhibit STEM name)
     string(APPEND declared "extern const struct museum_form museum_${name}_0, museum_${name}_1;\n")
     string(APPEND rows "    {\"${name}\", {&museum_${name}_0, &museum_${name}_1}},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${list} CONTENT "#include \"tests/museum/museum.h\"
+
+${declared}
+const struct museum_exhibit museum_exhibits[] = {
+${rows}};
+const int museum_exhibit_count = sizeof museum_exhibits / sizeof *museum_exhibits;
+")
+  set(${out} ${exhibits} PARENT_SCOPE)
+endfunction()
+
+function(add_exhibits backend language out)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/museum_exhibits.c)
+  list_exhibits(${list} exhibits)
+  set_source_files_properties(${exhibits} PROPERTIES LANGUAGE ${language})
+  set(sources ${list})
+  foreach(exhibit IN LISTS exhibits)
+    cmake_path(GET exhibit STEM name)
     foreach(fixed IN ITEMS 0 1)
       set(objects ${backend}_museum_${name}_${fixed})
       add_library(${objects} OBJECT ${exhibit})
@@ -26,12 +42,5 @@ function(add_exhibits backend language out)
       list(APPEND sources $<TARGET_OBJECTS:${objects}>)
     endforeach()
   endforeach()
-  file(CONFIGURE OUTPUT ${list} CONTENT "#include \"tests/museum/museum.h\"
-
-${declared}
-const struct museum_exhibit museum_exhibits[] = {
-${rows}};
-const int museum_exhibit_count = sizeof museum_exhibits / sizeof *museum_exhibits;
-")
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()

@@ -115,9 +115,9 @@ def report_of(program, name, chosen):
 
 
 def essence(lines):
-    """The command, the kind and the place."""
+    """The command, the kind, the place, and the link."""
     report = next((i for i, line in enumerate(lines) if line.startswith("hazard: ")), 0)
-    return [line for line in lines if line.startswith("$ ")], \
+    return [line for line in lines if line.startswith(("$ ", "[Run it]"))], \
         re.findall(r"^hazard: ([^:]*): ([^:]*:\d+)", lines[report])
 
 
@@ -125,8 +125,19 @@ def exhibit(root, program, name, chosen):
     path = os.path.join(root, FOLDER, f"{name}.cu")
     if not os.path.exists(path):
         complain(f"{PAGE}: there is no {FOLDER}/{name}.cu")
-    return ["```diff", *diff_of(path), "```", "```text", *report_of(program, name, chosen),
-            "```"]
+    report = report_of(program, name, chosen)
+    return ["```diff", *diff_of(path), "```", "```text", *report, "```", "",
+            f"[Run it](live.md#{address_of(name, report[0])})"]
+
+
+def address_of(name, command):
+    """The state of the live page that shows this; common/live/page/museum.js has the same."""
+    _, *options = command.split(" --")
+    words = dict(option.split() for option in options)
+    address = f"exhibit={name}"
+    if words["schedule"] != "time":
+        address += f"&schedule={words['schedule']}"
+    return address + (f"&seed={words['schedule-seed']}" if "schedule-seed" in words else "")
 
 
 def same(before, after):

@@ -1,4 +1,4 @@
-// A link to the live page opens it beside the text, where there is room.
+// A link to a live page opens it beside the text, where there is room.
 "use strict";
 
 const ROOM = "(min-width: 80em)";
@@ -26,7 +26,8 @@ function openBeside(address) {
 }
 
 document.addEventListener("click", event => {
-  const link = event.target.closest?.('a[href*="live.html#chapter="]');
+  const link = event.target.closest?.(
+    'a[href*="live.html#chapter="], a[href*="museum.html#exhibit="]');
   const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
   if (!link || !plain || link.closest("#beside") || !matchMedia(ROOM).matches) return;
   event.preventDefault();

@@ -1,0 +1,37 @@
+"""one_file.py: a page in one file, with its module, its data and its scripts."""
+
+import base64
+import gzip
+import json
+import os
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
+
+
+def read(*path, mode="r"):
+    with open(os.path.join(*path), mode, encoding=None if "b" in mode else "utf-8") as file:
+        return file.read()
+
+
+def packed(path):
+    return base64.b64encode(gzip.compress(read(path, mode="rb"), 9, mtime=0)).decode("ascii")
+
+
+def write(out, template, module, data, scripts, more):
+    """module: the path without .js and .wasm. more: what else stands in the template."""
+    parts = {
+        "@STYLE@": read(PAGE, "live.css"),
+        "@WASM@": packed(f"{module}.wasm"),
+        "@MODULE@": packed(f"{module}.js"),
+        "@WORKER@": read(PAGE, "worker.js"),
+        "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "@SCRIPT@": "\n".join(read(PAGE, f"{name}.js") for name in scripts),
+        **more,
+    }
+    page = read(PAGE, template)
+    for mark, text in parts.items():
+        assert page.count(mark) == 1, mark
+        assert "</script" not in text, mark
+        page = page.replace(mark, text)
+    with open(out, "w", encoding="utf-8") as file:
+        file.write(page)

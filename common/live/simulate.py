@@ -1,0 +1,168 @@
+"""simulate.py: runs of the live book's program, and what they say."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
+PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
+VERIFIED, WRONG = "verified", "wrong result"
+EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
+
+USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
+         "input": "uniform", "iseed": 1}
+SMALL = dict(USUAL, m=32, n=64, k=64)
+
+
+def usual_run(chapter):
+    return SMALL if chapter.startswith("01") else USUAL
+
+
+def options_of(chapter, run):
+    return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
+            str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
+            "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
+            str(run["iseed"]), "--step-limit", str(step_limit(run))]
+
+
+def step_limit(run):
+    """Many times what a run needs; a kernel that never ends has it soon where the problem is
+    small. page/address.js has the same."""
+    return 5000000 + run["m"] * run["n"] * run["k"] // 4
+
+
+def run_case(command, chapter, run, off, version=-1):
+    """(exit code, what it says)"""
+    chosen = {"LIVE_OFF": ",".join(map(str, off)), "LIVE_VERSION": str(version)}
+    done = subprocess.run([*command, *options_of(chapter, run)], capture_output=True, text=True,
+                          env=os.environ | chosen, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def cycles_of(text):
+    """Of a run that was verified; under the schedules that have none, 0."""
+    found = re.search(r"yes \| +(\d+)", text)
+    return int(found.group(1)) if found else 0
+
+
+def verdict_of(code, text):
+    """Of a run, in one word or two; of several hazards the first."""
+    if code == EXIT_VERIFIED:
+        return VERIFIED
+    found = HAZARD.search(text)
+    return found.group(1) if found else WRONG
+
+
+def run_text(run):
+    seed = f", seed {run['seed']}" if run["schedule"] == "random" else ""
+    return (f"m {run['m']}, n {run['n']}, k {run['k']}, {run['sms']} SM{'s'[:run['sms'] != 1]}, "
+            f"schedule {run['schedule']}{seed}")
+
+
+# ---- what a run looks like ----
+
+def places_of(report):
+    return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
+                              for file, line in PLACE.findall(report)))
+
+
+def places_in(text):
+    """The lines that the first report names."""
+    found = HAZARD.search(text)
+    return places_of(found.group(2))[:4] if found else []
+
+
+def looks_like(code, text):
+    """What a reader can tell runs apart by: the verdicts, and the lines they name."""
+    return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
+        text if code == EXIT_WRONG else "")
+
+
+# ---- choices and numbers ----
+
+APART = 0.05  # so much at least lies between the right choice and the next
+
+
+def right_choice(want, results):
+    """The index of the one that is wanted, None if there is not one. results: (exit code, what it
+    says) of each; page/choose.js has the same."""
+    if want == "fails":
+        failing = [i for i, (code, _) in enumerate(results) if code]
+        return failing[0] if len(failing) == 1 else None
+    cycles = [cycles_of(text) for _, text in results]
+    if not all(cycles):
+        return None
+    order = sorted(range(len(cycles)), key=cycles.__getitem__, reverse=want == "most")
+    first, second = (cycles[i] for i in order[:2])
+    return order[0] if abs(first - second) >= APART * max(first, second) else None
+
+
+def report_of(command, case):
+    """(what the run says, the data of its report page)"""
+    version = case.get("asked", case["version"])
+    with tempfile.TemporaryDirectory() as directory:
+        _, text = run_case([*command, "--report", directory], case["chapter"], case["run"],
+                           case["off"], version)
+        with open(os.path.join(directory, "index.html"), encoding="utf-8") as file:
+            data = re.search(r'<script type="application/json" id="data">(.*?)</script>',
+                             file.read(), re.S).group(1)
+    return " ".join(text.split()), json.loads(data)
+
+
+# Of a barrier's events: which kind, and which number. timeline/page/barriers.js has the fields.
+EVENT_FIELDS, KIND, BY_THREAD, AMOUNT = 10, 1, 3, 4
+INIT, EXPECT_TX, COMPLETE_TX, FLIP = 0, 2, 3, 4
+
+
+def measured(asks, text, data):
+    """What the simulator says of this, as text. Of barriers that of CTA 0 whose name begins so."""
+    what = asks[0]
+    if what == "verdict":
+        return re.search(r"hazard: ([\w-]+):", text).group(1)
+    if what == "smem":
+        return str(data["rows"][0]["smem_bytes"])
+    if what == "missing":
+        return re.search(r"(\d+) bytes still missing", text).group(1)
+    if what == "waits":
+        return "{1}, phase {0}".format(
+            *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", text).groups())
+    barriers = [[one["events"][i:i + EVENT_FIELDS]
+                 for i in range(0, len(one["events"]), EVENT_FIELDS)]
+                for one in data["timelines"][0]["barriers"]
+                if one["cta"] == 0 and one["name"].startswith((*asks, "")[1])]
+    if what == "last_thread":
+        return str(max(event[BY_THREAD] for events in barriers for event in events))
+    events = barriers[0]
+    if what == "phases":
+        return str(sum(event[KIND] == FLIP for event in events))
+    kind = {"announced": EXPECT_TX, "delivers": COMPLETE_TX, "arrivals": INIT}[what]
+    return str(next(event[AMOUNT] for event in events if event[KIND] == kind))
+
+
+def compared(run, chapter, before, after):
+    """The simulated cycles of `after` for one of `before`, both (command, version)."""
+    cycles = [cycles_of(run_case(command, chapter, run, [], version)[1])
+              for command, version in (before, after)]
+    return cycles[1] / cycles[0]
+
+
+def not_edited(case, before, after):
+    """None if `after` differs from the kernel as it was by what the exercise's edit makes of it, or
+    what does not fit."""
+    edit = case["edit"]
+    if "says" in edit:
+        asks, wanted = edit["says"]
+        told = measured(asks, *report_of(after[0], dict(case, asked=after[1])))
+        if told not in wanted:
+            return f"{' '.join(asks).strip()}: {told}, not {' or '.join(wanted[:2])}"
+    if "ratio" in edit or "differs" in edit:
+        ratio = compared(case["run"], case["chapter"], before, after)
+        low, high = edit.get("ratio", (0.5, 2))
+        if ratio == 1 and "differs" in edit:
+            return f"as many simulated cycles as before ({run_text(case['run'])})"
+        if not low <= ratio <= high:
+            return (f"{ratio:.3f} of the simulated cycles ({run_text(case['run'])}), not {low} to "
+                    f"{high}")
+    return None

@@ -1,0 +1,89 @@
+"""written.py: the cases of predictions.py, choices.py and exercises.py, in the form that cases.py
+has."""
+
+import os
+import re
+
+import choices
+import exercises
+import predictions
+from simulate import VERIFIED, usual_run
+
+
+def state_of(live, chapter, asked):
+    """What runs: the kernel as it is, or the version or the call left out that are asked for."""
+    name = next(one["name"] for one in live["chapters"] if one["name"].startswith(chapter))
+    versions = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == name}
+    calls = {one["key"]: one["number"] for one in live["switches"]}
+    return {"chapter": name, "run": dict(usual_run(name), **asked.get("run", {})),
+            "version": versions[asked["version"]] if "version" in asked else -1,
+            "off": [calls[asked["off"]]] if "off" in asked else []}
+
+
+def in_order(choice):
+    """Numbers by their size."""
+    return int(choice) if choice.isdecimal() else 0, choice
+
+
+def prediction(asked, live):
+    state = state_of(live, asked["id"][:2], asked)
+    answers = [choice for choice, wrong in asked["choices"].items() if not wrong]
+    return {**state, "id": asked["id"], "kind": "predict", "asks": asked["asks"],
+            "verdict": asked.get("verdict", VERIFIED), "choices": sorted(asked["choices"], key=in_order),
+            "answer": answers[0], "reasons": asked["choices"],
+            "title": f"Predict it, chapter {asked['id'][:2]}", "task": asked["task"],
+            "hints": asked["hints"], "explanation": asked["why"]}
+
+
+def choice_of(asked, live):
+    state = state_of(live, asked["id"][:2], asked)
+    line = live["switches"][state["off"][0]]["line"] if state["off"] else ""
+    offered = []
+    for choice in asked["choices"]:
+        off = {"off": asked["off"]} if "off" in asked else {}
+        what = {**off, **choice, "run": {**asked["run"], **choice.get("run", {})}}
+        offered.append(dict(state_of(live, choice.get("chapter", asked["id"][:2]), what),
+                            text=choice["text"], why=choice["why"]))
+    return {**state, "id": asked["id"], "kind": "choose", "want": asked["want"], "choices": offered,
+            "title": f"Choose, chapter {asked['id'][:2]}",
+            "task": asked["task"].replace("LINE", str(line)), "hints": asked["hints"],
+            "explanation": asked["why"]}
+
+
+def exercise_of(asked, live):
+    """The kernel is shown as it is; `asked` is the version that the question is about, `answer` the
+    one that the edit makes."""
+    if "bands" in asked:
+        asked = {**asked, "choices": {text: wrong for text, _, _, wrong in asked["bands"]},
+                 "asks": ["ratio"], "answer_asked": "version" not in asked}
+    number = int(asked["id"][4:])
+    if asked.get("answer_asked"):
+        asked = {**asked, "version": f"exercise-{number}"}
+    case = prediction({**asked, "task": asked["question"]}, live)
+    for name in ("bands", "edit"):
+        if name in asked:
+            case[name] = asked[name]
+    return dict(case, asked=case["version"], version=-1)
+
+
+def with_text(case, live, root):
+    """An exercise has the README's words, and what its edit should come to."""
+    if case["id"][3] != "e":
+        return case
+    number = int(case["id"][4:])
+    answers = [one["number"] for one in live["versions"] if one["chapter"] == case["chapter"] and
+               one["name"] == f"exercise-{number}"]
+    with open(os.path.join(root, case["chapter"], "README.md"), encoding="utf-8") as file:
+        section = re.search(r"^## Exercises\n(.*?)^## ", file.read(), re.M | re.S).group(1)
+    text = re.search(rf"^{number}\. (.*?)(?=^\d\. |\Z)", section, re.M | re.S).group(1)
+    text = re.sub(r"\[As a case\]\([^)]*\)\.?", "", " ".join(text.split())).strip()
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return dict(case, text=re.sub(r"[`*]", "", text), **{"answered": answers[0]} if answers else {},
+                title=f"Exercise {number}, chapter {case['chapter'][:2]}")
+
+
+def cases(live, root):
+    found = [*(prediction(asked, live) for asked in predictions.PREDICTIONS),
+             *(choice_of(asked, live) for asked in choices.CHOICES),
+             *(exercise_of(asked, live) for asked in exercises.EXERCISES)]
+    return [with_text(case, live, root) for case in found]
