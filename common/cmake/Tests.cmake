@@ -266,12 +266,8 @@ function(add_gallery_tests)
     get_property(command GLOBAL PROPERTY HOPPER_${list}${HOPPER_HOUSE})
     set(properties TARGETS mutant_run TIMEOUT 3000
                    PROPERTIES PROCESSORS 2 ENVIRONMENT MUTANTS=)
-    set(labels "")
-    if(HOPPER_HOUSE AND NOT list STREQUAL "RIGHT_VARIANTS") # their record is not complete
-      set(labels LABELS long)
-    endif()
     check(mutants NAME ${name}${HOPPER_HOUSE}_sample
-      COMMAND ${command} --jobs 2 --sample ${sample} ${properties} ${labels})
+      COMMAND ${command} --jobs 2 --sample ${sample} ${properties})
     check(mutants NAME ${name}${HOPPER_HOUSE}_all LABELS long
       COMMAND ${command} --jobs 2 ${properties})
   endforeach()
