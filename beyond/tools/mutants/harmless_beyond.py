@@ -186,8 +186,6 @@ RULES = (
 
 # (configuration, file, code, reason)
 NOT_NEEDED = (
-    ("^13_two_gpus:through_tma$", "13_.*through_tma", r"bulk_wait_group_read\(0\)",
-     "A part in one box follows signal_part(), which has waited for the store before it."),
     ("^hopper_gemm:coop", "hopper_gemm/persistent", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
     ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^if \(again\) wgmma_wait_group",
