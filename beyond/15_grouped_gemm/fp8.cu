@@ -9,9 +9,8 @@
  * will get, so the cluster ends with a barrier.
  */
 #include "gemm_scaled_args.h"
-#define STAGED_PARTS 2 /* of part_store.h */
 #define RASTER_GROUP 16 /* of tile_order.h; in clusters */
-#include "building_blocks/part_store.h"
+#include "building_blocks/group_store.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/cluster.h"
 #include "hopper/element.h"
@@ -40,7 +39,6 @@ enum {
     STAGE_BYTES =
         (BM + BN) * BK * sizeof(e4m3_t) + (SCALES_A + PARTS * SCALES_B) * sizeof(float),
 };
-static_assert(PARTS == STAGED_PARTS, "a part is staged in memory of its own");
 
 struct smem {
     e4m3_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
@@ -143,15 +141,23 @@ DEVICE void release_stage(struct smem *shared, int index) {
     if (lane < CLUSTER) mbarrier_arrive_remote(&shared->ring[index].empty, lane);
 }
 
-/* Stores a part of the consumer's sums, and clears them for the next tile. Where the TMA would
- * write what is not the group's, the elements go from staging memory to D one by one. One
- * warpgroup. */
+/* Stores a part of the consumer's sums, and clears them for the next tile: by the TMA, or from
+ * registers where the TMA would write what is not the group's. One warpgroup. */
 DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct place place,
                        int consumer, int part, float sum[COLUMNS / 2]) {
     const bool elected = threadIdx.x % 128 == 0;
     const int row = place.row + consumer * 64, column = place.column + part * COLUMNS;
     element_t *staging = shared->d[consumer][part];
-    if (row < place.end && column < args->n) {
+    if (row >= place.end || column >= args->n) {
+        /* Nothing of it is the group's. */
+    } else if (row + 64 > place.end || (args->n % 8 != 0 && column + COLUMNS > args->n)) {
+        struct gemm_args group;
+        group.d = args->d;
+        group.ldd = args->ldd;
+        group.m = place.end;
+        group.n = args->n;
+        store_64_rows(&group, row, column, COLUMNS, sum);
+    } else {
         /* The last stores from this memory have read it. cp.async.bulk.wait_group.read */
         if (elected) bulk_wait_group_read(PARTS - 1);
         /* The other threads must not overwrite the memory before that wait. bar.sync */
@@ -160,17 +166,9 @@ DEVICE void store_part(struct smem *shared, const struct gemm_args *args, struct
             epilogue_stage_elements(&staging[j * 64 * EPILOGUE_N], &sum[j * EPILOGUE_N / 2]);
         /* What this thread has written comes before the TMA's reading of it. fence.proxy.async */
         fence_proxy_async();
-        /* The same holds for every thread before the stores are issued, and before other threads
-         * read what it has written. bar.sync */
+        /* The same holds for every thread before the stores are issued. bar.sync */
         named_barrier_sync(1 + consumer, 128);
-        if (row + 64 > place.end || (args->n % 8 != 0 && column + COLUMNS > args->n)) {
-            struct gemm_args group;
-            group.d = args->d;
-            group.ldd = args->ldd;
-            group.m = place.end;
-            group.n = args->n;
-            part_store_elements(staging, &group, row, column, COLUMNS);
-        } else if (elected) {
+        if (elected) {
             UNROLL for (int j = 0; j < COLUMNS / EPILOGUE_N; ++j)
                 tma_store(&args->map_d, row, column + j * EPILOGUE_N,
                           &staging[j * 64 * EPILOGUE_N]);
