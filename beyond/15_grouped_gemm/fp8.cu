@@ -9,7 +9,6 @@
  * will get, so the cluster ends with a barrier.
  */
 #include "gemm_scaled_args.h"
-#define RASTER_GROUP 16 /* of tile_order.h; in clusters */
 #include "building_blocks/group_store.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/cluster.h"
