@@ -7,22 +7,15 @@
  */
 #include "rivals.h"
 
-#include <cublasLt.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <stdio.h>
 
 #include "activation.h"
 #include "fused.h"
 #include "gpu/baselines.h"
-#include "gpu/cublaslt_algorithm.h"
+#include "gpu/cublaslt_call.h"
 #include "gpu/cuda_call.h"
-#include "gpu/gpu_state.h"
-
-extern "C" {
-extern const struct gemm_kernel kernel_08_persistent_pingpong_fp16;
-extern const struct gemm_kernel kernel_08_persistent_pingpong_bf16;
-}
+#include "gpu/from_kernel.h"
 
 /* ---- a kernel behind the product ---- */
 
@@ -115,21 +108,13 @@ static bool open_scratch(const struct gemm_problem *p) {
     return true;
 }
 
-static enum gemm_status multiply(const struct gemm_problem *p, void *stream) {
-    const struct gemm_kernel *const kernel = gpu_state.type == GEMM_BF16
-                                                 ? &kernel_08_persistent_pingpong_bf16
-                                                 : &kernel_08_persistent_pingpong_fp16;
-    return kernel->launch(p, stream);
-}
-
 static enum gemm_status multiply_alone(const struct contender *self, const struct gemm_problem *p,
                                        void *stream) {
     (void)self;
-    return multiply(p, stream);
+    return from_kernel_launch(p, stream);
 }
 
-/* The same product in the scratch memory, n columns or 2 n; `twice` is its address. */
-static const int once = 1, twice = 2;
+/* The same product in the scratch memory, with as many times n columns. */
 static struct gemm_problem in_scratch(const struct gemm_problem *p, int times) {
     struct gemm_problem product = *p;
     product.n *= times;
@@ -140,8 +125,17 @@ static struct gemm_problem in_scratch(const struct gemm_problem *p, int times) {
 
 static enum gemm_status multiply_aside(const struct contender *self, const struct gemm_problem *p,
                                        void *stream) {
-    const struct gemm_problem product = in_scratch(p, *(const int *)self->state);
-    return multiply(&product, stream);
+    (void)self;
+    const struct gemm_problem product = in_scratch(p, 1);
+    return from_kernel_launch(&product, stream);
+}
+
+/* Gates and values. */
+static enum gemm_status multiply_both(const struct contender *self, const struct gemm_problem *p,
+                                      void *stream) {
+    (void)self;
+    const struct gemm_problem product = in_scratch(p, 2);
+    return from_kernel_launch(&product, stream);
 }
 
 static enum gemm_status launched(void) {
@@ -150,15 +144,27 @@ static enum gemm_status launched(void) {
                : GEMM_LAUNCH_FAILED;
 }
 
-static enum gemm_status multiply_and_finish(const struct contender *self,
-                                            const struct gemm_problem *p, void *stream) {
-    const bool with_c = self->state != NULL;
-    const struct matrix d = {(uint16_t *)p->d, p->ldd}, none = {NULL, 0};
-    const enum gemm_status status = multiply(p, stream);
+static enum gemm_status finish_product(const struct gemm_problem *p, struct matrix c,
+                                       void *stream) {
+    const struct matrix d = {(uint16_t *)p->d, p->ldd};
+    const enum gemm_status status = from_kernel_launch(p, stream);
     if (status != GEMM_OK) return status;
     finish<<<chunk_grid(p), CHUNK_THREADS, 0, (cudaStream_t)stream>>>(
-        d, matrix_of(p, BIAS), with_c ? matrix_of(p, C) : none, p->n, gpu_state.type == GEMM_BF16);
+        d, matrix_of(p, BIAS), c, p->n, gpu_state.type == GEMM_BF16);
     return launched();
+}
+
+static enum gemm_status multiply_and_finish(const struct contender *self,
+                                            const struct gemm_problem *p, void *stream) {
+    (void)self;
+    const struct matrix none = {NULL, 0};
+    return finish_product(p, none, stream);
+}
+
+static enum gemm_status multiply_and_finish_with_c(const struct contender *self,
+                                                   const struct gemm_problem *p, void *stream) {
+    (void)self;
+    return finish_product(p, matrix_of(p, C), stream);
 }
 
 static enum gemm_status multiply_and_gate(const struct contender *self,
@@ -167,209 +173,69 @@ static enum gemm_status multiply_and_gate(const struct contender *self,
     const struct gemm_problem product = in_scratch(p, 2);
     const struct matrix d = {(uint16_t *)p->d, p->ldd};
     const struct matrix both = {(uint16_t *)product.d, product.ldd};
-    const enum gemm_status status = multiply(&product, stream);
+    const enum gemm_status status = from_kernel_launch(&product, stream);
     if (status != GEMM_OK) return status;
     multiply_gates<<<chunk_grid(p), CHUNK_THREADS, 0, (cudaStream_t)stream>>>(
         d, both, p->n, gpu_state.type == GEMM_BF16);
     return launched();
 }
 
-/* ---- cuBLASLt, whose matrices are ours turned around: a bias has an element for each row ---- */
+/* ---- cuBLASLt ---- */
 
-struct way {
-    const char *name;
-    cublasLtEpilogue_t epilogue;
-    bool c; /* with beta = 1 */
-    enum contender_result result;
-};
-static const struct way product_way = {"cublaslt-product", CUBLASLT_EPILOGUE_DEFAULT, false,
-                                       RESULT_NONE};
-static const struct way bias_way = {"cublaslt-bias", CUBLASLT_EPILOGUE_BIAS, false, RESULT_NONE};
-static const struct way gelu_way = {"cublaslt-gelu-bias", CUBLASLT_EPILOGUE_GELU_BIAS, false,
-                                    RESULT_ROUNDED};
-static const struct way c_way = {"cublaslt-c", CUBLASLT_EPILOGUE_DEFAULT, true, RESULT_NONE};
-static const struct way bias_c_way = {"cublaslt-bias-c", CUBLASLT_EPILOGUE_BIAS, true,
-                                      RESULT_NONE};
-static const struct way gelu_c_way = {"cublaslt-gelu-bias-c", CUBLASLT_EPILOGUE_GELU_BIAS, true,
-                                      RESULT_ROUNDED};
-
-struct setup {
-    struct way way;
-    cublasLtMatmulDesc_t operation;
-    cublasLtMatrixLayout_t a, b, c, d;
-    cublasLtMatmulAlgo_t algorithm;
-};
-
-static struct {
-    cublasLtHandle_t handle;
-    void *workspace;
-    struct setup setups[8];
-    int count;
-} lt;
-
-static bool lt_ok(cublasStatus_t status, const char *attempt) {
-    if (status == CUBLAS_STATUS_SUCCESS) return true;
-    fprintf(stderr, "cuBLASLt: %s: %s\n", attempt, cublasLtGetStatusString(status));
-    return false;
-}
-
-static bool open_library(void) {
-    return lt.handle ||
-           (lt_ok(cublasLtCreate(&lt.handle), "creating a handle") &&
-            cuda_ok(cudaMalloc(&lt.workspace, LIBRARY_WORKSPACE), "allocating a workspace"));
-}
-
-static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const void *value,
-                size_t bytes) {
-    return lt_ok(cublasLtMatmulDescSetAttribute(s->operation, attribute, value, bytes),
-                 "describing the operation");
-}
-
-static bool set_bias(struct setup *s, const struct gemm_problem *p) {
-    void *const bias = p->matrix[BIAS].memory;
-    return s->way.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
-           set(s, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
-}
-
-static enum gemm_status call_library(const struct contender *self, const struct gemm_problem *p,
-                                     void *stream) {
-    struct setup *const s = (struct setup *)self->state;
-    const float one = 1, zero = 0;
-    const void *const c = s->way.c ? p->matrix[C].memory : p->d;
-    return set_bias(s, p) &&
-                   lt_ok(cublasLtMatmul(lt.handle, s->operation, &one, p->b, s->b, p->a, s->a,
-                                        s->way.c ? &one : &zero, c, s->c, p->d, s->d, &s->algorithm,
-                                        lt.workspace, LIBRARY_WORKSPACE, (cudaStream_t)stream),
-                         "cublasLtMatmul")
-               ? GEMM_OK
-               : GEMM_LAUNCH_FAILED;
-}
-
-static void destroy(struct setup *s) {
-    if (s->operation) cublasLtMatmulDescDestroy(s->operation);
-    if (s->a) cublasLtMatrixLayoutDestroy(s->a);
-    if (s->b) cublasLtMatrixLayoutDestroy(s->b);
-    if (s->c) cublasLtMatrixLayoutDestroy(s->c);
-    if (s->d) cublasLtMatrixLayoutDestroy(s->d);
-    memset(s, 0, sizeof *s);
-}
-
-static bool describe(struct setup *s, const struct gemm_problem *p) {
-    const cudaDataType_t type = gpu_state.type == GEMM_BF16 ? CUDA_R_16BF : CUDA_R_16F;
-    const cublasOperation_t transposed = CUBLAS_OP_T;
-    const uint64_t m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
-    const int64_t ldc = s->way.c ? p->matrix[C].ld : p->ldd;
-    return lt_ok(cublasLtMatmulDescCreate(&s->operation, CUBLAS_COMPUTE_32F, CUDA_R_32F),
-                 "describing the operation") &&
-           set(s, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed) &&
-           set(s, CUBLASLT_MATMUL_DESC_EPILOGUE, &s->way.epilogue, sizeof s->way.epilogue) &&
-           set_bias(s, p) &&
-           lt_ok(cublasLtMatrixLayoutCreate(&s->b, type, k, n, p->ldb), "describing B") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&s->a, type, k, m, p->lda), "describing A") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&s->c, type, n, m, ldc), "describing C") &&
-           lt_ok(cublasLtMatrixLayoutCreate(&s->d, type, n, m, p->ldd), "describing D");
-}
-
-static int propose(struct setup *s, cublasLtMatmulHeuristicResult_t found[MOST_CANDIDATES]) {
-    cublasLtMatmulPreference_t preference;
-    const size_t workspace = LIBRARY_WORKSPACE;
-    int count = 0;
-    if (!lt_ok(cublasLtMatmulPreferenceCreate(&preference), "creating a preference")) return 0;
-    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                         &workspace, sizeof workspace);
-    cublasLtMatmulAlgoGetHeuristic(lt.handle, s->operation, s->b, s->a, s->c, s->d, preference,
-                                   MOST_CANDIDATES, found, &count);
-    cublasLtMatmulPreferenceDestroy(preference);
-    return count;
-}
-
-/* The fastest of what the library proposes. Returns 1, or 0 if it has nothing for the problem. */
-static int add_library(const struct way *way, const struct gemm_problem *p, struct contender *out) {
-    struct setup *const s = &lt.setups[lt.count++ % 8];
-    struct setup tried[MOST_CANDIDATES];
-    struct contender candidates[MOST_CANDIDATES];
-    cublasLtMatmulHeuristicResult_t found[MOST_CANDIDATES];
-    if (!open_library()) return 0;
-    destroy(s);
-    s->way = *way;
-    if (!describe(s, p)) return 0;
-    const int count = propose(s, found);
-    for (int i = 0; i < count; ++i) {
-        tried[i] = *s;
-        tried[i].algorithm = found[i].algo;
-        memset(&candidates[i], 0, sizeof candidates[i]);
-        candidates[i].name = way->name;
-        candidates[i].result = way->result;
-        candidates[i].enqueue = call_library;
-        candidates[i].state = &tried[i];
-    }
-    const int winner = count ? fastest_candidate(candidates, count, p) : -1;
-    if (winner < 0) {
-        fprintf(stderr, "cuBLASLt: no algorithm for %d x %d x %d (%s)\n", p->m, p->n, p->k,
-                way->name);
-        return 0;
-    }
-    s->algorithm = found[winner].algo;
-    *out = candidates[winner];
-    out->state = s;
-    out->algorithm = cublaslt_algorithm(&s->algorithm);
-    return 1;
-}
+enum { NONE = CUBLASLT_NO_MATRIX };
+static const struct cublaslt_way product_way = {
+    "cublaslt-product", RESULT_NONE, true, SCALING_NONE, CUBLASLT_EPILOGUE_DEFAULT, NONE, NONE};
+static const struct cublaslt_way bias_way = {
+    "cublaslt-bias", RESULT_NONE, true, SCALING_NONE, CUBLASLT_EPILOGUE_BIAS, BIAS, NONE};
+static const struct cublaslt_way gelu_way = {
+    "cublaslt-gelu-bias", RESULT_ROUNDED, true, SCALING_NONE, CUBLASLT_EPILOGUE_GELU_BIAS,
+    BIAS, NONE};
+static const struct cublaslt_way c_way = {
+    "cublaslt-c", RESULT_NONE, true, SCALING_NONE, CUBLASLT_EPILOGUE_DEFAULT, NONE, C};
+static const struct cublaslt_way bias_c_way = {
+    "cublaslt-bias-c", RESULT_NONE, true, SCALING_NONE, CUBLASLT_EPILOGUE_BIAS, BIAS, C};
+static const struct cublaslt_way gelu_c_way = {
+    "cublaslt-gelu-bias-c", RESULT_ROUNDED, true, SCALING_NONE, CUBLASLT_EPILOGUE_GELU_BIAS,
+    BIAS, C};
 
 /* ---- the kinds ---- */
-
-typedef enum gemm_status enqueue_t(const struct contender *self, const struct gemm_problem *p,
-                                   void *stream);
-
-static struct contender contender_of(const char *name, enqueue_t *enqueue,
-                                     enum contender_result result, const void *state,
-                                     double flops) {
-    struct contender made;
-    memset(&made, 0, sizeof made);
-    made.name = name;
-    made.enqueue = enqueue;
-    made.result = result;
-    made.state = (void *)(uintptr_t)state;
-    made.flops = flops;
-    return made;
-}
 
 int bias_gelu_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
-    out[made++] = contender_of("product", multiply_alone, RESULT_NONE, NULL, 0);
-    out[made++] = contender_of("product-then-gelu", multiply_and_finish, RESULT_ROUNDED, NULL, 0);
-    made += add_library(&product_way, p, &out[made]);
-    made += add_library(&bias_way, p, &out[made]);
-    made += add_library(&gelu_way, p, &out[made]);
+    out[made++] = contender_of("product", RESULT_NONE, multiply_alone, NULL);
+    out[made++] = contender_of("product-then-gelu", RESULT_ROUNDED, multiply_and_finish, NULL);
+    made += cublaslt_fastest(&product_way, p, &out[made]);
+    made += cublaslt_fastest(&bias_way, p, &out[made]);
+    made += cublaslt_fastest(&gelu_way, p, &out[made]);
     return made;
 }
 
 int fused_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
-    out[made++] = contender_of("product", multiply_alone, RESULT_NONE, NULL, 0);
+    out[made++] = contender_of("product", RESULT_NONE, multiply_alone, NULL);
     out[made++] =
-        contender_of("product-then-gelu-c", multiply_and_finish, RESULT_ROUNDED, &once, 0);
-    made += add_library(&product_way, p, &out[made]);
-    made += add_library(&c_way, p, &out[made]);
-    made += add_library(&bias_c_way, p, &out[made]);
-    made += add_library(&gelu_c_way, p, &out[made]);
+        contender_of("product-then-gelu-c", RESULT_ROUNDED, multiply_and_finish_with_c, NULL);
+    made += cublaslt_fastest(&product_way, p, &out[made]);
+    made += cublaslt_fastest(&c_way, p, &out[made]);
+    made += cublaslt_fastest(&bias_c_way, p, &out[made]);
+    made += cublaslt_fastest(&gelu_c_way, p, &out[made]);
     return made;
 }
 
 int swiglu_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
-    const double flops = 4.0 * p->m * p->n * p->k;
     if (!open_scratch(p)) return 0;
-    out[0] = contender_of("product", multiply_aside, RESULT_NONE, &twice, flops);
-    out[1] = contender_of("product-then-swiglu", multiply_and_gate, RESULT_NONE, NULL, flops);
+    out[0] = contender_of("product", RESULT_NONE, multiply_both, NULL);
+    out[1] = contender_of("product-then-swiglu", RESULT_NONE, multiply_and_gate, NULL);
+    out[0].flops = out[1].flops = 4.0 * p->m * p->n * p->k;
     return 2;
 }
 
 int quantize_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
     (void)count, (void)room;
     if (!open_scratch(p)) return 0;
-    out[0] = contender_of("product", multiply_aside, RESULT_NONE, &once, 0);
+    out[0] = contender_of("product", RESULT_NONE, multiply_aside, NULL);
     return 1;
 }

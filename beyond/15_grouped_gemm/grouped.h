@@ -2,15 +2,15 @@
  * grouped.h: a grouped product, for its kernels and for kind.c: D_g = A_g * B_g for each of
  * `groups` groups. Group g has some of the rows of A and of D, none perhaps, and n rows of B:
  *
- *     A [m][k], D [m][n]    the groups' rows, one group behind the other
- *     B [groups * n][k]     group g's begin with row g * n
+ *     A [m][k], D [m][n]        the groups' rows, one group behind the other
+ *     B [groups * rows_b][k]    group g's begin with row g * rows_b: grouped_rows_of_b()
  *
  * Which rows belong to which group is data: only a kernel sees it, as a router leaves it.
  */
 #ifndef BEYOND_15_GROUPED_GEMM_GROUPED_H
 #define BEYOND_15_GROUPED_GEMM_GROUPED_H
 
-#include "gemm.h"
+#include "gemm_types.h"
 
 enum { GROUPS_MOST = 256 };
 
@@ -19,6 +19,12 @@ enum {
     GROUPED_MATRICES
 }; /* in gemm_problem.matrix: [groups + 1] words; group g has the
                                         * rows from number g to number g + 1 */
+
+/* From a group's first row of B to the next group's: n, but where scales are for blocks of B every
+ * group begins a block of its own. */
+static inline int grouped_rows_of_b(int n, enum gemm_type type) {
+    return gemm_type_is_scaled(type) ? ceil_div(n, SCALE_BLOCK) * SCALE_BLOCK : n;
+}
 
 #ifdef __cplusplus
 extern "C" {

@@ -210,9 +210,11 @@ static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, v
         put.to = (struct group_maps *)p->workspace + g;
         for (int i = 0; i < MAPS_AT_ONCE && g + i < groups; ++i, ++put.count) {
             const int row = first[g + i], rows = first[g + i + 1] - row;
+            /* A's map goes on to the end of A: rows beyond a map are slow to load, so the last tile
+             * has rows of the next group, whose products are not stored. */
             if (rows > 0 && /* no tile is of an empty group, and no map either */
-                (gemm_tensor_map(&put.maps[i].a, type, p->a + row * p->lda, rows, p->k, p->lda, BM,
-                                 BK, SWIZZLE_128B) ||
+                (gemm_tensor_map(&put.maps[i].a, type, p->a + row * p->lda, p->m - row, p->k,
+                                 p->lda, BM, BK, SWIZZLE_128B) ||
                  gemm_tensor_map(&put.maps[i].d, type, p->d + row * p->ldd, rows, p->n, p->ldd,
                                  EPILOGUE_M, EPILOGUE_N, SWIZZLE_128B)))
                 return GEMM_UNSUPPORTED;

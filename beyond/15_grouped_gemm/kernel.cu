@@ -120,8 +120,10 @@ DEVICE void producer(struct smem *shared, const struct grouped_args *all) {
         if (group.number != mapped) {
             turn ^= 1;
             wait_for_loads(shared, last_before, issued);
+            /* Up to the end of A: rows beyond a map are slow to load, so the last tile of a group
+             * has rows of the next one, whose products are not stored. */
             change_map(&all->maps[blockIdx.x].a[turn], &shared->edited[0],
-                       args->a + group.first_row * args->lda, group.rows);
+                       args->a + group.first_row * args->lda, args->m - group.first_row);
             last_before = last;
             mapped = group.number;
         }

@@ -80,7 +80,7 @@ static void spread_rows(int m, uint64_t seed) {
 
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
     spread_rows(p->m, p->seed);
-    extents->b_rows = grouped_groups() * p->n;
+    extents->b_rows = grouped_groups() * grouped_rows_of_b(p->n, p->type);
     extents->d_rows = first_row[grouped_groups()];
 }
 
@@ -98,7 +98,7 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *words)
 
 /* The row of B that makes this element. */
 static int row_of_b(const struct kind_problem *p, int row, int column) {
-    return group_of_row[row] * p->n + column;
+    return group_of_row[row] * grouped_rows_of_b(p->n, p->type) + column;
 }
 
 static double value(const struct kind_problem *p, int matrix, int row, int column) {

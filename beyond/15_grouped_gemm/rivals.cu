@@ -2,10 +2,10 @@
  * rivals.cu: what the kernels of this chapter are timed beside; on the GPU alone.
  *
  * cuBLAS's own grouped product, and a loop of its single products, are told on the host how many
- * rows each group has. "08" and "cublas-one" compute one product of as many rows, with the first
- * group's weights for all: another problem, so their results are not compared. cuBLAS reads the
- * addresses of the matrices from global memory; they are copied there in every call. cublas.c says
- * why n comes before m. cuBLAS Library: cublasGemmGroupedBatchedEx.
+ * rows each group has. "08", of e4m3 "11", and "cublas-one" compute one product of as many rows,
+ * with the first group's weights for all: another problem, so their results are not compared.
+ * cuBLAS reads the addresses of the matrices from global memory; they are copied there in every
+ * call. cublas.c says why n comes before m. cuBLAS Library: cublasGemmGroupedBatchedEx.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -14,12 +14,9 @@
 #include "gpu/baselines.h"
 #include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"
-#include "gpu/gpu_state.h"
+#include "gpu/from_kernel.h"
 
-extern "C" {
-extern const struct gemm_kernel kernel_08_persistent_pingpong_fp16;
-extern const struct gemm_kernel kernel_08_persistent_pingpong_bf16;
-}
+extern "C" const struct gemm_kernel kernel_11_fp8_scaling_e4m3;
 
 /* The addresses of the groups' matrices, on their way. Those of a call stay as long as a graph may
  * repeat it, and calls on the same matrices share them. */
@@ -72,10 +69,13 @@ static enum gemm_status enqueue_one(const struct contender *self, const struct g
 static enum gemm_status enqueue_08(const struct contender *self, const struct gemm_problem *p,
                                    void *stream) {
     (void)self;
-    const struct gemm_kernel *const kernel = gpu_state.type == GEMM_BF16
-                                                 ? &kernel_08_persistent_pingpong_bf16
-                                                 : &kernel_08_persistent_pingpong_fp16;
-    return has_rows() ? kernel->launch(p, stream) : GEMM_OK;
+    return has_rows() ? from_kernel_launch(p, stream) : GEMM_OK;
+}
+
+static enum gemm_status enqueue_11(const struct contender *self, const struct gemm_problem *p,
+                                   void *stream) {
+    (void)self;
+    return has_rows() ? kernel_11_fp8_scaling_e4m3.launch(p, stream) : GEMM_OK;
 }
 
 /* The call's pointers, of the `count` groups that are not empty. NULL: too many calls. */
@@ -152,23 +152,18 @@ static bool open_grouped(void) {
                     "allocating the groups' addresses"));
 }
 
-static struct contender make(const char *name, enum contender_result result,
-                             enum gemm_status (*enqueue)(const struct contender *,
-                                                         const struct gemm_problem *, void *)) {
-    struct contender contender = {};
-    contender.name = name;
-    contender.result = result;
-    contender.enqueue = enqueue;
-    return contender;
-}
-
 int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out,
                    int room) {
-    (void)problems, (void)count;
-    if (room < 4 || !open_grouped()) return 0;
-    out[0] = make("08", RESULT_NONE, enqueue_08);
-    out[1] = make("cublas-one", RESULT_NONE, enqueue_one);
-    out[2] = make("cublas-grouped", RESULT_ROUNDED, enqueue_grouped);
-    out[3] = make("cublas-loop", RESULT_PRODUCT, enqueue_loop);
-    return 4;
+    (void)problems, (void)count, (void)room;
+    int made = 0;
+    if (gpu_state.type == GEMM_E4M3) {
+        out[made++] = contender_of("11", RESULT_NONE, enqueue_11, NULL);
+        return made;
+    }
+    if (!open_grouped()) return 0;
+    out[made++] = contender_of("08", RESULT_NONE, enqueue_08, NULL);
+    out[made++] = contender_of("cublas-one", RESULT_NONE, enqueue_one, NULL);
+    out[made++] = contender_of("cublas-grouped", RESULT_ROUNDED, enqueue_grouped, NULL);
+    out[made++] = contender_of("cublas-loop", RESULT_PRODUCT, enqueue_loop, NULL);
+    return made;
 }

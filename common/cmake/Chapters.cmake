@@ -11,10 +11,11 @@
 # `kernel` for the chapter's own (default: that one). The first of them builds on the step before
 # it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
-# fp16 bf16; with e4m3 and w4a8, D is bf16), GPUS the number of GPUs that they need (default: 1). KIND
+# fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the number
+# of GPUs that they need (default: 1). KIND
 # is the C file with the struct problem_kind of a chapter whose kernels compute something else than
 # A * B (harness/problem_kind.h), RIVALS the CUDA file with its baselines, to which the kernel of FROM
-# is linked, too. PTX is the lowest compute capability of the GPUs that the chapter's
+# is linked, too (gpu/from_kernel.h), and behind it further chapters whose kernels are. PTX is the lowest compute capability of the GPUs that the chapter's
 # kernels can run on, such as 80 for 8.0, where these are more than 9.0; `variant:90` says so of one.
 #
 # There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
@@ -34,7 +35,7 @@ set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 # chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND;RIVALS" "STEPS;TRACED;TYPES;VARIANTS;PTX" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS;PTX;RIVALS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -50,7 +51,8 @@ function(chapter directory)
   if(NOT ARG_TYPES)
     set(ARG_TYPES fp16 bf16)
   endif()
-  foreach(type IN LISTS ARG_TYPES)
+  foreach(word IN LISTS ARG_TYPES)
+    string(REGEX REPLACE "^[a-z0-9_]+:" "" type ${word})
     if(NOT type IN_LIST HOPPER_TYPES)
       message(FATAL_ERROR "chapter(${directory}): TYPES ${type}: choose from ${HOPPER_TYPES}")
     endif()
@@ -106,6 +108,12 @@ function(chapter directory)
       message(FATAL_ERROR "chapter(${directory}): PTX ${word} is not 80 or a variant:80")
     endif()
   endforeach()
+  foreach(word IN LISTS ARG_TYPES)
+    string(REGEX MATCH "^([a-z0-9_]+):" known ${word})
+    if(known AND NOT CMAKE_MATCH_1 IN_LIST labels)
+      message(FATAL_ERROR "chapter(${directory}): TYPES ${word}: there is no variant ${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
   # The steps first, in their order.
   list(REMOVE_ITEM labels ${ARG_STEPS})
   foreach(label IN LISTS ARG_STEPS labels)
@@ -147,6 +155,24 @@ function(get_ptx directory label ptx)
   set(${ptx} ${found} PARENT_SCOPE)
 endfunction()
 
+# Sets in the caller: `types`, those that a kernel is compiled for; with the label "", the chapter's.
+function(get_types directory label types)
+  get_property(declared GLOBAL PROPERTY HOPPER_TYPES_${directory})
+  set(found "")
+  set(own "")
+  foreach(word IN LISTS declared)
+    if(NOT word MATCHES "^([a-z0-9_]+):(.*)$")
+      list(APPEND found ${word})
+    elseif(CMAKE_MATCH_1 STREQUAL label)
+      set(own ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  if(own)
+    set(found ${own})
+  endif()
+  set(${types} "${found}" PARENT_SCOPE)
+endfunction()
+
 # ptxas's remarks on a target's kernels stop the build. Within another project they do not.
 function(add_ptxas_check target)
   if(PROJECT_IS_TOP_LEVEL)
@@ -175,7 +201,8 @@ function(add_kernel_objects prefix language entry suffix symbol)
   set(source ${PROJECT_SOURCE_DIR}/${directory}/${file})
   file(STRINGS ${source} marks REGEX "timeline/trace.h")
   set_source_files_properties(${source} PROPERTIES LANGUAGE ${language})
-  get_property(types GLOBAL PROPERTY HOPPER_TYPES_${directory})
+  get_types(${directory} "${label}" types)
+  set_property(GLOBAL PROPERTY HOPPER_TYPES_OF_${name} ${types})
   get_ptx(${directory} "${label}" ptx)
   set_property(GLOBAL PROPERTY HOPPER_PTX_OF_${name} ${ptx})
   set(objects "")
@@ -221,16 +248,27 @@ function(add_kind_object backend directory target objects)
     set(found $<TARGET_OBJECTS:${target}>)
     get_property(rivals GLOBAL PROPERTY HOPPER_RIVALS_${directory})
     if(rivals AND backend STREQUAL "gpu")
-      add_library(${target}_rivals OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${rivals})
+      list(POP_FRONT rivals file)
+      add_library(${target}_rivals OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
       target_include_directories(${target}_rivals PRIVATE ${PROJECT_SOURCE_DIR}/common
         ${HOPPER_INCLUDES})
       target_compile_definitions(${target}_rivals PRIVATE GEMM_BF16_ELEMENTS=1)
       list(APPEND found $<TARGET_OBJECTS:${target}_rivals>)
       get_property(from GLOBAL PROPERTY HOPPER_FROM_${directory})
-      get_property(types GLOBAL PROPERTY HOPPER_TYPES_${directory})
+      get_types(${directory} "" types)
       string(REPLACE ":" "_" from "${from}")
       foreach(type IN LISTS types)
+        string(TOUPPER ${type} TYPE)
+        target_compile_definitions(${target}_rivals PRIVATE
+          FROM_KERNEL_${TYPE}=kernel_${from}_${type})
         list(APPEND found $<TARGET_OBJECTS:gpu_kernel_${from}_${type}>)
+      endforeach()
+      foreach(chapter IN LISTS rivals)
+        cmake_path(GET chapter FILENAME program)
+        get_types(${chapter} "" types)
+        foreach(type IN LISTS types)
+          list(APPEND found $<TARGET_OBJECTS:gpu_kernel_${program}_${type}>)
+        endforeach()
       endforeach()
     endif()
     set(${objects} ${found} PARENT_SCOPE)
@@ -264,7 +302,10 @@ function(write_registry path is_tour rows)
     else()
       string(APPEND sources "    NULL,\n")
     endif()
-    get_property(types GLOBAL PROPERTY HOPPER_TYPES_${CMAKE_MATCH_1})
+    get_property(types GLOBAL PROPERTY HOPPER_TYPES_OF_${symbol})
+    if(NOT types) # a selection has the kernels of all of them
+      get_types(${CMAKE_MATCH_1} "" types)
+    endif()
     get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${CMAKE_MATCH_1})
     get_property(ptx GLOBAL PROPERTY HOPPER_PTX_OF_${symbol})
     if(NOT ptx) # a selection has no code of its own

@@ -12,6 +12,20 @@ extern "C" {
 
 enum { LIBRARY_WORKSPACE = 64 << 20 /* bytes each library gets */ };
 
+/* One whose `state` is for enqueue() alone. */
+typedef enum gemm_status enqueue_function(const struct contender *self,
+                                          const struct gemm_problem *problem, void *stream);
+static inline struct contender contender_of(const char *name, enum contender_result result,
+                                            enqueue_function *enqueue, void *state) {
+    struct contender made;
+    memset(&made, 0, sizeof made);
+    made.name = name;
+    made.result = result;
+    made.enqueue = enqueue;
+    made.state = state;
+    return made;
+}
+
 /* Each writes one contender for these problems, which are copies of one, and returns true; or says
  * why not, false. */
 typedef bool make_contender(const struct gemm_problem *problems, int count, struct contender *out);

@@ -312,6 +312,19 @@ static bool check_variant(const struct options *options) {
     return false;
 }
 
+/* Without --dtype, a variant that is not compiled for the program's usual type has its own. */
+static void take_type_of_variant(struct options *options) {
+    for (int i = 0; i < kernel_registry_count && options->usual_type && options->variant; ++i) {
+        const struct kernel_entry *const entry = &kernel_registry[i];
+        const char *const variant = kernel_of_any_type(entry)->variant;
+        if (!variant || strcmp(variant, options->variant) != 0 ||
+            entry->of_type[options->backend.type])
+            continue;
+        for (int type = 0; type < ELEMENT_TYPES; ++type)
+            if (entry->of_type[type]) options->backend.type = (enum gemm_type)type;
+    }
+}
+
 /* Is the kernel compiled for the type? The tour leaves out those that are not. */
 static bool check_type(const struct options *options) {
     if (program_is_tour) return true;
@@ -477,6 +490,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
         if (!apply(options, name, equals ? equals + 1 : argv[++i])) return OPTIONS_BAD;
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
+    take_type_of_variant(options);
     return check_variant(options) && check_type(options) && check_gpus(options) &&
                    check_early(options) && check_size(options) && check_check(options) &&
                    check_outputs(options)

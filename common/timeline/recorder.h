@@ -54,10 +54,10 @@ DEVICE void recorder_close(void) {
 #pragma push_macro("KERNEL_ARGS_OF")
 #undef KERNEL_ARGS_OF
 #define KERNEL_ARGS_OF(type) const type &
-DEVICE struct trace_record *recorder_buffer(const struct gemm_args &args) { return args.trace; }
+/* Every parameter begins with a gemm_args. */
 template <typename args_of_kernel>
 DEVICE struct trace_record *recorder_buffer(const args_of_kernel &args) {
-    return args.gemm.trace;
+    return ((const struct gemm_args &)args).trace;
 }
 template <typename args_of_kernel> DEVICE bool recorder_several(const args_of_kernel &) {
     return false;

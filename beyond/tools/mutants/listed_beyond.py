@@ -16,6 +16,7 @@ TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
 ONE_MAP, HOST_MAPS, GROUPED = (f"beyond/15_grouped_gemm/{name}.cu"
                                for name in ("one_map", "host_maps", "kernel"))
+GROUPED_FP8 = "beyond/15_grouped_gemm/fp8.cu"
 GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/groups.h"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
@@ -30,7 +31,7 @@ FUSED = "beyond/14_fused_epilogue"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
-                 ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND,
+                 ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
                     for file in ("bias_gelu", "kernel", "swiglu", "quantize")}}
 
@@ -181,6 +182,27 @@ EDITS = [
     (GROUPED, "].d[consumer];", "].d[0];", "both consumers have the same map", ORDER),
     (GROUPED, "tensor_map_replace_dim(edited, 1, rows);", "", "the map does not end with the group",
      VALUE),
+    (GROUPED_FP8, "place.row / 4 * 4", "place.row", "a box that begins anywhere", ORDER),
+    (GROUPED_FP8, "[group.first_row % 4 + consumer * 64 + row]", "[consumer * 64 + row]",
+     "the scales of other rows", VALUE),
+    (GROUPED_FP8, "SCALES_A + PARTS * SCALES_B", "BM + PARTS * SCALES_B",
+     "does not expect the four scales more", ORDER),
+    (GROUPED_FP8, "[part * SCALES_B]", "[0]", "one scale of B for both parts", VALUE),
+    (GROUPED_FP8, "[k_tile % SCALES_B];", "[0];", "the first of four scales of B", VALUE),
+    (GROUPED_FP8, "group.number * all->rows_b + place.column", "place.column",
+     "the first group's weights", VALUE),
+    (GROUPED_FP8, "if (turn == rank)", "", "both CTAs load all rows", ORDER),
+    (GROUPED_FP8, "tile.n * CLUSTER + cluster_rank()", "tile.n * CLUSTER",
+     "both CTAs compute the same tile", VALUE),
+    (GROUPED_FP8, "row + 64 > place.end || ", "", "the TMA stores into the next group's rows",
+     VALUE),
+    (GROUPED_FP8, "group.m = place.end;", "group.m = args->m;", "rows not checked", VALUE),
+    (GROUPED_FP8, "if (part > 0 && last)", "if (part > 0 && k_tile == 0)",
+     "stores columns after their first k-tile", VALUE),
+    (GROUPED_FP8, "shared->d[consumer][part]", "shared->d[consumer][0]",
+     "both parts share their staging", ORDER),
+    (GROUPED_FP8, "release_stage(shared, read)", "release_stage(shared, state.index)",
+     "releases the next stage", ORDER),
     (GROUPS, "group->first_row += group->rows;", "", "every group begins with row 0", VALUE),
     (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
      "tiles_n;", "no tile for a group's last rows", VALUE),

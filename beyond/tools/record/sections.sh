@@ -23,7 +23,7 @@
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
 #   fused            100 s   14's kernels, each beside 08's product, the same and a kernel behind it, and
 #                            cuBLASLt's epilogues: bias and GELU, and C, over k; SwiGLU; e4m3
-#   grouped           90 s   15's three forms beside cuBLAS's grouped product, a loop of single ones and 08 on
+#   grouped          150 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
@@ -219,11 +219,11 @@ section_grouped() {
     local options file=h200-grouped.jsonl run="$gpu/15_grouped_gemm"
     begin $file
     for options in \
-        "--router "{even,skewed}" --groups "{"8 --m 8192 --n 7168 --k 2048","32 --m 8192 --n 4096 --k 7168"}{" --variant one_map",}; do
+        "--router "{even,skewed}" --groups "{"8 --m 8192 --n 7168 --k 2048","32 --m 8192 --n 4096 --k 7168"}{" --variant one_map"," --variant fp8",}; do
         # shellcheck disable=SC2086 # options, separated by blanks
         rows $file "$run" --json --timing burst --iters 2 $options
     done
-    for options in "--router even --groups 256 --m 16384 --n 4096 --k 7168" \
+    for options in "--router "{even,skewed}" --groups 256 --m 16384 --n 4096 --k 7168 --variant "{one_map,fp8} \
         "--router even --groups 256 --m 32768 --n 768 --k 64"{" --variant one_map"," --variant host_maps",} \
         "--router one --groups 1 --m 32768 --n 768 --k 64"; do
         # shellcheck disable=SC2086

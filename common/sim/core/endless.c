@@ -8,6 +8,7 @@
  */
 #include "sim/core/endless.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,14 @@ uint64_t endless_last_step, endless_last_product;
 
 /* ---- turns ---- */
 
-/* Products that a right kernel makes, tails included: tiles are no larger than PADDING. */
+/* Products that a right kernel makes, tails included: tiles are no larger than PADDING. In tiles_m a
+ * kernel for several problems counts those of all, TILE_ROWS high, each with a tail of its own. */
 static double products(void) {
-    enum { PADDING = 256 };
+    enum { PADDING = 256, TILE_ROWS = 128 };
     const struct gemm_args *const args = sim.args;
-    return (double)sim.launches * sim.devices * ((double)args->m + PADDING) *
-           ((double)args->n + PADDING) * ((double)args->k + PADDING);
+    const double rows = fmax((double)args->m + PADDING, (double)args->tiles_m * TILE_ROWS);
+    return (double)sim.launches * sim.devices * rows * ((double)args->n + PADDING) *
+           ((double)args->k + PADDING);
 }
 
 /* Chapters 01 to 05 take 0.02 to 0.04 turns for a product, the others a tenth of that. */

@@ -70,9 +70,9 @@ Outcome = collections.namedtuple("Outcome", "verdict kernel run at against says 
 
 
 def configurations(kernels, types=""):
-    """Of configurations of one file that differ only in sizes, the first. types: chapter=type, the
-    type of its operands; of other chapters they are bf16."""
-    of_chapter = dict(pair.split("=") for pair in types.split(",") if pair)
+    """Of configurations of one file that differ only in sizes, the first. types: chapter=type or
+    chapter:label=type, the type of the operands; of others it is bf16."""
+    known = dict(pair.split("=") for pair in types.split(",") if pair)
     found, seen = [], set()
     for kernel in kernels.split(","):
         chapter, label, file, macros = kernel.split("|")
@@ -83,7 +83,8 @@ def configurations(kernels, types=""):
             name = os.path.basename(chapter)
             found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
                                        macros,
-                                       of_chapter.get(chapter, "bf16")))
+                                       known.get(f"{chapter}:{label}",
+                                                 known.get(chapter, "bf16"))))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m) for m in c.macros))
 
