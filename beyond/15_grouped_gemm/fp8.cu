@@ -32,7 +32,7 @@ enum {
     COLUMNS = SCALE_BLOCK,
     PARTS = BN / COLUMNS, /* of a consumer's columns, multiplied one after the other */
     THREADS = 128 * (1 + CONSUMERS),
-    SCALES_A = BM + 4, /* scales that the TMA fetches, from a multiple of 16 bytes on; BM are used */
+    SCALES_A = BM + 4, /* scales that the TMA fetches, from a multiple of 16 bytes on */
     SCALES_B = 4,      /* the same for each part; one is used */
     /* What the TMA delivers for one k-tile. */
     STAGE_BYTES =

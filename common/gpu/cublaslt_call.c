@@ -41,8 +41,8 @@ static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const
 
 /* ---- one call ---- */
 
-/* Where the scales are, the library's first operand being B, and where the bias is. Both differ from
- * one buffer to the next. */
+/* Where the scales are, the library's first operand being B, and where the bias is. Both differ
+ * from one buffer to the next. */
 static bool set_pointers(struct setup *s, const struct gemm_problem *p) {
     const int bias = s->way->bias;
     return (s->way->scaling == SCALING_NONE ||

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /* Of e4m3: those of gemm.h, whose layouts are the library's ("128-element 1D and 128x128 2D block
- * scaling"; CUDA 12.9 on); the first of each operand for all of it; and that with fast accumulation,
- * which leaves out the promotion of sums to fp32. */
+ * scaling"; CUDA 12.9 on); the first of each operand for all of it; and that with fast
+ * accumulation, which leaves out the promotion of sums to fp32. */
 enum cublaslt_scaling { SCALING_NONE, SCALING_BLOCKS, SCALING_TENSOR, SCALING_TENSOR_FAST };
 
 enum { CUBLASLT_NO_MATRIX = -1 };

@@ -29,8 +29,8 @@ uint64_t endless_last_step, endless_last_product;
 
 /* ---- turns ---- */
 
-/* Products that a right kernel makes, tails included: tiles are no larger than PADDING. In tiles_m a
- * kernel for several problems counts those of all, TILE_ROWS high, each with a tail of its own. */
+/* Products that a right kernel makes, tails included: tiles are no larger than PADDING. A kernel
+ * for several problems counts the tiles of all in tiles_m, TILE_ROWS high, each with its tail. */
 static double products(void) {
     enum { PADDING = 256, TILE_ROWS = 128 };
     const struct gemm_args *const args = sim.args;
