@@ -217,7 +217,7 @@ const char *setting_word(const struct backend_setting *setting, uint64_t value, 
     return text;
 }
 
-static bool read_setting(struct backend_setting *setting, const char *text) {
+bool read_setting(struct backend_setting *setting, const char *text) {
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
     int index;

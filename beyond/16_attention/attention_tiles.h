@@ -1,0 +1,71 @@
+/*
+ * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
+ *
+ * With a causal mask the last queries see the most keys. A CTA that got such a tile at the end would
+ * be alone with it, so they come first. Some heads take turns, as many as the L2 can hold. Round by
+ * round the CTAs take the tiles from left to right and from right to left: whoever had the longest
+ * of a round has the shortest of the next.
+ */
+#ifndef BEYOND_16_ATTENTION_ATTENTION_TILES_H
+#define BEYOND_16_ATTENTION_ATTENTION_TILES_H
+
+#define RASTER_GROUP 4 /* of tile_order.h: heads that take turns; 8 MB each of 16384 keys of 128 */
+#include "building_blocks/tile_order.h"
+#include "attention.h"
+
+struct attention_tile {
+    int head, first_row; /* of Q and O */
+    int blocks;          /* of keys, those that some query sees; at least 1 */
+};
+
+/* How many keys a query sees; negative: none. Any thread. */
+DEVICE int keys_seen(const struct attention_args *args, int row) {
+    const int seen = row + args->beyond + 1;
+    return seen < args->gemm.n ? seen : args->gemm.n;
+}
+
+/* The CTA's tile of this round; false if there is none. Any thread. */
+DEVICE bool next_tile(const struct attention_args *args, int round, int tile_rows, int block_keys,
+                      struct attention_tile *tile) {
+    const int place = round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    const int number = round * gridDim.x + place;
+    if (number >= args->gemm.items) return false;
+    const struct tile at = tile_at(number, args->heads, args->gemm.tiles_m);
+    tile->head = at.m;
+    tile->first_row = (args->gemm.tiles_m - 1 - at.n) * tile_rows;
+    const int last_row = tile->first_row + tile_rows - 1;
+    const int keys = keys_seen(args, last_row < args->gemm.m ? last_row : args->gemm.m - 1);
+    tile->blocks = keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
+    return true;
+}
+
+/* The parameter of a kernel of this d. A false `fits` ends the launch. Host thread. */
+static inline enum gemm_status attention_args_of(struct attention_args *args,
+                                                 const struct gemm_problem *p, int d,
+                                                 int tile_rows, int block_keys) {
+    const struct attention_options options = attention_options();
+    const enum gemm_type type = ELEMENT_TYPE;
+    const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
+    const int columns = options.heads * d, kv_columns = options.kv_heads * d;
+    memset(args, 0, sizeof *args);
+    args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
+    args->gemm.items = args->gemm.tiles_m * options.heads;
+    args->lse = (float *)lse->memory;
+    args->lse_pitch = lse->ld;
+    args->heads = options.heads;
+    args->sharing = options.heads / options.kv_heads;
+    args->beyond = options.causal ? p->n - p->m : p->n;
+    args->scale = options.scale;
+    if (gemm_tensor_map(&args->gemm.map_a, type, p->a, p->m, columns, p->lda, tile_rows, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->gemm.map_b, type, p->b, p->n, kv_columns, p->ldb, block_keys, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->map_v, type, v->memory, p->n, kv_columns, v->ld, block_keys, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->gemm.map_d, type, p->d, p->m, columns, p->ldd, 64, 64,
+                        SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    return GEMM_OK;
+}
+
+#endif
