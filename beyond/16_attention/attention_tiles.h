@@ -18,10 +18,10 @@ struct attention_tile {
     int blocks;          /* of keys, those that some query sees; at least 1 */
 };
 
-/* How many keys a query sees; negative: none. Any thread. */
+/* How many keys a query sees. Any thread. */
 DEVICE int keys_seen(const struct attention_args *args, int row) {
-    const int seen = row + args->beyond + 1;
-    return seen < args->gemm.n ? seen : args->gemm.n;
+    const int seen = row + args->beyond + 1; /* with a causal mask and fewer keys it may be < 0 */
+    return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
 }
 
 /* The CTA's tile of this round; false if there is none. Any thread. */

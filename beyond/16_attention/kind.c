@@ -177,6 +177,19 @@ static double cost(const struct kind_problem *p, int matrix) {
 }
 
 /* Of the keys that the queries see. */
+static bool infinite(const struct kind_problem *p, int matrix) {
+    return matrix == LSE && options[MASK].value && p->m > p->n; /* some see no key */
+}
+
+/* Everything that the options can say, by turns. */
+static void draw(int k) {
+    static const uint8_t heads[][2] = {{1, 1}, {2, 2}, {2, 1}, {3, 3}, {4, 2}};
+    enum { WAYS = sizeof heads / sizeof *heads };
+    options[HEADS].value = heads[k % WAYS][0];
+    options[KV_HEADS].value = heads[k % WAYS][1];
+    options[MASK].value = (uint64_t)(k / WAYS % 2);
+}
+
 static double flops(int m, int n, int k) {
     double seen = (double)m * n;
     if (options[MASK].value) { /* the last min(m, n) queries see n, n - 1, ... keys */
@@ -192,10 +205,10 @@ enum { TERMS_OF_ONES = 1 << 23 };
 #define ATTENTION_KIND(d)                                                                          \
     {                                                                                              \
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
-        .options = options, .option_count = OPTIONS, .further_terms = TERMS_OF_ONES,               \
-        .extents = extents, .matrices = matrices, .fill = fill, .is_exact = is_exact,              \
-        .value = value, .error = error, .cost = cost, .flops = flops,                              \
-        .baselines = attention_rivals                                                              \
+        .options = options, .option_count = OPTIONS, .depth = (d), .draw = draw,                   \
+        .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices, .fill = fill,    \
+        .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
+        .flops = flops, .baselines = attention_rivals                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

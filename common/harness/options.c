@@ -254,6 +254,7 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (find_name(name, extents, 4) >= 0) options->usual_extents = false;
     if (!strcmp(name, "--m")) return read_int(name, value, LARGEST_EXTENT, &options->m);
     if (!strcmp(name, "--n")) return read_int(name, value, LARGEST_EXTENT, &options->n);
+    if (!strcmp(name, "--k")) options->usual_k = false;
     if (!strcmp(name, "--k")) return read_int(name, value, LARGEST_EXTENT, &options->k);
     if (!strcmp(name, "--size")) {
         if (!read_int(name, value, LARGEST_EXTENT, &options->m)) return false;
@@ -333,16 +334,20 @@ static bool has_tensor_scales(const struct gemm_kernel *kernel) { return kernel-
 static bool rounds_parts(const struct gemm_kernel *kernel) { return kernel->rounds_parts; }
 static bool begins_early(const struct gemm_kernel *kernel) { return kernel->earliest != 0; }
 
+/* Do the options select this kernel? */
+static bool is_selected(const struct options *o, const struct kernel_entry *entry) {
+    const struct gemm_kernel *const kernel = kernel_of_any_type(entry);
+    if (!(o->chapters >> chapter_of_kernel(kernel) % 32 & 1)) return false;
+    return program_is_tour ? entry->step
+           : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
+                           : !kernel->variant;
+}
+
 /* Has one of the kernels that the options select this property? */
 static bool selects(const struct options *o, bool (*property)(const struct gemm_kernel *kernel)) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], o->backend.type);
-        if (!kernel || !property(kernel) || !(o->chapters >> chapter_of_kernel(kernel) % 32 & 1))
-            continue;
-        if (program_is_tour ? kernel_registry[i].step
-            : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
-                            : !kernel->variant)
-            return true;
+        if (kernel && property(kernel) && is_selected(o, &kernel_registry[i])) return true;
     }
     return false;
 }
@@ -369,6 +374,18 @@ static bool check_gpus(struct options *o) {
 static bool check_early(const struct options *o) {
     if (o->early == GEMM_IN_ORDER || selects(o, begins_early)) return true;
     complain("--launch: this kernel launches in order; leave it out");
+    return false;
+}
+
+/* A kind may be for one k alone. All kernels of a run are of the first one's kind. */
+static bool check_depth(struct options *o) {
+    const struct problem_kind *kind = NULL;
+    for (int i = kernel_registry_count - 1; i >= 0; --i)
+        if (is_selected(o, &kernel_registry[i])) kind = kernel_of_any_type(&kernel_registry[i])->kind;
+    if (!kind || !kind->depth) return true;
+    if (o->usual_k) o->k = kind->depth;
+    if (o->k == kind->depth) return true;
+    complain("--k %d: this kernel is for --k %d; --help lists the variants", o->k, kind->depth);
     return false;
 }
 
@@ -448,7 +465,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
-    options->usual_extents = options->usual_type = true;
+    options->usual_extents = options->usual_type = options->usual_k = true;
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -478,7 +495,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_gpus(options) &&
-                   check_early(options) && check_size(options) && check_check(options) &&
+                   check_early(options) && check_depth(options) && check_size(options) && check_check(options) &&
                    check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;

@@ -13,6 +13,7 @@ struct options {
     int m, n, k;
     bool usual_extents; /* none of the three was given */
     bool usual_type;    /* --dtype was not given */
+    bool usual_k;       /* nor --k */
     enum input_kind input;
     uint64_t seed;
     int timing;          /* TIMING_ flags */

@@ -73,6 +73,7 @@ enum timeline_unit {
                    per instruction */
     UNIT_COPY,  /* a load on its way to shared memory; `warp` issued it at `begin` */
     UNIT_LINK,  /* bytes on their way to another GPU or from it */
+    UNIT_SPECIAL, /* a special-function unit, at an instruction of warp `warp` */
     TIMELINE_UNITS
 };
 

@@ -71,8 +71,8 @@ enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *count
         if (type_count == 0) continue;
         kernel_label(kernel_of_any_type(entry), label, sizeof label);
         for (int i = 0; i < sweep->triples; ++i) {
-            const struct trial trial =
-                draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
+            struct trial trial = draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
+            trial.size.k = kind_drawn_k(kernel_of_any_type(entry), trial.size.k);
             progress("%s: %d/%d", label, i + 1, sweep->triples);
             const enum exit_code code = run_trial(entry, &trial);
             if (code == EXIT_NO_DEVICE) return code;
