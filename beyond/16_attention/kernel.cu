@@ -274,9 +274,9 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct attention_args) args) {
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
         const bool elected = elect_one();
-        if (warp == 0 && elected) load_queries(shared, &args);
-        if (warp == 1 && elected) load_blocks(shared->k_ring, shared->k, &args.gemm.map_b, &args);
-        if (warp == 2 && elected) load_blocks(shared->v_ring, shared->v, &args.map_v, &args);
+        if (warp == 0 && elected) load_blocks(shared->k_ring, shared->k, &args.gemm.map_b, &args);
+        if (warp == 1 && elected) load_blocks(shared->v_ring, shared->v, &args.map_v, &args);
+        if (warp == 2 && elected) load_queries(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);
@@ -297,5 +297,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = HEAD, .tile_k = BN, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
-    .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind,
+    .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .along_n = true,
 };

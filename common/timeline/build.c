@@ -24,7 +24,7 @@ struct track *timeline_new_track(struct timeline *timeline, const struct cta_rec
     const char *suffix = kind == TRACK_FRAGMENTS   ? " fragments"
                          : kind == TRACK_MMA       ? " multiply"
                          : kind == TRACK_PROMOTION ? " promotion"
-                         : kind == TRACK_SPECIAL   ? " special functions"
+                         : kind == TRACK_SPECIAL   ? " SFU"
                                                    : "";
     if (kind == TRACK_TENSOR_CORE)
         strcpy(track->name, "Tensor Core");

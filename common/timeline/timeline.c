@@ -67,7 +67,8 @@ struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm
     timeline->m = problem->m;
     timeline->n = problem->n;
     timeline->k = problem->k;
-    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(problem->k, stage->tile_k) : 0;
+    const int depth = stage->along_n ? problem->n : problem->k;
+    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(depth, stage->tile_k) : 0;
     timeline->e4m3 = problem->scales.a != NULL;
     timeline->slices_of_k = stage->layout == LAYOUT_SLICES_OF_K;
     timeline->cycles = -1;
@@ -227,7 +228,7 @@ const char *timeline_span_name(int kind) {
         [SPAN_OTHER] = "multiply for another CTA of the SM",
         [SPAN_LINK] = "crosses the link",
         [SPAN_PROMOTION] = "promotion",
-        [SPAN_SPECIAL] = "special functions",
+        [SPAN_SPECIAL] = "special-function unit",
     };
     return names[kind];
 }

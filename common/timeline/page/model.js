@@ -4,7 +4,7 @@ const KINDS = [
   "load in flight", "multicast load in flight", "data held", "wait for a free stage",
   "wait for data", "fragment loads", "issue wgmma", "multiply", "CUDA-core arithmetic", "epilogue",
   "store", "multiply for another CTA of the SM", "crosses the link", "promotion",
-  "special functions"
+  "special-function unit"
 ];
 const KIND_COLORS = [
   "load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
