@@ -19,17 +19,21 @@
 #include "element_codec.h"
 #include "harness/problem_kind.h"
 
-#if !KIND_ON_GPU /* the simulator times nothing */
+#if KIND_ON_GPU
+#define USUAL_HEADS 16
+#else /* the simulator times nothing */
+#define USUAL_HEADS 2
 #define attention_rivals NULL
 #endif
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
 
 enum { HEADS, KV_HEADS, MASK, OPTIONS };
 enum { MOST_HEADS = 1024 };
 static const char *const masks[] = {"none", "causal"};
 static struct backend_setting options[OPTIONS] = {
-    [HEADS] = {"--heads", "N",
-               KIND_ON_GPU ? "of queries (default 16)" : "of queries (default 2)", NULL, 1,
-               MOST_HEADS, KIND_ON_GPU ? 16 : 2},
+    [HEADS] = {"--heads", "N", "of queries (default " TEXT(USUAL_HEADS) ")", NULL, 1, MOST_HEADS,
+               USUAL_HEADS},
     [KV_HEADS] = {"--kv-heads", "N",
                   "of keys and values, a divisor of those; 0 (default): as many", NULL, 0,
                   MOST_HEADS, 0},

@@ -35,8 +35,7 @@ COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
                     for file in ("bias_gelu", "kernel", "swiglu", "quantize")},
-                 **{f"{ATTENTION}/{file}.cu":
-                    ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../..", ATTENTION, "kind.c"))
+                 **{f"{ATTENTION}/{file}.cu": (os.path.join(HERE, "../../..", ATTENTION, "kind.c"),)
                     for file in ("serial", "pingpong", "kernel")}}
 
 # (file, text, replacement, what is wrong, category)
