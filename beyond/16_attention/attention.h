@@ -1,5 +1,6 @@
 /*
- * attention.h: O = softmax(Q * K^T / sqrt(d)) * V for `heads` heads, for its kernels and for kind.c.
+ * attention.h: O = softmax(Q * K^T / sqrt(d)) * V for `heads` heads, for its kernels and for
+ * kind.c.
  *
  *     Q [m][heads * d]      A: a row is a query, and head h has the columns from h * d on
  *     K [n][...]            B: a row is a key, of which `kv_heads` heads lie in the same way
@@ -7,9 +8,9 @@
  *     O [m][heads * d]      D
  *     LSE [heads][m]        the logarithm of the sum of the exponentials, which training needs
  *
- * Several heads of Q in a row may share a head of K and V. A query sees all keys, or with a causal
- * mask only those up to its own: the last query sees the last key. A query that sees none has O = 0
- * and LSE = -infinity.
+ * Several heads of Q in a row may share a head of K and V. A query sees all keys, or with a
+ * causal mask only those up to its own: the last query sees the last key. A query that sees none
+ * has O = 0 and LSE = -infinity.
  */
 #ifndef BEYOND_16_ATTENTION_ATTENTION_H
 #define BEYOND_16_ATTENTION_ATTENTION_H

@@ -1,10 +1,10 @@
 /*
  * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
  *
- * With a causal mask the last queries see the most keys. A CTA that got such a tile at the end would
- * be alone with it, so they come first. Some heads take turns, as many as the L2 can hold. Round by
- * round the CTAs take the tiles from left to right and from right to left: whoever had the longest
- * of a round has the shortest of the next.
+ * With a causal mask the last queries see the most keys. A CTA that got such a tile at the end
+ * would be alone with it, so they come first. Some heads take turns, as many as the L2 can hold.
+ * Round by round the CTAs take the tiles from left to right and from right to left: whoever had
+ * the longest of a round has the shortest of the next.
  */
 #ifndef BEYOND_16_ATTENTION_ATTENTION_TILES_H
 #define BEYOND_16_ATTENTION_ATTENTION_TILES_H

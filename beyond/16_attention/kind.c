@@ -1,17 +1,19 @@
 /*
- * kind.c: attention as a kind of problem: what O and LSE must be, and how far from it a kernel may
- * be. Everything is computed in fp64 from the formula, query by query.
+ * kind.c: attention as a kind of problem: what O and LSE must be, and how far from it a kernel
+ * may be. Everything is computed in fp64 from the formula, query by query.
  *
- * The bound of O. A kernel's exponential is off by a share of itself, in which the score's sum, the
- * fma of the exponent and ex2 have a part; P is rounded to 16 bits besides. These errors know
- * nothing of the signs of V, which are coin flips, so their sum over the keys is like a random walk:
- * it exceeds 8 times the root of the sum of squares with a probability below 4 exp(-32) (Hoeffding).
- * The accumulation of the products is bounded as reference.h has it; the sum of the exponentials by
- * the unit roundoff times the number of its additions, or 8 times its root.
+ * The bound of O. A kernel's exponential is off by a share of itself, in which the score's sum,
+ * the fma of the exponent and ex2 have a part; P is rounded to 16 bits besides. These errors
+ * know nothing of the signs of V, which are coin flips, so their sum over the keys is like a
+ * random walk: it exceeds 8 times the root of the sum of squares with a probability below 4
+ * exp(-32) (Hoeffding). The accumulation of the products is bounded as reference.h has it; the
+ * sum of the exponentials by the unit roundoff times the number of its additions, or 8 times its
+ * root.
  *
  * Whole numbers make the scores exact. Their scale is 1 instead of log2(e) / sqrt(d), so every
  * exponential is a power of two, and rounds to itself: the largest error is gone. LSE is never
- * rounded to 16 bits and sees every key: a mask that is off by one, or a wrong scale, shows there.
+ * rounded to 16 bits and sees every key: a mask that is off by one, or a wrong scale, shows
+ * there.
  */
 #include <math.h>
 
@@ -34,9 +36,8 @@ static const char *const masks[] = {"none", "causal"};
 static struct backend_setting options[OPTIONS] = {
     [HEADS] = {"--heads", "N", "of queries (default " TEXT(USUAL_HEADS) ")", NULL, 1, MOST_HEADS,
                USUAL_HEADS},
-    [KV_HEADS] = {"--kv-heads", "N",
-                  "of keys and values, a divisor of those; 0 (default): as many", NULL, 0,
-                  MOST_HEADS, 0},
+    [KV_HEADS] = {"--kv-heads", "N", "of keys and values, a divisor of those; 0 (default): as many",
+                  NULL, 0, MOST_HEADS, 0},
     [MASK] = {"--mask", "KIND",
               "none (default); causal: a query sees the keys up to its own, the\n"
               "last query all of them",
@@ -85,12 +86,12 @@ static int keys_seen(const struct kind_problem *p, int row) {
 
 /* The softmax of a query, and a column of V under it. */
 struct attention {
-    double max;             /* exponent of 2 */
-    double sum;             /* of the exponentials, relative to the greatest, as are the next two */
-    double product;         /* of these and V */
-    double squares;         /* of their products */
-    double value_squares;   /* of V */
-    double greatest, norm;  /* |exponent|; root of the squares of the products in a score */
+    double max;            /* exponent of 2 */
+    double sum;            /* of the exponentials, relative to the greatest, as are the next two */
+    double product;        /* of these and V */
+    double squares;        /* of their products */
+    double value_squares;  /* of V */
+    double greatest, norm; /* |exponent|; root of the squares of the products in a score */
 };
 
 static void take_key(struct attention *a, double exponent, double value) {
@@ -137,8 +138,7 @@ static struct attention attend(const struct kind_problem *p, int row, int column
 /* How far an exponential in fp32 may be off, as a share of itself. */
 static double error_of_power(const struct kind_problem *p, const struct attention *a) {
     const double score =
-        whole_numbers ? 0
-                      : errors_of_sum(p->k) * deviations(p->k) * a->norm * M_LOG2E / sqrt(p->k);
+        whole_numbers ? 0 : errors_of_sum(p->k) * deviations(p->k) * a->norm * M_LOG2E / sqrt(p->k);
     return M_LN2 * (score + 4 * a->greatest * 0x1p-24) + 0x1p-22;
 }
 
@@ -157,7 +157,8 @@ static double value(const struct kind_problem *p, int matrix, int row, int colum
     return a.sum > 0 ? a.product / a.sum : 0;
 }
 
-/* Goes through all keys again, so it is asked for samples alone: no library's result is compared. */
+/* Goes through all keys again, so it is asked for samples alone: no library's result is
+ * compared. */
 static double error(const struct kind_problem *p, int matrix, int row, int column, double value) {
     const bool lse = matrix == LSE;
     const struct attention a = attend(p, lse ? column : row, lse ? row * p->k : column);

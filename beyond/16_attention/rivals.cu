@@ -1,7 +1,7 @@
 /*
- * rivals.cu: cuDNN's attention, which the kernels of this chapter are timed beside; on the GPU, in a
- * build that names cuDNN and the headers of its front end (HOPPER_CUDNN, HOPPER_CUDNN_FRONTEND). The
- * library itself is loaded at run time.
+ * rivals.cu: cuDNN's attention, which the kernels of this chapter are timed beside; on the GPU,
+ * in a build that names cuDNN and the headers of its front end (HOPPER_CUDNN,
+ * HOPPER_CUDNN_FRONTEND). The library itself is loaded at run time.
  */
 #include "attention.h"
 #include "backend.h"

@@ -381,7 +381,8 @@ static bool check_early(const struct options *o) {
 static bool check_depth(struct options *o) {
     const struct problem_kind *kind = NULL;
     for (int i = kernel_registry_count - 1; i >= 0; --i)
-        if (is_selected(o, &kernel_registry[i])) kind = kernel_of_any_type(&kernel_registry[i])->kind;
+        if (is_selected(o, &kernel_registry[i]))
+            kind = kernel_of_any_type(&kernel_registry[i])->kind;
     if (!kind || !kind->depth) return true;
     if (o->usual_k) o->k = kind->depth;
     if (o->k == kind->depth) return true;
@@ -495,8 +496,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_gpus(options) &&
-                   check_early(options) && check_depth(options) && check_size(options) && check_check(options) &&
-                   check_outputs(options)
+                   check_early(options) && check_depth(options) && check_size(options) &&
+                   check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;
 }

@@ -184,8 +184,9 @@ static bool check_matrix(const struct kind_run *run, const struct buffers *buffe
                                      .ld = run->problem.ld[matrix],
                                      .type = of->type,
                                      .exact = kind_is_exact(run, matrix),
-                                     .infinite = run->problem.kind->infinite &&
-                                                 run->problem.kind->infinite(&run->problem, matrix)};
+                                     .infinite =
+                                         run->problem.kind->infinite &&
+                                         run->problem.kind->infinite(&run->problem, matrix)};
     if (read) *verdict = verify_output(&seen, &run->reference[matrix], NULL);
     free(view);
     return read;

@@ -29,7 +29,7 @@ struct product {
     uint64_t a, b; /* descriptors */
     bool mn_major;
     bool in_registers; /* A, of 16 bits: as the descriptor would have found it */
-    bool e4m3; /* then K-major */
+    bool e4m3;         /* then K-major */
     float acc[THREADS][MOST_N / 2];
 };
 
@@ -146,8 +146,8 @@ static void load_a(const struct product *p, uint32_t a[4]) {
     for (int i = 0; i < 4; ++i) {
         const int row = (int)threadIdx.x / 32 * 16 + (int)threadIdx.x % 32 / 4 + i % 2 * 8;
         const int k = i / 2 * 8 + (int)threadIdx.x % 4 * 2;
-        a[i] = pack_elements(value_of(number(p, p->a, row, k)),
-                             value_of(number(p, p->a, row, k + 1)));
+        a[i] =
+            pack_elements(value_of(number(p, p->a, row, k)), value_of(number(p, p->a, row, k + 1)));
     }
 }
 

@@ -9,8 +9,8 @@
  * recording. number:tuned, of a chapter that selects a variant for each shape, is the fastest of
  * the variants with the best predictions; one chapter may have it. --baselines takes names and
  * groups of baselines: "libraries,deepgemm". --drawn SEED adds the shapes that drawn_shapes.h
- * draws. Kernels of another kind of problem have its options, too. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the
- * variant's name.
+ * draws. Kernels of another kind of problem have its options, too. Prints one JSON line for each
+ * kernel and shape, as --json does; there "+trace" ends the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
