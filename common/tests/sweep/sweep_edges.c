@@ -32,6 +32,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
     trial.size.m = several[sweep_draw(&random, SEVERAL)];
     trial.size.n = several[sweep_draw(&random, SEVERAL)];
     trial.size.k = 2 * ring + 1 + sweep_draw(&random, 2 * ring);
+    if (kernel->along_n) trial.size.n = trial.size.k;
     return trial;
 }
 
