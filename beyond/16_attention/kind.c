@@ -157,8 +157,7 @@ static double value(const struct kind_problem *p, int matrix, int row, int colum
     return a.sum > 0 ? a.product / a.sum : 0;
 }
 
-/* Goes through all keys again, so it is asked for samples alone: no library's result is
- * compared. */
+/* Goes through all keys again: no library's result is compared. */
 static double error(const struct kind_problem *p, int matrix, int row, int column, double value) {
     const bool lse = matrix == LSE;
     const struct attention a = attend(p, lse ? column : row, lse ? row * p->k : column);

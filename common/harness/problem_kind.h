@@ -71,7 +71,8 @@ struct problem_kind {
     double (*value)(const struct kind_problem *p, int matrix, int row, int column);
     bool (*infinite)(const struct kind_problem *p, int matrix); /* NULL: never */
     /* How far from `value`, the element's or a library's, a correct kernel may be before it rounds
-     * the result to the output's type. Takes O(1): it is asked for every element. */
+     * the result to the output's type. Once for each sample; for other elements only where a
+     * library's result is compared: then it is O(1). */
     double (*error)(const struct kind_problem *p, int matrix, int row, int column, double value);
     /* Multiplications that value() takes; NULL: k. */
     double (*cost)(const struct kind_problem *p, int matrix);

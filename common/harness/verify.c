@@ -95,8 +95,10 @@ static bool agrees_with_sample(const struct check *check, const struct sample *s
         *bound = 0;
         return value == exact;
     }
-    const double accumulation = reference_error(check->reference, s->row, s->column, s->value) +
-                                rounding_of_sums(check, s->row, s->column);
+    const struct reference *const r = check->reference;
+    const double of_kernel = r->sample_error ? r->sample_error[s - r->samples]
+                                             : reference_error(r, s->row, s->column, s->value);
+    const double accumulation = of_kernel + rounding_of_sums(check, s->row, s->column);
     *error = fabs(value - s->value);
     *bound = accumulation + half_ulp(fabs(s->value) + accumulation, type);
     return *error <= *bound;
