@@ -56,6 +56,11 @@ struct attention_options attention_options(void) {
     return o;
 }
 
+static const char *refuse(void) {
+    const struct attention_options o = attention_options();
+    return o.heads % o.kv_heads ? "--heads must be a multiple of --kv-heads" : NULL;
+}
+
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
     const struct attention_options o = attention_options();
     whole_numbers = p->input == INPUT_INTEGER;
@@ -209,7 +214,7 @@ enum { TERMS_OF_ONES = 1 << 23 };
 #define ATTENTION_KIND(d)                                                                          \
     {                                                                                              \
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
-        .options = options, .option_count = OPTIONS, .depth = (d), .draw = draw,                   \
+        .options = options, .option_count = OPTIONS, .refuse = refuse, .depth = (d), .draw = draw, \
         .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices, .fill = fill,    \
         .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
         .flops = flops, .baselines = attention_rivals                                              \

@@ -377,12 +377,19 @@ static bool check_early(const struct options *o) {
     return false;
 }
 
+bool kind_accepts(const struct problem_kind *kind) {
+    const char *const why = kind && kind->refuse ? kind->refuse() : NULL;
+    if (why) complain("%s: %s", kind->name, why);
+    return !why;
+}
+
 /* A kind may be for one k alone. All kernels of a run are of the first one's kind. */
-static bool check_depth(struct options *o) {
+static bool check_kind(struct options *o) {
     const struct problem_kind *kind = NULL;
     for (int i = kernel_registry_count - 1; i >= 0; --i)
         if (is_selected(o, &kernel_registry[i]))
             kind = kernel_of_any_type(&kernel_registry[i])->kind;
+    if (!kind_accepts(kind)) return false;
     if (!kind || !kind->depth) return true;
     if (o->usual_k) o->k = kind->depth;
     if (o->k == kind->depth) return true;
@@ -496,7 +503,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     }
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     return check_variant(options) && check_type(options) && check_gpus(options) &&
-                   check_early(options) && check_depth(options) && check_size(options) &&
+                   check_early(options) && check_kind(options) && check_size(options) &&
                    check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;

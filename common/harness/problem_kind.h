@@ -51,6 +51,9 @@ struct problem_kind {
     /* Options of the command line that its programs have; their values are the kind's to read. */
     struct backend_setting *options;
     int option_count;
+    /* What is wrong with their values together, after "attention: "; NULL: nothing, or it may be
+     * NULL itself. */
+    const char *(*refuse)(void);
     /* The only k that its kernels compute; 0: any. */
     int depth;
     /* With a depth: sets options by the k that --check or a sweep has drawn. NULL: it has none. */

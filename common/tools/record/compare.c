@@ -336,6 +336,7 @@ int main(int argc, char **argv) {
         complain("--kernels and --shapes, or --drawn, have to be given");
         return EXIT_USAGE;
     }
+    if (!kind_accepts(kernel_of_any_type(&kernel_registry[c.entry[0]])->kind)) return EXIT_USAGE;
     if (csv_path && c.timing.modes == 0) {
         complain("--csv: with --timing none there are no samples to write; choose a timing");
         return EXIT_USAGE;
