@@ -54,6 +54,7 @@ struct attention_args {
     float *lse;
     int64_t lse_pitch;
     int heads, sharing; /* heads of Q; those that share a head of K and V */
+    int together;       /* tiles of a head that a CTA takes together, 1 or 2 */
     int beyond;         /* query i sees keys 0 to i + beyond, if there are so many */
     float scale;        /* of a score, to be an exponent of 2 */
 };

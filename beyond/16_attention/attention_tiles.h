@@ -1,15 +1,15 @@
 /*
  * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
  *
- * With a causal mask the last queries see the most keys. A CTA that got such a tile at the end
- * would be alone with it, so they come first. Some heads take turns, as many as the L2 can hold.
- * Round by round the CTAs take the tiles from left to right and from right to left: whoever had
- * the longest of a round has the shortest of the next.
+ * With a causal mask the last queries see the most keys, so tiles of a head take different times. A
+ * CTA takes two of them together, one from each end: the pairs of a head all see as many keys. Some
+ * heads take turns, and the others wait until these are done, so the L2 serves the CTAs that read
+ * the same keys and values.
  */
 #ifndef BEYOND_16_ATTENTION_ATTENTION_TILES_H
 #define BEYOND_16_ATTENTION_ATTENTION_TILES_H
 
-#define RASTER_GROUP 4 /* of tile_order.h: heads that take turns; 8 MB each of 16384 keys of 128 */
+#define RASTER_GROUP 4 /* of tile_order.h: heads; K and V of one are 8 MB at 16384 keys of 128 */
 #include "building_blocks/tile_order.h"
 #include "attention.h"
 
@@ -24,22 +24,29 @@ DEVICE int keys_seen(const struct attention_args *args, int row) {
     return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
 }
 
-/* The CTA's tile of this round; false if there is none. Any thread. */
-DEVICE bool next_tile(const struct attention_args *args, int round, int tile_rows, int block_keys,
+/* The next of a CTA's tiles; *step counts them. False if there is none. Any thread. */
+DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
                       struct attention_tile *tile) {
-    const int place = round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-    const int number = round * gridDim.x + place;
-    if (number >= args->gemm.items) return false;
-    const struct tile at = tile_at(number, args->heads, args->gemm.tiles_m);
-    tile->head = at.m;
-    tile->first_row = (args->gemm.tiles_m - 1 - at.n) * tile_rows;
-    const int last_row = tile->first_row + tile_rows - 1;
-    const int keys = keys_seen(args, last_row < args->gemm.m ? last_row : args->gemm.m - 1);
+    const int tiles = args->gemm.tiles_m, together = args->together;
+    int place; /* of the tile among those of its head */
+    bool again; /* the tile in the middle has no other end */
+    do {
+        const int item = *step / together * gridDim.x + blockIdx.x, second = *step % together;
+        if (item >= args->gemm.items) return false;
+        const struct tile at = tile_at(item, args->heads, (tiles + together - 1) / together);
+        tile->head = at.m;
+        place = second ? at.n : tiles - 1 - at.n;
+        again = second && 2 * place + 1 == tiles;
+        ++*step;
+    } while (again);
+    tile->first_row = place * tile_rows;
+    const int end = tile->first_row + tile_rows;
+    const int keys = keys_seen(args, (end < args->gemm.m ? end : args->gemm.m) - 1);
     tile->blocks = keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
     return true;
 }
 
-/* The parameter of a kernel of this d. A false `fits` ends the launch. Host thread. */
+/* The parameter of a kernel of this d. Host thread. */
 static inline enum gemm_status attention_args_of(struct attention_args *args,
                                                  const struct gemm_problem *p, int d,
                                                  int tile_rows, int block_keys) {
@@ -49,7 +56,8 @@ static inline enum gemm_status attention_args_of(struct attention_args *args,
     const int columns = options.heads * d, kv_columns = options.kv_heads * d;
     memset(args, 0, sizeof *args);
     args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
-    args->gemm.items = args->gemm.tiles_m * options.heads;
+    args->together = options.causal && args->gemm.tiles_m * options.heads > gemm_sm_count() ? 2 : 1;
+    args->gemm.items = ceil_div(args->gemm.tiles_m, args->together) * options.heads;
     args->lse = (float *)lse->memory;
     args->lse_pitch = lse->ld;
     args->heads = options.heads;

@@ -18,19 +18,15 @@
 #ifndef HEAD
 #define HEAD 128 /* d, the elements of a query, 64 or 128 */
 #endif
-#ifndef BN
-#define BN 128 /* keys of a block */
-#endif
-#ifndef STAGES
 #define STAGES 2 /* depth of the rings of keys and of values */
-#endif
-#ifndef CONSUMERS
+#if HEAD == 128
+#define BN 160      /* keys of a block */
 #define CONSUMERS 2 /* warpgroups, each with 64 queries of the tile */
-#endif
-#if CONSUMERS == 2
 #define PRODUCER_REGISTERS 24 /* 24 + 2 * 240 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 240
 #else
+#define BN 128
+#define CONSUMERS 3
 #define PRODUCER_REGISTERS 32 /* 32 + 3 * 160 <= 4 * 128 */
 #define CONSUMER_REGISTERS 160
 #endif
@@ -86,7 +82,7 @@ DEVICE void multiply_values(float o[HEAD / 2], const uint32_t p[BN / 16][4], con
 DEVICE void load_queries(struct smem *shared, const struct attention_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first acquire passes at once */
     struct attention_tile tile;
-    for (int round = 0; next_tile(args, round, BM, BN, &tile); ++round) {
+    for (int step = 0; next_tile(args, &step, BM, BN, &tile);) {
         /* The last tile's queries have been read; then announces the bytes. mbarrier.try_wait,
          * .arrive.expect_tx */
         producer_acquire(shared->q_ring, state, Q_BYTES);
@@ -103,7 +99,7 @@ DEVICE void load_blocks(struct pipeline_stage *ring, element_t memory[STAGES][PA
                         const struct tensor_map *map, const struct attention_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     struct attention_tile tile;
-    for (int round = 0; next_tile(args, round, BM, BN, &tile); ++round)
+    for (int step = 0; next_tile(args, &step, BM, BN, &tile);)
         NO_UNROLL for (int block = tile.blocks - 1; block >= 0; --block) {
             /* All consumer warps have read the stage; then announces the bytes.
              * mbarrier.try_wait, .arrive.expect_tx */
@@ -232,7 +228,7 @@ DEVICE void consumer(struct smem *shared, const struct attention_args *args, int
     struct places places = {{0, 0}, {0, 0}, {0, 0}};
     uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     struct attention_tile tile;
-    for (int round = 0; next_tile(args, round, BM, BN, &tile); ++round) {
+    for (int step = 0; next_tile(args, &step, BM, BN, &tile);) {
         const int first_row = tile.first_row + consumer * 64;
         struct softmax_rows rows = softmax_begin(args, first_row);
         /* Blocks that all 64 queries see as a whole need no mask. They come last. */
