@@ -54,7 +54,7 @@ struct attention_args {
     float *lse;
     int64_t lse_pitch;
     int heads, sharing; /* heads of Q; those that share a head of K and V */
-    int together;       /* tiles of a head that a CTA takes together, 1 or 2 */
+    int pairs;          /* 1: a CTA takes two tiles of a head together; 0: one */
     int beyond;         /* query i sees keys 0 to i + beyond, if there are so many */
     float scale;        /* of a score, to be an exponent of 2 */
 };

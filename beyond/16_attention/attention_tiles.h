@@ -24,25 +24,22 @@ DEVICE int keys_seen(const struct attention_args *args, int row) {
     return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
 }
 
-/* The next of a CTA's tiles; *step counts them. False if there is none. Any thread. */
+/* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd number
+ * of tiles, the longest is alone: its pair lies before the first query, and nothing of it is stored.
+ * Any thread. */
 DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
                       struct attention_tile *tile) {
-    const int tiles = args->gemm.tiles_m, together = args->together;
-    int place; /* of the tile among those of its head */
-    bool again; /* the tile in the middle has no other end */
-    do {
-        const int item = *step / together * gridDim.x + blockIdx.x, second = *step % together;
-        if (item >= args->gemm.items) return false;
-        const struct tile at = tile_at(item, args->heads, (tiles + together - 1) / together);
-        tile->head = at.m;
-        place = second ? at.n : tiles - 1 - at.n;
-        again = second && 2 * place + 1 == tiles;
-        ++*step;
-    } while (again);
+    const int tiles = args->gemm.tiles_m, pairs = args->pairs;
+    const int item = (*step >> pairs) * gridDim.x + blockIdx.x, second = *step & pairs;
+    if (item >= args->gemm.items) return false;
+    ++*step;
+    const struct tile at = tile_at(item, args->heads, (tiles + pairs) >> pairs);
+    const int place = second ? at.n - tiles % 2 : tiles - 1 - at.n; /* among the head's tiles */
+    tile->head = at.m;
     tile->first_row = place * tile_rows;
     const int end = tile->first_row + tile_rows;
     const int keys = keys_seen(args, (end < args->gemm.m ? end : args->gemm.m) - 1);
-    tile->blocks = keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
+    tile->blocks = place >= 0 && keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
     return true;
 }
 
@@ -56,8 +53,9 @@ static inline enum gemm_status attention_args_of(struct attention_args *args,
     const int columns = options.heads * d, kv_columns = options.kv_heads * d;
     memset(args, 0, sizeof *args);
     args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
-    args->together = options.causal && args->gemm.tiles_m * options.heads > gemm_sm_count() ? 2 : 1;
-    args->gemm.items = ceil_div(args->gemm.tiles_m, args->together) * options.heads;
+    const int tiles = args->gemm.tiles_m;
+    args->pairs = options.causal && tiles > 2 && tiles * options.heads > gemm_sm_count();
+    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * options.heads;
     args->lse = (float *)lse->memory;
     args->lse_pitch = lse->ld;
     args->heads = options.heads;
