@@ -2,7 +2,8 @@
  * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
  *
  * With a causal mask the last queries see the most keys, so tiles of a head take different times. A
- * CTA takes two of them together, one from each end: the pairs of a head all see as many keys. Some
+ * CTA takes two of them together, one from each end: the pairs of a head all see about as many keys.
+ * What is left of the difference is evened out by taking every second round from right to left. Some
  * heads take turns, and the others wait until these are done, so the L2 serves the CTAs that read
  * the same keys and values.
  */
@@ -30,7 +31,8 @@ DEVICE int keys_seen(const struct attention_args *args, int row) {
 DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
                       struct attention_tile *tile) {
     const int tiles = args->gemm.tiles_m, pairs = args->pairs;
-    const int item = (*step >> pairs) * gridDim.x + blockIdx.x, second = *step & pairs;
+    const int round = *step >> pairs, second = *step & pairs;
+    const int item = round * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     if (item >= args->gemm.items) return false;
     ++*step;
     const struct tile at = tile_at(item, args->heads, (tiles + pairs) >> pairs);
@@ -48,6 +50,7 @@ static inline enum gemm_status attention_args_of(struct attention_args *args,
                                                  const struct gemm_problem *p, int d,
                                                  int tile_rows, int block_keys) {
     const struct attention_options options = attention_options();
+    if (p->k != d) return GEMM_UNSUPPORTED; /* the harness has said so */
     const enum gemm_type type = ELEMENT_TYPE;
     const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
     const int columns = options.heads * d, kv_columns = options.kv_heads * d;

@@ -18,6 +18,9 @@
 #ifndef HEAD
 #define HEAD 128 /* d, the elements of a query, 64 or 128 */
 #endif
+#ifndef TURNS
+#define TURNS 1 /* 0: a consumer issues its products as soon as it can */
+#endif
 #define STAGES 2 /* depth of the rings of keys and of values */
 #if HEAD == 128
 #define BN 160      /* keys of a block */
@@ -174,7 +177,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     /* All bytes of the values have arrived. mbarrier.try_wait */
     consumer_wait(shared->v_ring, places->v);
     /* The consumer before has issued its products. mbarrier.try_wait */
-    mbarrier_wait(&shared->order[consumer], *order_phase);
+    if (TURNS) mbarrier_wait(&shared->order[consumer], *order_phase);
     *order_phase ^= 1;
     /* What was done to O and P, and with the scores, comes before the multiplications.
      * wgmma.fence */
@@ -186,7 +189,8 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     /* And these another. wgmma.commit_group */
     wgmma_commit_group();
     /* The next consumer may issue its own, which queue behind these. mbarrier.arrive */
-    if (threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[(consumer + 1) % CONSUMERS]);
+    if (TURNS && threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared->order[(consumer + 1) % CONSUMERS]);
     /* The scores are complete, the keys have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(1);
     wgmma_use_registers(s, BN / 2);

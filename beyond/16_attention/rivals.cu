@@ -145,9 +145,7 @@ int attention_rivals(const struct gemm_problem *problems, int count, struct cont
         one->result = RESULT_NONE; /* the kind's bound is not for every element */
         one->enqueue = call_library;
         one->state = &cudnn.plans[i];
-        std::string name;
-        if (cudnn.plans[i].graph->get_plan_name(name).is_good())
-            fprintf(stderr, "cuDNN, form %d: %s\n", i, name.c_str());
+        one->flops = attention_flops(problems->m, problems->n, problems->k);
     }
     const int winner = made ? fastest_candidate(candidates, made, problems) : -1;
     if (winner < 0) return 0;
