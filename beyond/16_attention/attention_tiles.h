@@ -2,10 +2,10 @@
  * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
  *
  * With a causal mask the last queries see the most keys, so tiles of a head take different times. A
- * CTA takes two of them together, one from each end: the pairs of a head all see about as many keys.
- * What is left of the difference is evened out by taking every second round from right to left. Some
- * heads take turns, and the others wait until these are done, so the L2 serves the CTAs that read
- * the same keys and values.
+ * CTA takes two of them together, one from each end: the pairs of a head see about as many keys.
+ * What is left of the difference is evened out by taking every second round from right to left.
+ * Some heads take turns, and the others wait until these are done, so the L2 serves the CTAs that
+ * read the same keys and values.
  */
 #ifndef BEYOND_16_ATTENTION_ATTENTION_TILES_H
 #define BEYOND_16_ATTENTION_ATTENTION_TILES_H
@@ -25,9 +25,9 @@ DEVICE int keys_seen(const struct attention_args *args, int row) {
     return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
 }
 
-/* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd number
- * of tiles, the longest is alone: its pair lies before the first query, and nothing of it is stored.
- * Any thread. */
+/* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd
+ * number of tiles, the longest is alone: its pair lies before the first query, and nothing of it is
+ * stored. Any thread. */
 DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
                       struct attention_tile *tile) {
     const int tiles = args->gemm.tiles_m, pairs = args->pairs;

@@ -196,7 +196,9 @@ static void say_listed(const struct check *check) {
             said |=
                 check->run[j].m == run->m && check->run[j].n == run->n && check->run[j].k == run->k;
         if (said) continue;
-        printf("%8d %6d %6d %5d   ", run->m, run->n, run->k, sms < 0 ? 0 : (int)run->setting[sms]);
+        const struct problem_kind *const kind = check->kernel[check->type[i]]->kind;
+        const int k = kind && kind->depth ? kind->depth : run->k;
+        printf("%8d %6d %6d %5d   ", run->m, run->n, k, sms < 0 ? 0 : (int)run->setting[sms]);
         say_schedules(check, 0, check->listed, run);
     }
 }
