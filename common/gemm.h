@@ -134,6 +134,7 @@ struct gemm_kernel {
     size_t (*flags)(const struct gemm_problem *problem);
     bool rounds_parts, follows;
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
+    bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

@@ -253,6 +253,11 @@ function(add_kind_object backend directory target objects)
       target_include_directories(${target}_rivals PRIVATE ${PROJECT_SOURCE_DIR}/common
         ${HOPPER_INCLUDES})
       target_compile_definitions(${target}_rivals PRIVATE GEMM_BF16_ELEMENTS=1)
+      if(HOPPER_CUDNN)
+        target_compile_definitions(${target}_rivals PRIVATE "HOPPER_CUDNN=\"${HOPPER_CUDNN}\"")
+        target_include_directories(${target}_rivals SYSTEM PRIVATE ${HOPPER_CUDNN}/include
+          ${HOPPER_CUDNN_FRONTEND})
+      endif()
       list(APPEND found $<TARGET_OBJECTS:${target}_rivals>)
       get_property(from GLOBAL PROPERTY HOPPER_FROM_${directory})
       get_types(${directory} "" types)

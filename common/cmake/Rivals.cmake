@@ -6,6 +6,9 @@
 #   HOPPER_CUTLASS=DIR    https://github.com/NVIDIA/cutlass
 #   HOPPER_NCCL=DIR       where include/nccl.h and its library are, such as /usr: cuBLAS with NCCL's
 #                         collectives, for the chapter on several GPUs
+#   HOPPER_CUDNN=DIR      where include/cudnn.h and lib/libcudnn.so.9 are, and
+#   HOPPER_CUDNN_FRONTEND=DIR  where cudnn_frontend.h is, the include directory of
+#                         https://github.com/NVIDIA/cudnn-frontend: cuDNN's attention
 #   HOPPER_RIVAL_SHAPES   NxK;NxK…: DeepGEMM's kernels with these n and k as constants besides those
 #                         with any
 #
@@ -14,6 +17,8 @@
 set(HOPPER_DEEPGEMM "" CACHE PATH "A checkout of DeepGEMM, whose kernels join the rotation")
 set(HOPPER_CUTLASS "" CACHE PATH "A checkout of CUTLASS, whose kernels join the rotation")
 set(HOPPER_NCCL "" CACHE PATH "Where include/nccl.h is; NCCL's collectives join the rotation")
+set(HOPPER_CUDNN "" CACHE PATH "Where include/cudnn.h is; cuDNN's attention joins the rotation")
+set(HOPPER_CUDNN_FRONTEND "" CACHE PATH "Where cudnn_frontend.h is, which HOPPER_CUDNN needs")
 set(HOPPER_RIVAL_SHAPES "7168x16384;4096x7168;24576x1536;8192x8192;7168x2048" CACHE STRING
   "n x k for which DeepGEMM's kernels are compiled with both as constants")
 
@@ -32,12 +37,18 @@ check_rival(HOPPER_CUTLASS include/cutlass/gemm/collective/collective_builder.hp
 check_rival(HOPPER_CUTLASS tools/util/include/cutlass/util/mixed_dtype_utils.hpp
   "name a complete checkout of https://github.com/NVIDIA/cutlass, version 3.8 or newer")
 check_rival(HOPPER_NCCL include/nccl.h "name the directory that NCCL is installed in")
+check_rival(HOPPER_CUDNN include/cudnn.h "name the directory that cuDNN is installed in")
+check_rival(HOPPER_CUDNN_FRONTEND cudnn_frontend.h
+  "name the include directory of a checkout of https://github.com/NVIDIA/cudnn-frontend")
+if(HOPPER_CUDNN AND NOT HOPPER_CUDNN_FRONTEND)
+  message(FATAL_ERROR "HOPPER_CUDNN needs HOPPER_CUDNN_FRONTEND: the headers of its front end")
+endif()
 foreach(shape IN LISTS HOPPER_RIVAL_SHAPES)
   if(NOT shape MATCHES "^[1-9][0-9]*x[1-9][0-9]*$")
     message(FATAL_ERROR "HOPPER_RIVAL_SHAPES: '${shape}' is not NxK, such as 7168x16384")
   endif()
 endforeach()
-foreach(option IN ITEMS HOPPER_DEEPGEMM HOPPER_CUTLASS HOPPER_NCCL)
+foreach(option IN ITEMS HOPPER_DEEPGEMM HOPPER_CUTLASS HOPPER_NCCL HOPPER_CUDNN)
   if(${option} AND DEFINED HOPPER_GPU_PROGRAMS AND NOT HOPPER_GPU_PROGRAMS)
     message(FATAL_ERROR "${option} needs the GPU programs: ${HOPPER_NO_GPU}")
   endif()

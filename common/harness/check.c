@@ -17,6 +17,7 @@
 
 #include "harness/experiment.h"
 #include "harness/message.h"
+#include "harness/problem_kind.h"
 
 enum { DRAWN_RUNS = 96, RUNS = MOST_CHECK_RUNS + DRAWN_RUNS, MOST_WORKERS = 16 };
 enum { NOT_RUN = -1, SIGNALLED = 128 /* and more: by which signal a run ended its process */ };
@@ -52,7 +53,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     of_run.gpus = run->gpus;
     enum exit_code code = backend_open(&of_run, &device);
     if (code != EXIT_VERIFIED) return code;
-    const struct problem_size size = {run->m, run->n, run->k};
+    const struct problem_size size = {run->m, run->n, kind_drawn_k(kernel, run->k)};
     experiment_early = run->early;
     operand_pitches = PITCHES_DRAWN;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
@@ -195,7 +196,9 @@ static void say_listed(const struct check *check) {
             said |=
                 check->run[j].m == run->m && check->run[j].n == run->n && check->run[j].k == run->k;
         if (said) continue;
-        printf("%8d %6d %6d %5d   ", run->m, run->n, run->k, sms < 0 ? 0 : (int)run->setting[sms]);
+        const struct problem_kind *const kind = check->kernel[check->type[i]]->kind;
+        const int k = kind && kind->depth ? kind->depth : run->k;
+        printf("%8d %6d %6d %5d   ", run->m, run->n, k, sms < 0 ? 0 : (int)run->setting[sms]);
         say_schedules(check, 0, check->listed, run);
     }
 }
@@ -214,7 +217,7 @@ static void say_drawn(const struct check *check) {
 
 /* ---- the run that failed ---- */
 
-enum { MOST_WORDS = 24 };
+enum { MOST_WORDS = 48 };
 
 struct command {
     char text[MOST_WORDS][32];
@@ -240,6 +243,7 @@ static void make_command(const struct check *check, int number, const char *prog
                          struct command *command) {
     const struct options *const o = check->options;
     const struct check_run *const run = &check->run[number];
+    const struct gemm_kernel *const kernel = check->kernel[check->type[number]];
     command->words = 0;
     add_word(command, program);
     if (o->variant) {
@@ -248,7 +252,13 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     add_number(command, "--m", (uint64_t)run->m);
     add_number(command, "--n", (uint64_t)run->n);
-    add_number(command, "--k", (uint64_t)run->k);
+    add_number(command, "--k", (uint64_t)kind_drawn_k(kernel, run->k));
+    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
+        const struct backend_setting *const option = &kernel->kind->options[i];
+        add_word(command, option->option);
+        char *const number = command->text[command->words];
+        add_word(command, setting_word(option, option->value, number));
+    }
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *const setting = &backend_settings[i];
         if (run->setting[i] == setting->value) continue;

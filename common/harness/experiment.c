@@ -101,6 +101,23 @@ static size_t workspace_needed(const struct operands *o, const struct gemm_kerne
     return most;
 }
 
+/* Do all of them compute the same kind of problem, and this k? */
+static bool are_of_a_kind(const struct gemm_kernel *const *kernels, int count, int k) {
+    char label[96], other[96];
+    for (int i = 0; i < count; ++i) {
+        kernel_label(kernels[i], label, sizeof label);
+        if (kernels[i]->kind != kernels[0]->kind) {
+            complain("%s and %s compute different kinds of problems; run them one after the other",
+                     kernel_label(kernels[0], other, sizeof other), label);
+            return false;
+        }
+        if (!kernels[i]->kind || !kernels[i]->kind->depth || kernels[i]->kind->depth == k) continue;
+        complain("%s is for k = %d, not %d", label, kernels[i]->kind->depth, k);
+        return false;
+    }
+    return true;
+}
+
 /* sets 0: as many as timing needs. */
 static enum exit_code open_with(struct experiment *e, const struct backend_info *device,
                                 struct problem_size size, enum gemm_type type, enum input_kind kind,
@@ -109,6 +126,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     memset(e, 0, sizeof *e);
     e->device = device;
     e->size = size;
+    if (!are_of_a_kind(kernels, count, size.k)) return EXIT_USAGE;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
     progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[kind]);
     bool tensor_scales = false; /* if one of the kernels knows no others */

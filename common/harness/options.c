@@ -217,7 +217,7 @@ const char *setting_word(const struct backend_setting *setting, uint64_t value, 
     return text;
 }
 
-static bool read_setting(struct backend_setting *setting, const char *text) {
+bool read_setting(struct backend_setting *setting, const char *text) {
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
     int index;
@@ -254,6 +254,7 @@ static bool apply(struct options *options, const char *name, const char *value) 
     if (find_name(name, extents, 4) >= 0) options->usual_extents = false;
     if (!strcmp(name, "--m")) return read_int(name, value, LARGEST_EXTENT, &options->m);
     if (!strcmp(name, "--n")) return read_int(name, value, LARGEST_EXTENT, &options->n);
+    if (!strcmp(name, "--k")) options->usual_k = false;
     if (!strcmp(name, "--k")) return read_int(name, value, LARGEST_EXTENT, &options->k);
     if (!strcmp(name, "--size")) {
         if (!read_int(name, value, LARGEST_EXTENT, &options->m)) return false;
@@ -346,16 +347,20 @@ static bool has_tensor_scales(const struct gemm_kernel *kernel) { return kernel-
 static bool rounds_parts(const struct gemm_kernel *kernel) { return kernel->rounds_parts; }
 static bool begins_early(const struct gemm_kernel *kernel) { return kernel->earliest != 0; }
 
+/* Do the options select this kernel? */
+static bool is_selected(const struct options *o, const struct kernel_entry *entry) {
+    const struct gemm_kernel *const kernel = kernel_of_any_type(entry);
+    if (!(o->chapters >> chapter_of_kernel(kernel) % 32 & 1)) return false;
+    return program_is_tour ? entry->step
+           : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
+                           : !kernel->variant;
+}
+
 /* Has one of the kernels that the options select this property? */
 static bool selects(const struct options *o, bool (*property)(const struct gemm_kernel *kernel)) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], o->backend.type);
-        if (!kernel || !property(kernel) || !(o->chapters >> chapter_of_kernel(kernel) % 32 & 1))
-            continue;
-        if (program_is_tour ? kernel_registry[i].step
-            : o->variant    ? kernel->variant && strcmp(kernel->variant, o->variant) == 0
-                            : !kernel->variant)
-            return true;
+        if (kernel && property(kernel) && is_selected(o, &kernel_registry[i])) return true;
     }
     return false;
 }
@@ -382,6 +387,26 @@ static bool check_gpus(struct options *o) {
 static bool check_early(const struct options *o) {
     if (o->early == GEMM_IN_ORDER || selects(o, begins_early)) return true;
     complain("--launch: this kernel launches in order; leave it out");
+    return false;
+}
+
+bool kind_accepts(const struct problem_kind *kind) {
+    const char *const why = kind && kind->refuse ? kind->refuse() : NULL;
+    if (why) complain("%s: %s", kind->name, why);
+    return !why;
+}
+
+/* A kind may be for one k alone. All kernels of a run are of the first one's kind. */
+static bool check_kind(struct options *o) {
+    const struct problem_kind *kind = NULL;
+    for (int i = kernel_registry_count - 1; i >= 0; --i)
+        if (is_selected(o, &kernel_registry[i]))
+            kind = kernel_of_any_type(&kernel_registry[i])->kind;
+    if (!kind_accepts(kind)) return false;
+    if (!kind || !kind->depth) return true;
+    if (o->usual_k) o->k = kind->depth;
+    if (o->k == kind->depth) return true;
+    complain("--k %d: this kernel is for --k %d; --help lists the variants", o->k, kind->depth);
     return false;
 }
 
@@ -461,7 +486,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
     default_extents(&options->m, &options->n, &options->k);
-    options->usual_extents = options->usual_type = true;
+    options->usual_extents = options->usual_type = options->usual_k = true;
     for (int i = 1; i < argc; ++i) {
         char name[32];
         const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -492,8 +517,8 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
     options->backend.trace = options->trace || options->report || options->explain >= 0;
     take_type_of_variant(options);
     return check_variant(options) && check_type(options) && check_gpus(options) &&
-                   check_early(options) && check_size(options) && check_check(options) &&
-                   check_outputs(options)
+                   check_early(options) && check_kind(options) && check_size(options) &&
+                   check_check(options) && check_outputs(options)
                ? OPTIONS_RUN
                : OPTIONS_BAD;
 }

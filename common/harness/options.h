@@ -13,6 +13,7 @@ struct options {
     int m, n, k;
     bool usual_extents; /* none of the three was given */
     bool usual_type;    /* --dtype was not given */
+    bool usual_k;       /* nor --k */
     enum input_kind input;
     uint64_t seed;
     int timing;          /* TIMING_ flags */
@@ -50,6 +51,11 @@ bool parse_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 bool parse_extents(const char *text, int *m, int *n, int *k);
 /* The option of this name that the backend or the program's kind of problem has; or NULL. */
 struct backend_setting *find_setting(const char *name);
+/* Sets it to what the text says. False after a complaint. */
+bool read_setting(struct backend_setting *setting, const char *text);
+/* Can a kind's options be had together? NULL: A * B. False after a complaint. */
+struct problem_kind;
+bool kind_accepts(const struct problem_kind *kind);
 /* What the option takes for this value: a name if the setting has names, else the number, which is
  * written to `text`. */
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]);

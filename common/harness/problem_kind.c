@@ -70,6 +70,7 @@ static void find_values(void *context, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
         struct sample *const s = &of->reference->samples[i];
         s->value = p->kind->value(p, of->matrix, s->row, s->column);
+        of->reference->sample_error[i] = p->kind->error(p, of->matrix, s->row, s->column, s->value);
     }
 }
 
@@ -87,6 +88,8 @@ static void make_reference(const struct kind_problem *p, int matrix, int rows, i
     reference->samples =
         allocate((size_t)samples_room(rows, columns, cost), sizeof *reference->samples, what);
     reference->count = samples_place(reference->samples, rows, columns, cost, p->seed);
+    reference->sample_error =
+        allocate((size_t)reference->count, sizeof *reference->sample_error, what);
     parallel_ranges(reference->count, 3 * cost * (double)reference->count, find_values, of);
 }
 
@@ -183,7 +186,10 @@ static bool check_matrix(const struct kind_run *run, const struct buffers *buffe
                                      .columns = of->columns,
                                      .ld = run->problem.ld[matrix],
                                      .type = of->type,
-                                     .exact = kind_is_exact(run, matrix)};
+                                     .exact = kind_is_exact(run, matrix),
+                                     .infinite =
+                                         run->problem.kind->infinite &&
+                                         run->problem.kind->infinite(&run->problem, matrix)};
     if (read) *verdict = verify_output(&seen, &run->reference[matrix], NULL);
     free(view);
     return read;

@@ -51,6 +51,13 @@ struct problem_kind {
     /* Options of the command line that its programs have; their values are the kind's to read. */
     struct backend_setting *options;
     int option_count;
+    /* What is wrong with their values together, after "attention: "; NULL: nothing, or it may be
+     * NULL itself. */
+    const char *(*refuse)(void);
+    /* The only k that its kernels compute; 0: any. */
+    int depth;
+    /* With a depth: sets options by the k that --check or a sweep has drawn. NULL: it has none. */
+    void (*draw)(int k);
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
@@ -62,10 +69,13 @@ struct problem_kind {
     /* Must an output (KIND_D, or a matrix) be the value, correctly rounded, bit for bit? NULL: for
      * integers and zeros. */
     bool (*is_exact)(const struct kind_problem *p, int matrix);
-    /* An element of an output in fp64; from operands_product() and p->host. Several threads. */
+    /* An element of an output in fp64; from operands_product() and p->host. It may be infinite if
+     * `infinite` says that such elements are expected. Several threads. */
     double (*value)(const struct kind_problem *p, int matrix, int row, int column);
+    bool (*infinite)(const struct kind_problem *p, int matrix); /* NULL: never */
     /* How far from `value`, the element's or a library's, a correct kernel may be before it rounds
-     * the result to the output's type. Takes O(1): it is asked for every element. */
+     * the result to the output's type. Once for each sample; for other elements only where a
+     * library's result is compared: then it is O(1). */
     double (*error)(const struct kind_problem *p, int matrix, int row, int column, double value);
     /* Multiplications that value() takes; NULL: k. */
     double (*cost)(const struct kind_problem *p, int matrix);
@@ -91,6 +101,14 @@ struct kind_run {
 static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, int k) {
     return kernel && kernel->kind && kernel->kind->flops ? kernel->kind->flops(m, n, k)
                                                          : 2.0 * m * n * k;
+}
+
+/* The k of a problem that --check or a sweep has drawn for a kernel; sets its kind's options. */
+static inline int kind_drawn_k(const struct gemm_kernel *kernel, int k) {
+    const struct problem_kind *const kind = kernel->kind;
+    if (!kind || !kind->depth) return k;
+    if (kind->draw) kind->draw(k);
+    return kind->depth;
 }
 
 /* Before operands are made: m, n, k, type, input and seed, and from these the extents. */

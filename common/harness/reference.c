@@ -377,6 +377,7 @@ bool reference_make(struct reference *reference, const struct operands *o) {
 
 void reference_free(struct reference *reference) {
     free(reference->samples);
+    free(reference->sample_error);
     free(reference->row_norm);
     free(reference->column_norm);
     free(reference->real);

@@ -102,6 +102,7 @@ struct reference {
     /* Of another kind of problem, what stands for accumulation(i, j); NULL: this is A * B. */
     double (*error)(const void *of, int row, int column, double value);
     const void *of;
+    double *sample_error;            /* its value for each sample; NULL: there is no other kind */
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
 

@@ -36,6 +36,7 @@ struct output_view {
     int64_t ld;
     enum gemm_type type;
     bool exact;        /* the exact value, correctly rounded, bit for bit */
+    bool infinite;     /* some elements may be infinite, if they must be */
     bool rounded_sums; /* partial sums may have been rounded to D's type: a wider bound */
     int rounded_parts; /* sums that were rounded to D's type before they were added up */
 };

@@ -179,7 +179,7 @@ DEVICE void wgmma_promote_columns(float *sum, float *acc, const float *scale, in
 
 /* One function of each kind for every shape. SS: both operands from shared memory, K-major. MN:
  * the same, both operands MN-major (contiguous along m and n). RS: A from registers, four per
- * thread, as in mma_m16n8k16. */
+ * thread, as in mma_m16n8k16. RS MN: the same, B MN-major. */
 #define WGMMA_DEFINE(n, r, o0, o1, o2, o3, o4, o5)                                                 \
     DEVICE void wgmma_ss_##n(float *acc, uint64_t a, uint64_t b, int accumulate) {                 \
         asm volatile(WGMMA_ISSUE(n, r, "%" #o0, o1, o2, "0, 0")                                    \
@@ -193,6 +193,11 @@ DEVICE void wgmma_promote_columns(float *sum, float *acc, const float *scale, in
     }                                                                                              \
     DEVICE void wgmma_rs_##n(float *acc, const uint32_t a[4], uint64_t b, int accumulate) {        \
         asm volatile(WGMMA_ISSUE(n, r, "{%" #o0 ", %" #o1 ", %" #o2 ", %" #o3 "}", o4, o5, "0")    \
+                     : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));       \
+    }                                                                                              \
+    DEVICE void wgmma_rs_mn_##n(float *acc, const uint32_t a[4], uint64_t b, int accumulate) {     \
+        asm volatile(WGMMA_ISSUE(n, r, "{%" #o0 ", %" #o1 ", %" #o2 ", %" #o3 "}", o4, o5, "1")    \
                      : ACC_##r(WGMMA_FIRST_REGISTER, WGMMA_NEXT_REGISTER)                          \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));       \
     }
@@ -235,6 +240,10 @@ WGMMA_SHAPES(WGMMA_DEFINE_E4M3)
 /* The same with A in registers: a[4] of each thread holds rows 16 * w .. 16 * w + 15 in the layout
  * of mma_m16n8k16. These registers must not change before the wait, either. */
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate) WGMMA_CALL(rs, n)(acc, a, b, accumulate)
+
+/* The same with an MN-major B, [16][n]. */
+#define wgmma_m64nNk16_rs_mn_major(n, acc, a, b, accumulate)                                       \
+    WGMMA_CALL(rs_mn, n)(acc, a, b, accumulate)
 
 /* acc = a * b, or acc += a * b, for a 64 x n x 32 product of e4m3, whichever 16-bit type the file
  * is compiled for. The descriptors' tiles, [64][32] and [n][32], are as many bytes as those of a

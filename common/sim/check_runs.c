@@ -49,6 +49,10 @@ static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
 static void set_run(struct check_run *run, const struct gemm_kernel *kernel,
                     const struct shape *shape, enum sim_schedule schedule, uint64_t seed) {
     *run = (struct check_run){.m = shape->m, .n = shape->n, .k = shape->k, .seed = seed};
+    if (kernel->along_n) { /* its kind draws options by the other */
+        run->n = shape->k;
+        run->k = shape->n;
+    }
     for (int i = 0; i < backend_setting_count; ++i)
         run->setting[i] = backend_settings[i].value;
     run->setting[SETTING_SMS] = (uint64_t)(kernel->cluster * shape->clusters);

@@ -72,6 +72,9 @@ static void record(const struct sim_event *event) {
     case SIM_EVENT_MMA:
         timeline_busy(recorded, cta, sm, UNIT_MMA, warp, event->begin, event->end);
         break;
+    case SIM_EVENT_SPECIAL:
+        timeline_busy(recorded, cta, sm, UNIT_SPECIAL, warp, event->begin, event->end);
+        break;
     case SIM_EVENT_STORE_CROSSES:
         timeline_busy(recorded, cta, sm, UNIT_LINK, warp, event->begin, event->end);
         break;

@@ -24,6 +24,7 @@ struct track *timeline_new_track(struct timeline *timeline, const struct cta_rec
     const char *suffix = kind == TRACK_FRAGMENTS   ? " fragments"
                          : kind == TRACK_MMA       ? " multiply"
                          : kind == TRACK_PROMOTION ? " promotion"
+                         : kind == TRACK_SPECIAL   ? " SFU"
                                                    : "";
     if (kind == TRACK_TENSOR_CORE)
         strcpy(track->name, "Tensor Core");
@@ -157,6 +158,23 @@ static void build_promotions(struct timeline *timeline, const struct cta_record 
     if (track) timeline_finish_track(timeline, track);
 }
 
+/* What the four sub-partitions' units have of a role's warps, as one. */
+static void build_special(struct timeline *timeline, const struct cta_record *cta, int role) {
+    const struct intervals *busy = &cta->busy[UNIT_SPECIAL];
+    struct track *track = NULL;
+    for (int i = 0; i < busy->count; ++i) {
+        if (busy->at[i].warp / 4 != cta->role[role].warp / 4) continue;
+        if (!track) track = timeline_new_track(timeline, cta, TRACK_SPECIAL, role);
+        timeline_add_span(track, (struct span){.begin = busy->at[i].begin,
+                                               .end = busy->at[i].end,
+                                               .kind = SPAN_SPECIAL,
+                                               .role = (int8_t)role,
+                                               .k_tile = -1,
+                                               .tile = -1});
+    }
+    if (track) timeline_finish_track(timeline, track);
+}
+
 /* What the CTA has on the link, whichever of its threads gave it. */
 static void build_link(struct timeline *timeline, const struct cta_record *cta) {
     const struct intervals *busy = &cta->busy[UNIT_LINK];
@@ -196,6 +214,7 @@ static void build_cta(struct timeline *timeline, struct cta_record *cta) {
         }
         if (track) timeline_finish_track(timeline, track);
         build_promotions(timeline, cta, role);
+        build_special(timeline, cta, role);
     }
     struct track *track = timeline_new_track(timeline, cta, TRACK_TENSOR_CORE, -1);
     timeline_tensor_core(cta, &work, track, timeline_add_span);

@@ -58,6 +58,7 @@ enum span_kind {
     SPAN_OTHER,     /* the Tensor Core works for another CTA of the SM */
     SPAN_LINK,      /* bytes of the CTA cross the link between two GPUs */
     SPAN_PROMOTION, /* sums of the Tensor Core are added to those in fp32 */
+    SPAN_SPECIAL,   /* a special-function unit computes, such as exponentials */
     SPAN_KINDS
 };
 
@@ -69,6 +70,7 @@ enum track_kind {
     TRACK_TENSOR_CORE, /* the SM's Tensor Core: for this CTA, and for others (SPAN_OTHER) */
     TRACK_LINK,        /* what the CTA has on the link between GPUs */
     TRACK_PROMOTION,   /* promotions of a role */
+    TRACK_SPECIAL,     /* the special-function units, for a role */
 };
 
 struct span {

@@ -51,6 +51,7 @@ static const char *const classes[SPAN_KINDS] = {
     [SPAN_FMA] = "fma",     [SPAN_EPILOGUE] = "epilogue",
     [SPAN_STORE] = "store", [SPAN_OTHER] = "other",
     [SPAN_LINK] = "link",   [SPAN_PROMOTION] = "fma", /* which it consists of */
+    [SPAN_SPECIAL] = "fma",
 };
 
 /* Narrower than this (units of the figure), spans of one kind are drawn as one. */

@@ -67,7 +67,8 @@ struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm
     timeline->m = problem->m;
     timeline->n = problem->n;
     timeline->k = problem->k;
-    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(problem->k, stage->tile_k) : 0;
+    const int depth = stage->along_n ? problem->n : problem->k;
+    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(depth, stage->tile_k) : 0;
     timeline->e4m3 = problem->scales.a != NULL;
     timeline->slices_of_k = stage->layout == LAYOUT_SLICES_OF_K;
     timeline->cycles = -1;
@@ -163,13 +164,15 @@ void timeline_busy(struct timeline *timeline, int cta, int sm, enum timeline_uni
                    uint64_t begin, uint64_t end) {
     if (cta >= TRACE_CTAS || end <= begin) return;
     struct intervals *busy = &timeline_cta(timeline, cta, sm)->busy[unit];
-    if (unit == UNIT_MMA) {
+    if (unit == UNIT_MMA || unit == UNIT_SPECIAL) {
         /* Thousands of them follow one another in a warp; a k-tile's worth is what one can see. Of
-         * the last few intervals one is likely this warp's. */
+         * the last few intervals one is likely this warp's. Two warps take turns at a
+         * special-function unit. */
+        const int64_t near = unit == UNIT_SPECIAL ? (int64_t)(end - begin) : 0;
         for (int i = busy->count - 1; i >= 0 && i >= busy->count - 16; --i) {
             struct interval *last = &busy->at[i];
             if (last->warp != warp) continue;
-            if ((int64_t)begin > last->end || (int64_t)begin < last->begin) break;
+            if ((int64_t)begin > last->end + near || (int64_t)begin < last->begin) break;
             if ((int64_t)end > last->end) last->end = (int64_t)end;
             return;
         }
@@ -225,6 +228,7 @@ const char *timeline_span_name(int kind) {
         [SPAN_OTHER] = "multiply for another CTA of the SM",
         [SPAN_LINK] = "crosses the link",
         [SPAN_PROMOTION] = "promotion",
+        [SPAN_SPECIAL] = "special-function unit",
     };
     return names[kind];
 }

@@ -68,11 +68,12 @@ void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int war
                    int event, uint32_t argument);
 
 enum timeline_unit {
-    UNIT_MMA,   /* the Tensor Core, at an mma.sync of warp `warp` */
-    UNIT_WGMMA, /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call
+    UNIT_MMA,     /* the Tensor Core, at an mma.sync of warp `warp` */
+    UNIT_WGMMA,   /* the Tensor Core, at one wgmma of the warpgroup that `warp` belongs to; one call
                    per instruction */
-    UNIT_COPY,  /* a load on its way to shared memory; `warp` issued it at `begin` */
-    UNIT_LINK,  /* bytes on their way to another GPU or from it */
+    UNIT_COPY,    /* a load on its way to shared memory; `warp` issued it at `begin` */
+    UNIT_LINK,    /* bytes on their way to another GPU or from it */
+    UNIT_SPECIAL, /* a special-function unit, at an instruction of warp `warp` */
     TIMELINE_UNITS
 };
 

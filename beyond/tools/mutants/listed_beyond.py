@@ -23,17 +23,21 @@ GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/g
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
-          "beyond/15_grouped_gemm/groups.h")
+          "beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
+          "beyond/16_attention/attention_tiles.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
 # so is one with a kind of problem of its own.
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
+ATTENTION = "beyond/16_attention"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
                  ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
-                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")}}
+                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")},
+                 **{f"{ATTENTION}/{file}.cu": (os.path.join(HERE, "../../..", ATTENTION, "kind.c"),)
+                    for file in ("serial", "pingpong", "kernel")}}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [
@@ -55,6 +59,21 @@ EDITS = [
     (f"{FUSED}/quantize.cu", "lane ^ 2)", "lane ^ 1)", "the greatest of two lanes", VALUE),
     (f"{FUSED}/quantize.cu", "reciprocal[w % 2]", "reciprocal[w / 2]", "the other row's scale",
      VALUE),
+
+    (f"{ATTENTION}/kernel.cu", "mbarrier_wait(&shared->order[consumer]",
+     "mbarrier_wait(&shared->order[1 - consumer]", "the order barriers exchanged", ORDER),
+    (f"{ATTENTION}/kernel.cu", "softmax_rescale(o, rescale, HEAD);\n    softmax_pack(p, s, BN);",
+     "softmax_pack(p, s, BN);", "O is not rescaled", VALUE),
+    (f"{ATTENTION}/kernel.cu", "wgmma_wait_group(1);", "wgmma_wait_group(2);",
+     "the softmax of scores that are under way", ORDER),
+    (f"{ATTENTION}/kernel.cu", "step * 16 * 64 *", "step * 8 * 64 *", "eight keys a step", VALUE),
+    (f"{ATTENTION}/softmax.h", "key >= rows->seen", "key > rows->seen", "a key too many", VALUE),
+    (f"{ATTENTION}/softmax.h", "masked && max == -INFINITY ? 0 : max * scale", "max * scale",
+     "a row of -infinity", VALUE),
+    (f"{ATTENTION}/softmax.h", "p[i / 4][i % 4]", "p[i / 4][i % 2 * 2 + i % 4 / 2]",
+     "rows and columns of A exchanged", VALUE),
+    (f"{ATTENTION}/softmax.h", "rows->sum[r] * rescale[r]", "rows->sum[r]",
+     "the sum is not rescaled", VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),

@@ -26,6 +26,8 @@
 #   grouped          150 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
+#   attention        100 s   16's steps, and its kernel without turns, d = 128 and 64, with and without a
+#                            causal mask, beside cuDNN's attention in a build with HOPPER_CUDNN
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
@@ -228,6 +230,24 @@ section_grouped() {
         "--router one --groups 1 --m 32768 --n 768 --k 64"; do
         # shellcheck disable=SC2086
         rows $file "$run" --json --timing burst --iters 2 $options
+    done
+}
+
+# As many queries in all at either length: heads stand for heads of a batch, too.
+section_attention() {
+    local mask run
+    begin h200-attention.jsonl
+    for mask in none causal; do
+        for run in "32 --shapes 8192x8192x128" "16 --shapes 16384x16384x128"; do
+            # shellcheck disable=SC2086 # options, separated by blanks
+            rows h200-attention.jsonl "$compare" --iters 2 --mask $mask --heads $run \
+                --kernels 16:serial,16:pingpong,16,16:free
+        done
+        for run in "64 --shapes 8192x8192x64" "32 --shapes 16384x16384x64"; do
+            # shellcheck disable=SC2086
+            rows h200-attention.jsonl "$compare" --iters 2 --mask $mask --heads $run \
+                --kernels 16:serial_d64,16:pingpong_d64,16:d64,16:free_d64
+        done
     done
 }
 

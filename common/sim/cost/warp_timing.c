@@ -206,6 +206,19 @@ unsigned timing_rows(struct sim_warp *warp, const size_t *offset, int rows) {
     return extra;
 }
 
+/* ---- special functions ---- */
+
+static void charge_special(const struct sim_warp *warp, uint64_t begin) {
+    const uint64_t end = begin + SPECIAL_CYCLES;
+    timing_sms[warp->cta->sm].special_function[warp->index % SUB_PARTITIONS] = end;
+    if (sim_recording())
+        sim_event_hook(&(struct sim_event){.kind = SIM_EVENT_SPECIAL,
+                                           .begin = begin,
+                                           .end = end,
+                                           .cta = warp->cta,
+                                           .thread = warp->index * WARP_SIZE});
+}
+
 /* ---- the log ---- */
 
 void timing_warp_begin(struct sim_warp *warp, uint64_t time) {
@@ -247,8 +260,7 @@ bool timing_settle(struct sim_warp *warp, uint64_t horizon) {
         else if (row->op == TIMING_LD_CLUSTER)
             charge_cluster(warp, row);
         else if (row->op == TIMING_SPECIAL_FUNCTION)
-            timing_sms[warp->cta->sm].special_function[warp->index % SUB_PARTITIONS] =
-                warp->clock - cycles + SPECIAL_CYCLES;
+            charge_special(warp, warp->clock - cycles);
         else
             charge_global(warp, row);
         ++t->settled;

@@ -10,7 +10,8 @@
 void sim_wgmma_fence(void);
 void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16);
 void sim_wgmma_e4m3(int n, float *acc, uint64_t a, uint64_t b, int accumulate);
-void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int bf16);
+void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int mn_major,
+                  int bf16);
 void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate);
 void sim_wgmma_commit_group(void);
 void sim_wgmma_wait_group(int pending);
@@ -32,7 +33,9 @@ void sim_wgmma_promote_columns(float *sum, const float *acc, const float *scale,
 #define wgmma_m64nNk16_mn_major(n, acc, a, b, accumulate)                                          \
     SIM(sim_wgmma(n, acc, a, b, accumulate, 1, GEMM_BF16_ELEMENTS))
 #define wgmma_m64nNk16_rs(n, acc, a, b, accumulate)                                                \
-    SIM(sim_wgmma_rs(n, acc, a, b, accumulate, GEMM_BF16_ELEMENTS))
+    SIM(sim_wgmma_rs(n, acc, a, b, accumulate, 0, GEMM_BF16_ELEMENTS))
+#define wgmma_m64nNk16_rs_mn_major(n, acc, a, b, accumulate)                                       \
+    SIM(sim_wgmma_rs(n, acc, a, b, accumulate, 1, GEMM_BF16_ELEMENTS))
 #define wgmma_m64nNk32_e4m3(n, acc, a, b, accumulate) SIM(sim_wgmma_e4m3(n, acc, a, b, accumulate))
 #define wgmma_m64nNk32_e4m3_rs(n, acc, a, b, accumulate)                                           \
     SIM(sim_wgmma_rs_e4m3(n, acc, a, b, accumulate))

@@ -195,9 +195,10 @@ void sim_wgmma_e4m3(int n, float *acc, uint64_t a, uint64_t b, int accumulate) {
     sim_maybe_yield();
 }
 
-void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int bf16) {
+void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int mn_major,
+                  int bf16) {
     const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
-    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, false, type};
+    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, mn_major != 0, type};
     sim_warpgroup_collective("wgmma", &call, issue);
     sim_maybe_yield();
 }

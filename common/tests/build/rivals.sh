@@ -12,7 +12,7 @@ for file in DeepGEMM/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     bare/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     cutlass/include/cutlass/gemm/collective/collective_builder.hpp \
     cutlass/tools/util/include/cutlass/util/mixed_dtype_utils.hpp \
-    wheel/include/cutlass/gemm/collective/collective_builder.hpp; do
+    wheel/include/cutlass/gemm/collective/collective_builder.hpp cudnn/include/cudnn.h; do
     mkdir -p "$work/${file%/*}" && : >"$work/$file" || exit 1
 done
 
@@ -49,6 +49,9 @@ refused 'mixed_dtype_utils.hpp in it; name a complete checkout' "-DHOPPER_CUTLAS
     -P "$check"
 refused "HOPPER_RIVAL_SHAPES: '7168' is not NxK" '-DHOPPER_RIVAL_SHAPES=4096x512;7168' -P "$check"
 refused "HOPPER_NCCL=$work/none: there is no include/nccl.h" "-DHOPPER_NCCL=$work/none" -P "$check"
+refused "HOPPER_CUDNN=$work/none: there is no include/cudnn.h" "-DHOPPER_CUDNN=$work/none" \
+    "-DHOPPER_CUDNN_FRONTEND=$work" -P "$check"
+refused 'HOPPER_CUDNN needs HOPPER_CUDNN_FRONTEND' "-DHOPPER_CUDNN=$work/cudnn" -P "$check"
 # The project itself asks, and without the GPU programs a good checkout is of no use.
 refused "HOPPER_CUTLASS=$work/none: there is no include/cutlass" -S "$source" -B "$work/build" \
     -DHOPPER_GPU=OFF "-DHOPPER_CUTLASS=$work/none"

@@ -16,7 +16,7 @@ PATH=$PWD/without:$PATH
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
 beyond=
 [ ! -d "$tools/../../../beyond" ] || beyond=yes
-expect 'sections' "$([ -n "$beyond" ] && echo 34 || echo 20)" "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' "$([ -n "$beyond" ] && echo 35 || echo 20)" "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?

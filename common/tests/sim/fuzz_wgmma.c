@@ -28,7 +28,8 @@ struct smem {
 struct product {
     uint64_t a, b; /* descriptors */
     bool mn_major;
-    bool e4m3; /* then K-major */
+    bool in_registers; /* A, of 16 bits: as the descriptor would have found it */
+    bool e4m3;         /* then K-major */
     float acc[THREADS][MOST_N / 2];
 };
 
@@ -140,6 +141,16 @@ static uint32_t four_e4m3(const int8_t *numbers) {
            (uint32_t)pack_e4m3(value_of(numbers[2]), value_of(numbers[3])) << 16;
 }
 
+/* A of a product in registers, in wgmma's layout. */
+static void load_a(const struct product *p, uint32_t a[4]) {
+    for (int i = 0; i < 4; ++i) {
+        const int row = (int)threadIdx.x / 32 * 16 + (int)threadIdx.x % 32 / 4 + i % 2 * 8;
+        const int k = i / 2 * 8 + (int)threadIdx.x % 4 * 2;
+        a[i] =
+            pack_elements(value_of(number(p, p->a, row, k)), value_of(number(p, p->a, row, k + 1)));
+    }
+}
+
 #define PRODUCTS_OF(n)                                                                             \
     KERNEL(THREADS, 1) products_##n(KERNEL_ARGS args) {                                            \
         SHARED_MEMORY(struct smem);                                                                \
@@ -157,9 +168,15 @@ static uint32_t four_e4m3(const int8_t *numbers) {
         __syncthreads();                                                                           \
         for (int i = 0; i < product_count; ++i) {                                                  \
             float acc[n / 2];                                                                      \
+            uint32_t a[4] = {0};                                                                   \
+            if (products[i].in_registers) load_a(&products[i], a);                                 \
             wgmma_fence();                                                                         \
             if (products[i].e4m3)                                                                  \
                 wgmma_m64nNk32_e4m3(n, acc, products[i].a, products[i].b, false);                  \
+            else if (products[i].in_registers && products[i].mn_major)                             \
+                wgmma_m64nNk16_rs_mn_major(n, acc, a, products[i].b, false);                       \
+            else if (products[i].in_registers)                                                     \
+                wgmma_m64nNk16_rs(n, acc, a, products[i].b, false);                                \
             else if (products[i].mn_major)                                                         \
                 wgmma_m64nNk16_mn_major(n, acc, products[i].a, products[i].b, false);              \
             else                                                                                   \
@@ -208,10 +225,11 @@ static void check_product(const struct product *p, int n, int launch) {
             uint32_t got;
             memcpy(&got, &p->acc[thread][i], sizeof got);
             EXPECT(got == sum,
-                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major%s: (%d, %d) is 0x%08x, not "
-                   "0x%08x",
+                   "launch %d, n %d, A 0x%016llx, B 0x%016llx, %s-major%s%s: (%d, %d) is 0x%08x, "
+                   "not 0x%08x",
                    launch, n, (unsigned long long)p->a, (unsigned long long)p->b,
-                   p->mn_major ? "mn" : "k", p->e4m3 ? ", e4m3" : "", row, column, got, sum);
+                   p->mn_major ? "mn" : "k", p->e4m3 ? ", e4m3" : "",
+                   p->in_registers ? ", A in registers" : "", row, column, got, sum);
         }
 }
 
@@ -225,6 +243,7 @@ static void test_products(void) {
         for (int i = 0; i < PRODUCTS; ++i) {
             products[i].e4m3 = bytes;
             products[i].mn_major = !bytes && fuzz_once_in(2);
+            products[i].in_registers = !bytes && fuzz_once_in(3);
             products[i].a = inner_word(products[i].mn_major, 64);
             products[i].b = inner_word(products[i].mn_major, n);
         }
@@ -247,6 +266,7 @@ static void test_refused(void) {
         if (fuzz_once_in(2)) word = (uint64_t)fuzz_bits() << 32 | fuzz_bits();
         products[0].mn_major = mn_major;
         products[0].e4m3 = bytes;
+        products[0].in_registers = false;
         products[0].a = is_a ? word : inner_word(mn_major, 64);
         products[0].b = is_a ? inner_word(mn_major, n) : word;
         product_count = 1;

@@ -32,6 +32,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
     trial.size.m = several[sweep_draw(&random, SEVERAL)];
     trial.size.n = several[sweep_draw(&random, SEVERAL)];
     trial.size.k = 2 * ring + 1 + sweep_draw(&random, 2 * ring);
+    if (kernel->along_n) trial.size.n = trial.size.k;
     return trial;
 }
 
@@ -71,8 +72,8 @@ enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *count
         if (type_count == 0) continue;
         kernel_label(kernel_of_any_type(entry), label, sizeof label);
         for (int i = 0; i < sweep->triples; ++i) {
-            const struct trial trial =
-                draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
+            struct trial trial = draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
+            trial.size.k = kind_drawn_k(kernel_of_any_type(entry), trial.size.k);
             progress("%s: %d/%d", label, i + 1, sweep->triples);
             const enum exit_code code = run_trial(entry, &trial);
             if (code == EXIT_NO_DEVICE) return code;

@@ -99,7 +99,10 @@ static enum exit_code run_kinds(const struct backend_info *device, struct trial 
                 alike[found++] = kernels[s];
             else
                 kernels[left++] = kernels[s];
+        const int drawn = t->size.k;
+        t->size.k = kind_drawn_k(alike[0], drawn);
         code = run_shape(device, t, alike, found, counts);
+        t->size.k = drawn;
         count = left;
     }
     return code;

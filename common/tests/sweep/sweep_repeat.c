@@ -72,7 +72,10 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
         if (code != EXIT_VERIFIED) break;
         for (int i = 0; i < kernel_registry_count && code == EXIT_VERIFIED; ++i) {
             kernel = sweep_kernel(sweep, &kernel_registry[i], trial.type);
-            if (kernel) code = repeat_kernel(sweep, kernel, &device, &trial, counts);
+            if (!kernel) continue;
+            struct trial own = trial;
+            own.size.k = kind_drawn_k(kernel, trial.size.k);
+            code = repeat_kernel(sweep, kernel, &device, &own, counts);
         }
         backend_close();
     }

@@ -3,11 +3,12 @@
 const KINDS = [
   "load in flight", "multicast load in flight", "data held", "wait for a free stage",
   "wait for data", "fragment loads", "issue wgmma", "multiply", "CUDA-core arithmetic", "epilogue",
-  "store", "multiply for another CTA of the SM", "crosses the link", "promotion"
+  "store", "multiply for another CTA of the SM", "crosses the link", "promotion",
+  "special-function unit"
 ];
 const KIND_COLORS = [
   "load", "multicast", "held", "acquire", "wait", "fragments", "issue", "mma", "fma", "epilogue",
-  "store", "other", "link", "fma"
+  "store", "other", "link", "fma", "fma"
 ];
 const [SPAN_LOAD, SPAN_MULTICAST, SPAN_HELD, SPAN_ACQUIRE, SPAN_WAIT] = [0, 1, 2, 3, 4];
 const SPAN_MMA = 7;

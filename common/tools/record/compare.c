@@ -9,8 +9,8 @@
  * recording. number:tuned, of a chapter that selects a variant for each shape, is the fastest of
  * the variants with the best predictions; one chapter may have it. --baselines takes names and
  * groups of baselines: "libraries,deepgemm". --drawn SEED adds the shapes that drawn_shapes.h
- * draws. Prints one JSON line for each kernel and shape, as --json does; there "+trace" ends the
- * variant's name.
+ * draws. Kernels of another kind of problem have its options, too. Prints one JSON line for each
+ * kernel and shape, as --json does; there "+trace" ends the variant's name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,12 +239,24 @@ static bool each_item(struct comparison *c, const char *list,
     return good;
 }
 
+/* An option of some kernel's kind of problem; NULL: there is none of this name. */
+static struct backend_setting *kind_option(const char *name) {
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct problem_kind *kind = kernel_of_any_type(&kernel_registry[i])->kind;
+        for (int j = 0; kind && j < kind->option_count; ++j)
+            if (!strcmp(kind->options[j].option, name)) return &kind->options[j];
+    }
+    return NULL;
+}
+
 static bool read_option(struct comparison *c, const char *name, const char *value, const char **csv,
                         const char **baselines) {
     static const char *const modes[] = {"none", "burst", "sustained", "both"};
     static const char *const orders[] = {"random", "listed"};
     uint64_t whole;
     int index = 0;
+    struct backend_setting *const setting = kind_option(name);
+    if (setting) return read_setting(setting, value);
     if (!strcmp(name, "--kernels")) return each_item(c, value, add_kernels);
     if (!strcmp(name, "--shapes")) return each_item(c, value, add_shape);
     if (!strcmp(name, "--drawn")) return add_drawn(c, value);
@@ -324,6 +336,7 @@ int main(int argc, char **argv) {
         complain("--kernels and --shapes, or --drawn, have to be given");
         return EXIT_USAGE;
     }
+    if (!kind_accepts(kernel_of_any_type(&kernel_registry[c.entry[0]])->kind)) return EXIT_USAGE;
     if (csv_path && c.timing.modes == 0) {
         complain("--csv: with --timing none there are no samples to write; choose a timing");
         return EXIT_USAGE;

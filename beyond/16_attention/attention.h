@@ -1,0 +1,65 @@
+/*
+ * attention.h: O = softmax(Q * K^T / sqrt(d)) * V for `heads` heads, for its kernels and for
+ * kind.c.
+ *
+ *     Q [m][heads * d]      A: a row is a query, and head h has the columns from h * d on
+ *     K [n][...]            B: a row is a key, of which `kv_heads` heads lie in the same way
+ *     V [n][kv_heads * d]   a value for each key
+ *     O [m][heads * d]      D
+ *     LSE [heads][m]        the logarithm of the sum of the exponentials, which training needs
+ *
+ * Several heads of Q in a row may share a head of K and V. A query sees all keys, or with a
+ * causal mask only those up to its own: the last query sees the last key. A query that sees none
+ * has O = 0 and LSE = -infinity.
+ */
+#ifndef BEYOND_16_ATTENTION_ATTENTION_H
+#define BEYOND_16_ATTENTION_ATTENTION_H
+
+#include "gemm.h"
+
+enum { VALUES, LSE, ATTENTION_MATRICES }; /* in gemm_problem.matrix */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct problem_kind attention_128_kind, attention_64_kind; /* by d */
+
+/* What the harness has been asked for. */
+struct attention_options {
+    int heads, kv_heads;
+    bool causal;
+    /* A score times this is the exponent of 2: log2(e) / sqrt(d), but 1 for whole numbers, which
+     * makes every exponential a power of two. */
+    float scale;
+};
+
+/* Of the problem that the harness runs. Host thread. */
+struct attention_options attention_options(void);
+
+/* Those of the problem, with its options. */
+double attention_flops(int m, int n, int k);
+
+/* The baselines, as problem_kind.baselines writes them: rivals.cu. */
+struct contender;
+int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
+                     int room);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* The parameter of the kernels. In `gemm`, map_a is that of Q, map_b of K, map_d of O; a box has 64
+ * columns, so it never reaches into the next head. */
+struct attention_args {
+    struct gemm_args gemm;
+    struct tensor_map map_v;
+    float *lse;
+    int64_t lse_pitch;
+    int heads, sharing; /* heads of Q; those that share a head of K and V */
+    int pairs;          /* 1: a CTA takes two tiles of a head together; 0: one */
+    int beyond;         /* query i sees keys 0 to i + beyond, if there are so many */
+    float scale;        /* of a score, to be an exponent of 2 */
+};
+
+#endif

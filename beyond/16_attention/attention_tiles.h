@@ -1,0 +1,80 @@
+/*
+ * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
+ *
+ * With a causal mask the last queries see the most keys, so tiles of a head take different times. A
+ * CTA takes two of them together, one from each end: the pairs of a head see about as many keys.
+ * What is left of the difference is evened out by taking every second round from right to left.
+ * Some heads take turns, and the others wait until these are done, so the L2 serves the CTAs that
+ * read the same keys and values.
+ */
+#ifndef BEYOND_16_ATTENTION_ATTENTION_TILES_H
+#define BEYOND_16_ATTENTION_ATTENTION_TILES_H
+
+#define RASTER_GROUP 4 /* of tile_order.h: heads; K and V of one are 8 MB at 16384 keys of 128 */
+#include "building_blocks/tile_order.h"
+#include "attention.h"
+
+struct attention_tile {
+    int head, first_row; /* of Q and O */
+    int blocks;          /* of keys, those that some query sees; at least 1 */
+};
+
+/* How many keys a query sees. Any thread. */
+DEVICE int keys_seen(const struct attention_args *args, int row) {
+    const int seen = row + args->beyond + 1; /* with a causal mask and fewer keys it may be < 0 */
+    return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
+}
+
+/* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd
+ * number of tiles, the longest is alone: its pair lies before the first query, and nothing of it is
+ * stored. Any thread. */
+DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
+                      struct attention_tile *tile) {
+    const int tiles = args->gemm.tiles_m, pairs = args->pairs;
+    const int round = *step >> pairs, second = *step & pairs;
+    const int item = round * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    if (item >= args->gemm.items) return false;
+    ++*step;
+    const struct tile at = tile_at(item, args->heads, (tiles + pairs) >> pairs);
+    const int place = second ? at.n - tiles % 2 : tiles - 1 - at.n; /* among the head's tiles */
+    tile->head = at.m;
+    tile->first_row = place * tile_rows;
+    const int end = tile->first_row + tile_rows;
+    const int keys = keys_seen(args, (end < args->gemm.m ? end : args->gemm.m) - 1);
+    tile->blocks = place >= 0 && keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
+    return true;
+}
+
+/* The parameter of a kernel of this d. Host thread. */
+static inline enum gemm_status attention_args_of(struct attention_args *args,
+                                                 const struct gemm_problem *p, int d,
+                                                 int tile_rows, int block_keys) {
+    const struct attention_options options = attention_options();
+    if (p->k != d) return GEMM_UNSUPPORTED; /* the harness has said so */
+    const enum gemm_type type = ELEMENT_TYPE;
+    const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
+    const int columns = options.heads * d, kv_columns = options.kv_heads * d;
+    memset(args, 0, sizeof *args);
+    args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
+    const int tiles = args->gemm.tiles_m;
+    args->pairs = options.causal && tiles > 2 && tiles * options.heads > gemm_sm_count();
+    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * options.heads;
+    args->lse = (float *)lse->memory;
+    args->lse_pitch = lse->ld;
+    args->heads = options.heads;
+    args->sharing = options.heads / options.kv_heads;
+    args->beyond = options.causal ? p->n - p->m : p->n;
+    args->scale = options.scale;
+    if (gemm_tensor_map(&args->gemm.map_a, type, p->a, p->m, columns, p->lda, tile_rows, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->gemm.map_b, type, p->b, p->n, kv_columns, p->ldb, block_keys, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->map_v, type, v->memory, p->n, kv_columns, v->ld, block_keys, 64,
+                        SWIZZLE_128B) ||
+        gemm_tensor_map(&args->gemm.map_d, type, p->d, p->m, columns, p->ldd, 64, 64,
+                        SWIZZLE_128B))
+        return GEMM_UNSUPPORTED;
+    return GEMM_OK;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * softmax.h: the softmax of a warpgroup's 64 queries, block of keys by block.
+ *
+ * In wgmma's layout a thread holds two rows of the scores, a quarter of each: s[4 j], s[4 j + 1] of
+ * the upper and s[4 j + 2], s[4 j + 3] of the row eight below. The other three quarters are in the
+ * lanes of the same quad, so a maximum takes two shuffles. A sum takes none before the end: each
+ * thread adds up its own quarter.
+ */
+#ifndef BEYOND_16_ATTENTION_SOFTMAX_H
+#define BEYOND_16_ATTENTION_SOFTMAX_H
+
+#include "hopper/element.h"
+#include "hopper/special_function.h"
+#include "hopper/wgmma.h"
+#include "attention_tiles.h"
+
+/* The thread's two rows. */
+struct softmax_rows {
+    int seen[2]; /* keys that the query sees */
+    float max[2]; /* of the scores so far */
+    float sum[2]; /* of the thread's exponentials so far, relative to that maximum */
+};
+
+/* `first_row`: of the 64. Any thread. */
+DEVICE struct softmax_rows softmax_begin(const struct attention_args *args, int first_row) {
+    const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    struct softmax_rows rows;
+    UNROLL for (int r = 0; r < 2; ++r) {
+        rows.seen[r] = keys_seen(args, row + 8 * r);
+        rows.max[r] = -INFINITY;
+        rows.sum[r] = 0;
+    }
+    return rows;
+}
+
+/* Scores of keys that the query does not see become -infinity. */
+DEVICE void softmax_mask(float *s, const struct softmax_rows *rows, int first_key, int keys) {
+    UNROLL for (int i = 0; i < keys / 2; ++i) {
+        const int key = first_key + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
+        if (key >= rows->seen[i % 4 / 2]) s[i] = -INFINITY;
+    }
+}
+
+/* The greatest of the quad's four. A whole warp. */
+DEVICE float quad_max(float value) {
+    UNROLL for (int bit = 1; bit < 4; bit *= 2) {
+        const uint32_t mine = float_to_bits(value);
+        const int lane = threadIdx.x % 32;
+        value = fmaxf(value, bits_to_float(__shfl_sync(0xffffffffu, mine, lane ^ bit)));
+    }
+    return value;
+}
+
+/* The same for a sum. */
+DEVICE float quad_sum(float value) {
+    UNROLL for (int bit = 1; bit < 4; bit *= 2) {
+        const uint32_t mine = float_to_bits(value);
+        const int lane = threadIdx.x % 32;
+        value += bits_to_float(__shfl_sync(0xffffffffu, mine, lane ^ bit));
+    }
+    return value;
+}
+
+/* Replaces the scores of a block of `keys` keys, a constant, by their exponentials relative to the
+ * greatest score so far. What has been summed up before is to be multiplied by rescale[r], which
+ * brings it to the same maximum. `masked`: a row may see no key yet. Whole warps. */
+DEVICE void softmax_block(float *s, struct softmax_rows *rows, float rescale[2], float scale,
+                          int keys, bool masked) {
+    UNROLL for (int r = 0; r < 2; ++r) {
+        float max = rows->max[r];
+        UNROLL for (int j = 0; j < keys / 8; ++j)
+            max = fmaxf(max, fmaxf(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]));
+        max = quad_max(max);
+        /* -infinity - -infinity would be no number. */
+        const float shift = masked && max == -INFINITY ? 0 : max * scale;
+        rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift));
+        rows->max[r] = max;
+        float sum = rows->sum[r] * rescale[r];
+        UNROLL for (int j = 0; j < keys / 8; ++j)
+            UNROLL for (int i = 4 * j + 2 * r; i < 4 * j + 2 * r + 2; ++i) {
+                s[i] = exp2_approx(fmaf(s[i], scale, -shift));
+                sum += s[i];
+            }
+        rows->sum[r] = sum;
+    }
+}
+
+/* The exponentials as A of the next product. The layouts of D and A agree: registers 8 s to 8 s + 7
+ * of the scores are the keys of step s, and a pair of them is one register of A. */
+DEVICE void softmax_pack(uint32_t p[][4], const float *s, int keys) {
+    UNROLL for (int i = 0; i < keys / 4; ++i)
+        p[i / 4][i % 4] = pack_elements(s[2 * i], s[2 * i + 1]);
+}
+
+/* O so far, relative to the new maximum. */
+DEVICE void softmax_rescale(float *o, const float rescale[2], int columns) {
+    UNROLL for (int i = 0; i < columns / 2; ++i) o[i] *= rescale[i % 4 / 2];
+}
+
+/* Divides O by the sums, and stores the logarithm of the sums of the exponentials. `first_row`: of
+ * the 64. Whole warps. */
+DEVICE void softmax_end(float *o, struct softmax_rows *rows, const struct attention_args *args,
+                        int head, int first_row, int columns) {
+    const float ln_2 = 0.6931471806f;
+    float inverse[2];
+    UNROLL for (int r = 0; r < 2; ++r) {
+        const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + 8 * r;
+        const float sum = quad_sum(rows->sum[r]);
+        const float log_2 = fmaf(rows->max[r], args->scale, log2f(sum)); /* of no key: -infinity */
+        inverse[r] = sum > 0 ? 1 / sum : 0;
+        if (threadIdx.x % 4 == 0 && row >= 0 && row < args->gemm.m)
+            st_global_b32(&args->lse[head * args->lse_pitch + row], float_to_bits(log_2 * ln_2));
+    }
+    softmax_rescale(o, inverse, columns);
+}
+
+#endif

@@ -1,0 +1,23 @@
+#!/bin/sh
+# attention.sh PROGRAM: what 16_attention's kind refuses; its default k; queries that see no key; and,
+# for every way of sharing heads and both masks, lengths of which neither is a multiple of anything.
+set -u
+. "$(dirname "$0")/../../../common/tests/support/expect_run.sh"
+program=$1
+expect 2 '--k 65: this kernel is for --k 128' "$program" --k 65
+expect 2 '--k 128: this kernel is for --k 64' "$program" --k 128 --variant d64
+expect 2 'attention: --heads must be a multiple of --kv-heads' "$program" --heads 3 --kv-heads 2
+expect 0 '70 x 70 x 128, bf16' "$program" --size 70
+expect 0 '70 x 70 x 64, bf16' "$program" --size 70 --variant d64
+expect 0 'mask causal' "$program" --m 300 --n 70 --mask causal
+expect 0 '"kind": "attention", "heads": 4, "kv-heads": 2, "mask": "causal", ' "$program" --m 9 \
+    --n 70 --heads 4 --kv-heads 2 --mask causal --json
+for heads in '1 1' '4 2' '3 1'; do
+    for mask in none causal; do
+        for variant in serial_d64 pingpong_d64 d64; do
+            expect 0 yes "$program" --variant $variant --m 133 --n 277 --heads "${heads% *}" \
+                --kv-heads "${heads#* }" --mask $mask --input normal
+        done
+    done
+done
+exit $failed
