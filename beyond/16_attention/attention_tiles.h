@@ -26,7 +26,7 @@ DEVICE int keys_seen(const struct attention_args *args, int row) {
 }
 
 /* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd
- * number of tiles, the longest is alone: its pair lies before the first query, and nothing of it is
+ * number of tiles, the longest is alone: its pair lies behind the last query, and nothing of it is
  * stored. Any thread. */
 DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_rows, int block_keys,
                       struct attention_tile *tile) {
@@ -36,12 +36,13 @@ DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_row
     if (item >= args->gemm.items) return false;
     ++*step;
     const struct tile at = tile_at(item, args->heads, (tiles + pairs) >> pairs);
-    const int place = second ? at.n - tiles % 2 : tiles - 1 - at.n; /* among the head's tiles */
+    int place = second ? at.n - tiles % 2 : tiles - 1 - at.n; /* among the head's tiles */
+    if (place < 0) place = tiles;
     tile->head = at.m;
     tile->first_row = place * tile_rows;
     const int end = tile->first_row + tile_rows;
     const int keys = keys_seen(args, (end < args->gemm.m ? end : args->gemm.m) - 1);
-    tile->blocks = place >= 0 && keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
+    tile->blocks = place < tiles && keys > block_keys ? (keys + block_keys - 1) / block_keys : 1;
     return true;
 }
 

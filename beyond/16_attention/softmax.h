@@ -108,7 +108,7 @@ DEVICE void softmax_end(float *o, struct softmax_rows *rows, const struct attent
         const float sum = quad_sum(rows->sum[r]);
         const float log_2 = fmaf(rows->max[r], args->scale, log2f(sum)); /* of no key: -infinity */
         inverse[r] = sum > 0 ? 1 / sum : 0;
-        if (threadIdx.x % 4 == 0 && row >= 0 && row < args->gemm.m)
+        if (threadIdx.x % 4 == 0 && row < args->gemm.m)
             st_global_b32(&args->lse[head * args->lse_pitch + row], float_to_bits(log_2 * ln_2));
     }
     softmax_rescale(o, inverse, columns);
