@@ -14,11 +14,8 @@
 
 enum { GROUPS_MOST = 256 };
 
-enum {
-    FIRST_ROWS,
-    GROUPED_MATRICES
-}; /* in gemm_problem.matrix: [groups + 1] words; group g has the
-                                        * rows from number g to number g + 1 */
+/* In gemm_problem.matrix: [groups + 1] words; group g has the rows from word g to word g + 1. */
+enum { FIRST_ROWS, GROUPED_MATRICES };
 
 /* From a group's first row of B to the next group's: n, but where scales are for blocks of B every
  * group begins a block of its own. */

@@ -188,6 +188,8 @@ RULES = (
 NOT_NEEDED = (
     ("^hopper_gemm:coop", "hopper_gemm/persistent", r"mbarrier_init\(&shared->order",
      "Only ping-pong waits for the order barriers or arrives at them."),
+    ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^wgmma_wait_group\(0\)",
+     "SLABS is 2: every k-tile has two slabs, and none is left alone."),
     ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^if \(again\) wgmma_wait_group",
      "PAIRS is 1: no other pair comes in the same iteration."),
 )

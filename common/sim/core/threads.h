@@ -99,14 +99,14 @@ struct sim_thread {
     struct {
         const void *word; /* of global memory that it has loaded last */
         uint32_t value;
-        uint32_t epoch;     /* of the thread, then */
-        int loads;          /* of that word in a row */
-        int others;         /* strong loads of others since it was parked */
-        const void *before; /* the word of its latest strong access, */
-        bool wrote;         /* which was a write */
-    } poll;                 /* units/poll.c */
+        uint32_t epoch;      /* of the thread, then */
+        int loads;           /* of that word in a row */
+        int others;          /* strong loads of others since it was parked */
+        const void *before;  /* the word of its latest strong access, */
+        bool wrote;          /* which was a write */
+    } poll;                  /* units/poll.c */
     const uint64_t *gave_up; /* the mbarrier whose try_wait has just failed for no reason */
-    uint32_t cycles;        /* charged since its warp's clock was last brought up to date */
+    uint32_t cycles;         /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
     struct bulk_state *bulk;         /* units/tma_store.c */
     struct register_watch
