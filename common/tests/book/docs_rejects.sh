@@ -190,6 +190,13 @@ reject '50 % = cell(file.txt, nothing like it, 1)' '50 %' 'no such cell of file.
 reject '50 % = cell(file.txt, cell of it:, 3)' '50 %' 'no such cell of file.txt'
 reject '50 %' '50 %' 'a claim is a number, a relation and an expression'
 reject '9 % = 9' 'The next paragraph has it.' "does not have '9 %'"
+# One marker for a paragraph, in front of it: a second would not be read.
+claims '50 % = cublas(01, 64)' '50 %'
+sed -i 's/^> <!-- numbers/> <!-- numbers: none: a reason -->\n&/' "$dir/README.md"
+expect 1 'a marker inside what it shall hold'
+claims '50 % = cublas(01, 64)' '50 %'
+sed -i 's/^> <!-- numbers/> It has\n&/' "$dir/README.md"
+expect 1 'a marker inside what it shall hold'
 claims '51 % = cublas(01, 64, gpu)' '51 %'
 sed -i 's/numbers: results=gpu/numbers:/' "$dir/README.md"
 expect 1 "the text has '51 %', the record 50"

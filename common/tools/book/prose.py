@@ -7,8 +7,8 @@
          2.0 = cell(probe.txt, the difference, per line, 2) -->
     Chapter 07 reaches 80 % of cuBLAS there. A tile takes 14,600 cycles ...
 
-The marker holds the paragraph or list that follows it, up to the next empty line; a table is a grid
-(grids.py). Each line of the marker is a claim: a text, a relation, and an expression
+The marker holds the paragraph or list that follows it, up to the next empty line, in which there is
+no second marker; a table is a grid (grids.py). Each line of the marker is a claim: a text, a relation, and an expression
 (expression.py). A line without a relation continues the claim above it. The text begins with a
 number. It must occur in what follows the marker, as often as the marker has claims with that text.
 `dtype=` in the marker's first line names another type than bf16.
@@ -140,6 +140,10 @@ def check(book, page):
         if held and not is_marker(line, "none: "):
             claims += check_marker(book, page, i, last)
         text, end = paragraph(page, last + 1)
+        for inside in range(last + 1, end):
+            if is_marker(page.lines[inside]) and not is_marker(page.lines[inside], "all -->"):
+                book.complain(page, inside, "a marker inside what it shall hold: put all claims "
+                                            "into one, in front of the paragraph")
         if everything and not held and needs_marker(text):
             book.complain(page, i,
                           "numbers that nothing holds to a record; prose.py has the marker")
