@@ -35,7 +35,9 @@ typedef uint16_t half_bits __attribute__((vector_size(8)));
 struct expanded {
     float value[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
     int16_t exponent[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
-    int16_t unusual[WGMMA_MAX_N] __attribute__((aligned(16))); /* not 0: some element of it is */
+    /* By line, not 0: some element of it is unusual; is not zero. */
+    int16_t unusual[WGMMA_MAX_N] __attribute__((aligned(16)));
+    int16_t present[WGMMA_MAX_N] __attribute__((aligned(16)));
 };
 
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
@@ -69,7 +71,7 @@ static inline shorts greater_shorts(shorts a, shorts b) {
 /* Four elements. Their fields, read as those of an fp32, mean a number that is too small by a power
  * of two. */
 static inline void expand_four(const struct tensor_format *f, const uint16_t *bits, float *value,
-                               int16_t *exponent, int16_t *unusual) {
+                               int16_t *exponent, int16_t *unusual, int16_t *present) {
     half_bits loaded;
     memcpy(&loaded, bits, sizeof loaded);
     const ints element = __builtin_convertvector(loaded, ints);
@@ -85,12 +87,15 @@ static inline void expand_four(const struct tensor_format *f, const uint16_t *bi
     const half_shorts odd = __builtin_convertvector(
         (magnitude > f->greatest) | (~zero & ((e > USUAL_EXPONENT) | (e < -USUAL_EXPONENT))),
         half_shorts);
-    half_shorts before;
+    half_shorts before, some;
     memcpy(&before, unusual, sizeof before);
+    memcpy(&some, present, sizeof some);
     before |= odd;
+    some |= ~__builtin_convertvector(zero, half_shorts);
     memcpy(value, &signed_value, sizeof signed_value);
     memcpy(exponent, &chosen, sizeof chosen);
     memcpy(unusual, &before, sizeof before);
+    memcpy(present, &some, sizeof some);
 }
 
 /* The first `extent` lines of m or n, a multiple of 8. */
@@ -98,10 +103,11 @@ static void expand(struct expanded *to, const struct wgmma_operand *from, enum t
                    int extent) {
     const struct tensor_format *const f = &tensor_formats[type];
     memset(to->unusual, 0, sizeof to->unusual);
+    memset(to->present, 0, sizeof to->present);
     for (int k = 0; k < tensor_k(type); ++k)
         for (int i = 0; i < extent; i += 4)
             expand_four(f, from->bits[k] + i, to->value[k] + i, to->exponent[k] + i,
-                        to->unusual + i);
+                        to->unusual + i, to->present + i);
 }
 
 /* A row of A in every lane. */
@@ -183,10 +189,15 @@ static inline void greatest_exponents(const struct row *a, const int16_t *b,
     memcpy(products, &greatest, sizeof greatest);
 }
 
-static inline bool any_unusual(const int16_t *of_group) {
-    uint64_t any[2];
-    memcpy(any, of_group, sizeof any);
-    return any[0] | any[1];
+static inline bool any_of_group(const int16_t *of_line) {
+    uint64_t bits[2];
+    memcpy(bits, of_line, sizeof bits);
+    return bits[0] | bits[1];
+}
+
+static inline bool all_zero(const float *d) {
+    static const float zeros[GROUP];
+    return memcmp(d, zeros, sizeof zeros) == 0;
 }
 
 void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
@@ -202,7 +213,12 @@ void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct 
         }
         for (int j = 0; j < shape.n; j += GROUP) {
             half_shorts products[2];
-            const bool usual = !rows.unusual[i] && !any_unusual(columns.unusual + j);
+            const bool usual = !rows.unusual[i] && !any_of_group(columns.unusual + j);
+            const bool products_are_zero = !rows.present[i] || !any_of_group(columns.present + j);
+            if (usual && products_are_zero && (!shape.accumulate || all_zero(d + j))) {
+                memset(d + j, 0, GROUP * sizeof *d); /* most of a tile that D cuts off */
+                continue;
+            }
             if (usual) greatest_exponents(&row, columns.exponent[0] + j, products);
             for (int half = 0; half < 2; ++half) {
                 const int at = j + 4 * half;

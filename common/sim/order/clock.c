@@ -23,7 +23,8 @@
  * comparison is the one that every vector unit has, and epochs stay far below 2^31. */
 typedef int32_t clock_vector __attribute__((vector_size(16), may_alias));
 enum { VECTOR_ENTRIES = sizeof(clock_vector) / sizeof(uint32_t) };
-enum { CLOCK_STEP = 4 * VECTOR_ENTRIES }; /* clocks are this many entries long, or a multiple */
+enum { STEP_VECTORS = 4 };
+enum { CLOCK_STEP = STEP_VECTORS * VECTOR_ENTRIES }; /* clocks are a multiple of it long */
 
 /* Makes room for entries 0 .. slots - 1. */
 static void grow(struct sim_cluster *cluster, struct sim_clock *clock, int slots) {
@@ -46,14 +47,22 @@ void sim_clock_raise(struct sim_cluster *cluster, struct sim_clock *clock, int s
     clock->at[slot] = epoch;
 }
 
+static inline void raise_entries(clock_vector *a, const clock_vector *b) {
+    const clock_vector later = *a > *b;
+    *a = (*a & later) | (*b & ~later);
+}
+
 void sim_clock_join(struct sim_cluster *cluster, struct sim_clock *into,
                     const struct sim_clock *from) {
     grow(cluster, into, from->size);
     clock_vector *a = (clock_vector *)into->at;
     const clock_vector *b = (const clock_vector *)from->at;
-    for (int i = 0; i < from->size / VECTOR_ENTRIES; ++i) {
-        const clock_vector later = a[i] > b[i];
-        a[i] = (a[i] & later) | (b[i] & ~later);
+    for (int left = from->size; left > 0;
+         left -= CLOCK_STEP, a += STEP_VECTORS, b += STEP_VECTORS) {
+        raise_entries(&a[0], &b[0]);
+        raise_entries(&a[1], &b[1]);
+        raise_entries(&a[2], &b[2]);
+        raise_entries(&a[3], &b[3]);
     }
 }
 
