@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "element_codec.h"
 #include "harness/allocate.h"
@@ -159,6 +160,8 @@ static void decode_row(const struct operands *o, char matrix, int64_t row, float
             values[i] = fp16_to_float(elements[i]);
 }
 
+enum { WHOLE_SUM = 1 << 24 }; /* fp32 has every whole number up to it */
+
 /* The products of such numbers are exact in fp64, and 2^28 additions leave an error far below any
  * bound here. Eight partial sums, so that the additions need not wait for one another. */
 static double dot(const float *a, const float *b, int count) {
@@ -172,14 +175,45 @@ static double dot(const float *a, const float *b, int count) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
+/* The greatest magnitude; infinite, if some value is no whole number. */
+static float greatest_whole(const float *values, int64_t count) {
+    float greatest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        const float magnitude = fabsf(values[i]);
+        if (!(magnitude <= WHOLE_SUM) || (float)(int)magnitude != magnitude) return INFINITY;
+        if (magnitude > greatest) greatest = magnitude;
+    }
+    return greatest;
+}
+
+/* Of whole numbers whose sums are all exact in fp32, too. Vectors of GCC and Clang. */
+static double whole_dot(const float *a, const float *b, int count) {
+    typedef float floats __attribute__((vector_size(16)));
+    floats sum[2] = {{0}};
+    int i = 0;
+    for (; i + 8 <= count; i += 8) {
+        floats left[2], right[2];
+        memcpy(left, a + i, sizeof left);
+        memcpy(right, b + i, sizeof right);
+        sum[0] += left[0] * right[0];
+        sum[1] += left[1] * right[1];
+    }
+    sum[0] += sum[1];
+    for (; i < count; ++i)
+        sum[0][0] += a[i] * b[i];
+    return (sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]);
+}
+
 /* What the elements of decode_row() are multiplied by. */
 static float factor_of(const struct operands *o, char matrix, int row, int block) {
     return matrix == 'B' && o->e4m3_weights ? 1 : scale_of(o, matrix, row, block);
 }
 
+typedef double dot_function(const float *a, const float *b, int count);
+
 /* A row of A times a row of B. The products of two scales are exact, too. */
 static double scaled_dot(const struct operands *o, int row, int column, const float *a,
-                         const float *b) {
+                         const float *b, dot_function *dot) {
     if (!gemm_type_is_scaled(o->type)) return dot(a, b, o->k);
     double sum = 0;
     for (int i = 0; i < o->k; i += SCALE_BLOCK)
@@ -251,6 +285,7 @@ struct products {
     double *values; /* the sample's value goes here */
     int stride;     /* doubles from one to the next */
     float *b;       /* [n][k], or NULL */
+    float greatest; /* of b; infinite: not all are whole numbers */
 };
 
 static void row_of(const struct products *p, char matrix, int row, float *values) {
@@ -265,13 +300,18 @@ static void multiply_samples(void *context, int64_t begin, int64_t end) {
     const struct operands *o = p->operands;
     float *a = row_buffer(o->k), *b = row_buffer(o->k);
     int row = -1;
+    bool whole = false;
     for (int64_t i = begin; i < end; ++i) {
         const struct sample *s = &p->samples[i];
         const float *const of_b = p->b ? p->b + (int64_t)s->column * o->k : b;
-        if (s->row != row) row_of(p, 'A', row = s->row, a);
+        if (s->row != row) {
+            row_of(p, 'A', row = s->row, a);
+            whole = p->b && (double)o->k * greatest_whole(a, o->k) * p->greatest <= WHOLE_SUM;
+        }
         if (!p->b) row_of(p, 'B', s->column, b);
+        dot_function *const of_rows = whole ? whole_dot : dot;
         p->values[i * p->stride] =
-            p->real ? dot(a, of_b, o->k) : scaled_dot(o, row, s->column, a, of_b);
+            p->real ? of_rows(a, of_b, o->k) : scaled_dot(o, row, s->column, a, of_b, of_rows);
     }
     free(a);
     free(b);
@@ -288,6 +328,7 @@ static bool multiply_all(const struct reference *reference, const struct operand
     if (reference->complete && !p.b) return false;
     for (int column = 0; column < o->n && p.b; ++column)
         row_of(&p, 'B', column, p.b + (int64_t)column * o->k);
+    if (p.b) p.greatest = greatest_whole(p.b, (int64_t)o->n * o->k);
     parallel_ranges(reference->count, (p.b ? 1.0 : 3.0) * (double)reference->count * o->k,
                     multiply_samples, &p);
     free(p.b);
@@ -298,7 +339,7 @@ double operands_product(const struct operands *o, int row, int column) {
     float *a = row_buffer(o->k), *b = row_buffer(o->k);
     decode_row(o, 'A', row, a);
     decode_row(o, 'B', column, b);
-    const double product = scaled_dot(o, row, column, a, b);
+    const double product = scaled_dot(o, row, column, a, b, dot);
     free(a);
     free(b);
     return product;
