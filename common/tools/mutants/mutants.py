@@ -86,7 +86,8 @@ def configurations(kernels, types=""):
                                        known.get(f"{chapter}:{label}",
                                                  known.get(chapter, "bf16"))))
     # Without a cluster there is less to go wrong: last.
-    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m) for m in c.macros))
+    return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m)
+                                           for m in c.macros))
 
 
 def not_source(directory, names):
@@ -111,7 +112,8 @@ class Gallery:
         self.compiler = options.compiler.split(",")
         self.house = house.House(options.root, options.house)
         self.recorded = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
-        left_out = re.compile("$^" if options.only else self.house.unrecorded)
+        only = getattr(options, "only", "")
+        left_out = re.compile("$^" if only else self.house.unrecorded)
         self.configurations = [c for c in configurations(options.kernels,
                                                          getattr(options, "types", ""))
                                if not left_out.match(c.file)]
@@ -139,7 +141,8 @@ class Gallery:
             self.edits += [edit for edit in rules.generated(source) +
                            listed.edits(source, self.stale) if self.is_called(edit.function) and
                            (not elsewhere or (edit.function in of_first) != bool(options.house))]
-        unknown = {file for file, *_ in listed.EDITS if not left_out.match(file)} - set(self.sources)
+        about = {file for file, *_ in listed.EDITS if not left_out.match(file)}
+        unknown = about - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         directories = {os.path.dirname(c.file) for c in self.configurations}
         self.stale += wrappers.unruled(self.root, self.sources.values(),
