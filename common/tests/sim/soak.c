@@ -76,6 +76,7 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
                                deep   ? 3 * ring
                                : wide ? 2
                                       : ring);
+    trial.size.k = kind_drawn_k(kernel, trial.size.k);
     trial.type = type;
     trial.sms = kernel->cluster * (1 + draw(seed, 4, 3));
     trial.schedule = draw(seed, 5, 2) ? SCHEDULE_RANDOM : (enum sim_schedule)draw(seed, 6, 4);
@@ -111,6 +112,11 @@ static void print_command(const struct trial *t) {
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed);
+    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
+        const struct backend_setting *const option = &kernel->kind->options[i];
+        char number[24];
+        printf(" %s %s", option->option, setting_word(option, option->value, number));
+    }
     putchar('\n');
     fflush(stdout);
 }
