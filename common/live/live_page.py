@@ -19,12 +19,39 @@ SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "re
 LEFT_OUT = {"switches": ("key", "function"), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
 
 
+def moved(line, edits):
+    """Where a line of a file stands after the edits; None: it is in one of them."""
+    by = 0
+    for first, gone, come in edits:
+        if first <= line < first + gone:
+            return None
+        if line >= first + gone:
+            by += len(come) - gone
+    return line + by
+
+
+def lines_told(version, file, switches):
+    """{number: where the call stands, 0 if it is gone}: of the calls that are not where the edits
+    around them put them (versions.js)."""
+    told = {}
+    for one in switches:
+        if one["file"] != file:
+            continue
+        place = [moved(one[end], version["edits"][file]) for end in ("line", "end")]
+        there = version["lines"][file].get(str(one["number"]))
+        if there != (None if None in place else place):
+            told[one["number"]] = there or 0
+    return told
+
+
 def smaller(book):
     book = {name: value for name, value in book.items() if name != "repairs"}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]
     for version in book["versions"]:
+        version["lines"] = {file: lines_told(version, file, book["switches"])
+                            for file in version["lines"]}
         if version["kind"] == "mend":  # in no list of the page
             version["title"] = ""
     return book

@@ -17,13 +17,26 @@ function linesHere(file) {
   return {lines, changed};
 }
 
+/* Where a line of a file stands after edits; 0: it is in one of them. */
+function movedLine(line, edits) {
+  let by = 0;
+  for (const [first, gone, come] of edits) {
+    if (first <= line && line < first + gone) return 0;
+    if (line >= first + gone) by += come.length - gone;
+  }
+  return line + by;
+}
+
 /* The switches of a file, where its calls stand now; calls that the version does not have are left
  * out. */
 function switchesIn(file) {
-  const own = book.switches.filter(one => one.file === file), lines = versionOf()?.lines[file];
-  if (!lines) return own;
-  return own.filter(one => lines[one.number])
-    .map(one => ({...one, line: lines[one.number][0], end: lines[one.number][1]}));
+  const own = book.switches.filter(one => one.file === file), version = versionOf();
+  const edits = version?.edits[file];
+  if (!edits) return own;
+  const placeOf = ({number, line, end}) =>
+    version.lines[file][number] ?? [movedLine(line, edits), movedLine(end, edits)];
+  return own.map(one => [one, placeOf(one)]).filter(([, place]) => place && place[0] && place[1])
+    .map(([one, [line, end]]) => ({...one, line, end}));
 }
 
 function fillVersions() {
