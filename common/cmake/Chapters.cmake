@@ -11,12 +11,13 @@
 # `kernel` for the chapter's own (default: that one). The first of them builds on the step before
 # it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
-# fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the number
-# of GPUs that they need (default: 1). KIND
-# is the C file with the struct problem_kind of a chapter whose kernels compute something else than
-# A * B (harness/problem_kind.h), RIVALS the CUDA file with its baselines, to which the kernel of FROM
-# is linked, too (gpu/from_kernel.h), and behind it further chapters whose kernels are. PTX is the lowest compute capability of the GPUs that the chapter's
-# kernels can run on, such as 80 for 8.0, where these are more than 9.0; `variant:90` says so of one.
+# fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the
+# number of GPUs that they need (default: 1). KIND is the C file with the struct problem_kind of a
+# chapter whose kernels compute something else than A * B (harness/problem_kind.h), RIVALS the CUDA
+# file with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
+# behind it further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
+# that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
+# `variant:90` says so of one.
 #
 # There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
 # absent. HOPPER_HOUSE is what the names of a house's targets, tests and programs end with: nothing,

@@ -396,6 +396,14 @@ bool kind_accepts(const struct problem_kind *kind) {
     return !why;
 }
 
+void print_kind_options(const struct problem_kind *kind) {
+    for (int i = 0; kind && i < kind->option_count; ++i) {
+        const struct backend_setting *const option = &kind->options[i];
+        char number[24];
+        printf(" %s %s", option->option, setting_word(option, option->value, number));
+    }
+}
+
 /* A kind may be for one k alone. All kernels of a run are of the first one's kind. */
 static bool check_kind(struct options *o) {
     const struct problem_kind *kind = NULL;

@@ -56,6 +56,8 @@ bool read_setting(struct backend_setting *setting, const char *text);
 /* Can a kind's options be had together? NULL: A * B. False after a complaint. */
 struct problem_kind;
 bool kind_accepts(const struct problem_kind *kind);
+/* Its options as a command line has them, to stdout. NULL: none. */
+void print_kind_options(const struct problem_kind *kind);
 /* What the option takes for this value: a name if the setting has names, else the number, which is
  * written to `text`. */
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]);

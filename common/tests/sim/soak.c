@@ -112,11 +112,7 @@ static void print_command(const struct trial *t) {
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed);
-    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
-        const struct backend_setting *const option = &kernel->kind->options[i];
-        char number[24];
-        printf(" %s %s", option->option, setting_word(option, option->value, number));
-    }
+    print_kind_options(kernel->kind);
     putchar('\n');
     fflush(stdout);
 }

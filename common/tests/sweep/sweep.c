@@ -114,11 +114,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
         printf(" --launches %d", t->launches ? t->launches : 1);
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
-    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
-        const struct backend_setting *const option = &kernel->kind->options[i];
-        char number[24];
-        printf(" %s %s", option->option, setting_word(option, option->value, number));
-    }
+    print_kind_options(kernel->kind);
     printf(" --pitches %s", pitch_names[operand_pitches]);
     if (on_gpu)
         printf(" --timing none\n");
