@@ -73,9 +73,4 @@ static inline struct grouping grouping_of(const struct gemm_problem *p) {
     return grouping;
 }
 
-/* Tiles of all groups, at most: the rows of each are cut off once. Host thread. */
-static inline int most_tiles(const struct gemm_args *args, int groups) {
-    return (args->tiles_m + groups) * args->tiles_n;
-}
-
 #endif

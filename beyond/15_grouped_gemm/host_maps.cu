@@ -236,6 +236,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     all.gemm = gemm_args_of(p, BM, BN, BK);
     all.groups = grouping_of(p);
     struct gemm_args *args = &all.gemm;
+    args->tiles_m += groups; /* at most: the rows of each are cut off once */
     const enum gemm_type type = ELEMENT_TYPE;
     all.maps = (const struct group_maps *)p->workspace;
     if (gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
@@ -243,7 +244,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         return GEMM_UNSUPPORTED;
     const enum gemm_status status = enqueue_maps(p, groups, stream);
     if (status != GEMM_OK) return status;
-    const int sms = gemm_sm_count(), tiles = most_tiles(args, groups);
+    const int sms = gemm_sm_count(), tiles = args->tiles_m * args->tiles_n;
     return gemm_launch_grid(&GEMM_KERNEL, tiles < sms ? tiles : sms, &all, stream);
 }
 

@@ -248,6 +248,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     all.gemm = gemm_args_of(p, BM, BN, BK);
     all.groups = grouping_of(p);
     struct gemm_args *args = &all.gemm;
+    args->tiles_m += groups; /* at most: the rows of each are cut off once */
     const enum gemm_type type = ELEMENT_TYPE;
     all.maps = (struct cta_maps *)p->workspace;
     if (gemm_tensor_map(&args->map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
@@ -256,7 +257,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_tensor_map(&args->map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
-    const int sms = gemm_sm_count(), tiles = most_tiles(args, groups);
+    const int sms = gemm_sm_count(), tiles = args->tiles_m * args->tiles_n;
     return gemm_launch_grid(&GEMM_KERNEL, tiles < sms ? tiles : sms, &all, stream);
 }
 

@@ -30,8 +30,6 @@ BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
-# Kernels whose verdicts are not recorded yet: house.py.
-UNRECORDED = r"beyond/(16_attention/|15_grouped_gemm/fp8\.cu)"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),

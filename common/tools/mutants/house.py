@@ -22,7 +22,6 @@ class House:
         self.headers = [("common", header) for header in COMMON_HEADERS]
         self.beside = ()  # headers in the directory of the kernels that include them
         self.compiled_with, self.excused, self.fewest_right = {}, harmless.RULES, 34
-        self.unrecorded = "$^"  # kernels without verdicts: left out unless --only names mutants
         self.blocks = ["common/" + BLOCKS]
         self.record = os.path.join(root, name or "common", "tests", "mutants", "verdicts.tsv")
         self.page = os.path.join(root, name, "docs", "mutants.md")
@@ -34,7 +33,6 @@ class House:
         self.headers += [(name, header) for header in of_house.HEADERS]
         self.beside = of_house.BESIDE
         self.compiled_with = of_house.COMPILED_WITH
-        self.unrecorded = of_house.UNRECORDED
         self.blocks.append(f"{name}/{BLOCKS}")
         self.fewest_right = 5
         right.RIGHT, right.TWINS = importlib.import_module(f"right_{name}").RIGHT, []

@@ -112,11 +112,7 @@ class Gallery:
         self.compiler = options.compiler.split(",")
         self.house = house.House(options.root, options.house)
         self.recorded = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
-        only = getattr(options, "only", "")
-        left_out = re.compile("$^" if only else self.house.unrecorded)
-        self.configurations = [c for c in configurations(options.kernels,
-                                                         getattr(options, "types", ""))
-                               if not left_out.match(c.file)]
+        self.configurations = configurations(options.kernels, getattr(options, "types", ""))
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -141,8 +137,7 @@ class Gallery:
             self.edits += [edit for edit in rules.generated(source) +
                            listed.edits(source, self.stale) if self.is_called(edit.function) and
                            (not elsewhere or (edit.function in of_first) != bool(options.house))]
-        about = {file for file, *_ in listed.EDITS if not left_out.match(file)}
-        unknown = about - set(self.sources)
+        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         directories = {os.path.dirname(c.file) for c in self.configurations}
         self.stale += wrappers.unruled(self.root, self.sources.values(),

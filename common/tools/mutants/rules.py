@@ -156,9 +156,9 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
     "ld_shared_b32", "ld_shared_b64", "st_shared_b32", "ld_shared_b128", "st_shared_b128",
     "ldmatrix_x4",
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
-    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk32_e4m3", "wgmma_m64nNk32_e4m3_rs",
-    "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements", "epilogue_store",
-    "part_store_elements", "part_store", "group_store", "store_64_rows", "take_map", "change_map",
+    "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk16_rs_mn_major", "wgmma_m64nNk32_e4m3",
+    "wgmma_m64nNk32_e4m3_rs", "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements",
+    "epilogue_store", "part_store_elements", "part_store", "group_store", "store_64_rows", "take_map", "change_map",
     "tensor_map_replace_address", "tensor_map_replace_dim",
     "cluster_sum_get",
     "column_sum_get", "column_store_add", "column_store", "load_weights", "unpack"}

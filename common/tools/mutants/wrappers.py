@@ -25,7 +25,8 @@ PLAIN = {
     "wgmma_m64nNk32_e4m3_rs", "wgmma_m64nNk32_e4m3", "wgmma_promote", "wgmma_promote_columns",
     "tensor_map_replace_address", "tensor_map_replace_dim",
     "tma_prefetch_map", "griddepcontrol_launch_dependents", "mma_m16n8k16", "wgmma_m64nNk16",
-    "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs"}
+    "wgmma_m64nNk16_mn_major", "wgmma_m64nNk16_rs", "wgmma_m64nNk16_rs_mn_major",
+    "wgmma_use_registers", "wgmma_use_fragments"}
 # Of CUDA itself.
 BARRIERS = {"__syncthreads", "__syncwarp"}
 WRAPPER = re.compile(r"^(?:DEVICE\s[^;={]*?\b|#define )([a-z]\w*)\(", re.M)
