@@ -16,9 +16,11 @@
  * there.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "attention.h"
 #include "element_codec.h"
+#include "harness/allocate.h"
 #include "harness/problem_kind.h"
 
 #if KIND_ON_GPU
@@ -44,7 +46,8 @@ static struct backend_setting options[OPTIONS] = {
               masks, 0, 1, 0},
 };
 
-static bool whole_numbers; /* of the problem that the harness runs */
+static unsigned problems;  /* so far */
+static bool whole_numbers; /* of the one that the harness runs */
 static int depth;          /* its d */
 
 struct attention_options attention_options(void) {
@@ -63,6 +66,7 @@ static const char *refuse(void) {
 
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
     const struct attention_options o = attention_options();
+    ++problems;
     whole_numbers = p->input == INPUT_INTEGER;
     depth = p->k;
     extents->k = extents->d_columns = o.heads * p->k;
@@ -99,43 +103,75 @@ struct attention {
     double greatest, norm; /* |exponent|; root of the squares of the products in a score */
 };
 
-static void take_key(struct attention *a, double exponent, double value) {
-    if (exponent > a->max) {
-        const double less = exp2(a->max - exponent);
-        a->max = exponent;
-        a->sum *= less;
-        a->product *= less;
-        a->squares *= less * less;
+/* The last query's softmax, without V, for its other columns. */
+static _Thread_local struct {
+    unsigned problem;
+    int row, head;
+    struct attention softmax;
+    double *power; /* [key]; until the greatest is known, its exponent */
+} last;
+
+/* The product of rows of Q and K, and that of their squares, in eight sums as in reference.c. */
+static double score_of(const float *q, const float *k, int count, double *squares) {
+    enum { SUMS = 8 };
+    double sum[SUMS] = {0}, square[SUMS] = {0};
+    for (int i = 0; i < count; i += SUMS)
+        for (int j = 0; j < SUMS; ++j) {
+            const double product = (double)q[i + j] * k[i + j];
+            sum[j] += product;
+            square[j] += product * product;
+        }
+    for (int j = 1; j < SUMS; ++j) {
+        sum[0] += sum[j];
+        square[0] += square[j];
     }
-    const double power = exp2(exponent - a->max);
-    a->sum += power;
-    a->product += power * value;
-    a->squares += power * power * value * value;
-    a->value_squares += value * value;
-    a->greatest = fmax(a->greatest, fabs(exponent));
+    *squares = square[0];
+    return sum[0];
+}
+
+static void find_softmax(const struct kind_problem *p, int row, int head) {
+    static const char what[] = "the softmax of a query";
+    const struct attention_options o = attention_options();
+    const struct operands *const of = p->operands;
+    const int kv_head = head / (o.heads / o.kv_heads), keys = keys_seen(p, row);
+    const double scale = whole_numbers ? 1 : M_LOG2E / sqrt(p->k);
+    struct attention s = {.max = -INFINITY};
+    float *const buffer = allocate(2 * (size_t)of->k, sizeof *buffer, what);
+    const float *const q = operands_row(of, 'A', row, buffer) + head * p->k;
+    free(last.power);
+    last.power = allocate((size_t)p->n, sizeof *last.power, what);
+    for (int key = 0; key < keys; ++key) {
+        const float *const k = operands_row(of, 'B', key, buffer + of->k) + kv_head * p->k;
+        double squares;
+        const double exponent = score_of(q, k, p->k, &squares) * scale;
+        last.power[key] = exponent;
+        s.max = fmax(s.max, exponent);
+        s.greatest = fmax(s.greatest, fabs(exponent));
+        s.norm = fmax(s.norm, sqrt(squares));
+    }
+    for (int key = 0; key < keys; ++key)
+        s.sum += last.power[key] = exp2(last.power[key] - s.max);
+    free(buffer);
+    last.problem = problems;
+    last.row = row;
+    last.head = head;
+    last.softmax = s;
 }
 
 /* Of this row and this column of Q and O. */
 static struct attention attend(const struct kind_problem *p, int row, int column) {
     const struct attention_options o = attention_options();
-    const struct operands *const of = p->operands;
     const int head = column / p->k, kv_head = head / (o.heads / o.kv_heads);
-    const double scale = whole_numbers ? 1 : M_LOG2E / sqrt(p->k);
-    const uint16_t *const q = &of->a[row * of->lda + head * p->k];
-    const uint16_t *const v = p->host[VALUES];
-    struct attention a = {.max = -INFINITY};
+    const uint16_t *const v = (uint16_t *)p->host[VALUES] + kv_head * p->k + column % p->k;
+    if (last.problem != problems || last.row != row || last.head != head)
+        find_softmax(p, row, head);
+    struct attention a = last.softmax;
     for (int key = 0; key < keys_seen(p, row); ++key) {
-        const uint16_t *const k = &of->b[key * of->ldb + kv_head * p->k];
-        const int64_t at = key * p->ld[VALUES] + kv_head * p->k + column % p->k;
-        double score = 0, squares = 0;
-        for (int i = 0; i < p->k; ++i) {
-            const double product =
-                (double)decode_element(q[i], p->type) * decode_element(k[i], p->type);
-            score += product;
-            squares += product * product;
-        }
-        a.norm = fmax(a.norm, sqrt(squares));
-        take_key(&a, score * scale, decode_element(v[at], p->type));
+        const double power = last.power[key];
+        const double value = decode_element(v[key * p->ld[VALUES]], p->type);
+        a.product += power * value;
+        a.squares += power * power * value * value;
+        a.value_squares += value * value;
     }
     return a;
 }

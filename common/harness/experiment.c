@@ -160,6 +160,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
             shares_open(&e->shares, &e->buffers, &e->operands, kernels, count, device->gpus_open);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
+    if (own) operands_decode(&e->operands);
     if (!kind_open(&e->kind, &e->buffers, &e->operands, input_integer_limit(terms, type, false)))
         return EXIT_NO_DEVICE;
     e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);

@@ -31,7 +31,7 @@ struct kind_problem {
     enum gemm_type type;
     enum input_kind input;
     uint64_t seed;
-    const struct operands *operands;   /* A and B: operands_product() */
+    const struct operands *operands;   /* A and B: operands_product(), operands_row() */
     const struct reference *product;   /* its bound: reference_accumulation() */
     const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
     int count;

@@ -120,10 +120,13 @@ void operands_free(struct operands *operands) {
     free(operands->scale_b);
     free(operands->weights);
     free(operands->source);
+    free(operands->decoded_a);
+    free(operands->decoded_b);
     operands->a = operands->b = NULL;
     operands->scale_a = operands->scale_b = NULL;
     operands->weights = NULL;
     operands->source = NULL;
+    operands->decoded_a = operands->decoded_b = NULL;
 }
 
 double half_ulp(double magnitude, enum gemm_type type) {
@@ -349,11 +352,39 @@ static bool multiply_all(const struct reference *reference, const struct operand
     return true;
 }
 
+/* ---- single elements, for other kinds of problems ---- */
+
+enum { MOST_DECODED = 1 << 24 }; /* elements: 64 MB */
+
+static float *decode_rows(const struct operands *o, char matrix, int rows) {
+    float *const decoded = malloc((size_t)rows * (size_t)o->k * sizeof *decoded);
+    for (int row = 0; row < rows && decoded; ++row)
+        decode_row(o, matrix, row, decoded + (int64_t)row * o->k);
+    return decoded;
+}
+
+void operands_decode(struct operands *o) {
+    if (((int64_t)o->m + o->n) * o->k > MOST_DECODED) return;
+    o->decoded_a = decode_rows(o, 'A', o->m);
+    o->decoded_b = decode_rows(o, 'B', o->n);
+    o->whole = o->decoded_a && o->decoded_b &&
+               (double)o->k * greatest_whole(o->decoded_a, (int64_t)o->m * o->k) *
+                       greatest_whole(o->decoded_b, (int64_t)o->n * o->k) <=
+                   WHOLE_SUM;
+}
+
+const float *operands_row(const struct operands *o, char matrix, int row, float *buffer) {
+    const float *const decoded = matrix == 'A' ? o->decoded_a : o->decoded_b;
+    if (decoded) return decoded + (int64_t)row * o->k;
+    decode_row(o, matrix, row, buffer);
+    return buffer;
+}
+
 double operands_product(const struct operands *o, int row, int column) {
-    float *a = row_buffer(o->k), *b = row_buffer(o->k);
-    decode_row(o, 'A', row, a);
-    decode_row(o, 'B', column, b);
-    const double product = scaled_dot(o, row, column, a, b, dot);
+    float *const a = o->decoded_a ? NULL : row_buffer(o->k);
+    float *const b = o->decoded_b ? NULL : row_buffer(o->k);
+    const double product = scaled_dot(o, row, column, operands_row(o, 'A', row, a),
+                                      operands_row(o, 'B', column, b), o->whole ? whole_dot : dot);
     free(a);
     free(b);
     return product;

@@ -81,6 +81,9 @@ struct operands {
     int8_t *weights;             /* [n][k] */
     bool e4m3_weights;           /* they are multiplied as RESULT_E4M3_WEIGHTS has it */
     struct input_source *source; /* of the real data */
+    /* operands_decode(): [m][k] and [n][k], without scales; or NULL. */
+    float *decoded_a, *decoded_b;
+    bool whole; /* of the decoded: sums of their products are exact in fp32, too */
 };
 
 /* What one output must be. */
@@ -141,7 +144,11 @@ double reference_accumulation(const struct reference *reference, int row, int co
 /* How far an output may be from `value` before it is rounded: that, or the kind's own. */
 double reference_error(const struct reference *reference, int row, int column, double value);
 
-/* An element of A * B in fp64, at the price of decoding two rows. */
+/* Keeps small operands decoded, for the two below: otherwise they decode a row at every call. */
+void operands_decode(struct operands *operands);
+/* A row of 'A' or 'B' without its scales; in `buffer`, of k elements, if it is not kept decoded. */
+const float *operands_row(const struct operands *operands, char matrix, int row, float *buffer);
+/* An element of A * B in fp64. */
 double operands_product(const struct operands *operands, int row, int column);
 
 /* Bytes of 'A' or 'B' with its padding. */
