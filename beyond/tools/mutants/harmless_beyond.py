@@ -3,9 +3,9 @@
 from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 
 OF_FEW_ROWS = "11_.*few_rows"
-OF_MANY_ROWS = "11_.*kernel"
+OF_MANY_ROWS = "11_.*kernel|15_.*fp8"
 OF_TEAMS = "12_.*/kernel|w4a8_gemm/teams"
-BEYOND = r"^beyond/1[0345]_|hopper_gemm/|11_.*per_tensor"
+BEYOND = r"^beyond/1[03456]_|hopper_gemm/|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
@@ -115,19 +115,20 @@ RULES = (
     (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("hopper_gemm/persistent|1[45]_", r"^pipeline_init\(", "(after the next|before the previous)",
-     ANY_ORDER),
+    ("hopper_gemm/persistent|14_|15_.*/(?!fp8)|16_", r"^pipeline_init\(",
+     "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("hopper_gemm/persistent|1[45]_", r"mbarrier_init\(&shared->(order|arrived)",
+    ("hopper_gemm/persistent|1[456]_", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("hopper_gemm/persistent|14_.*/(?!kernel)|15_", "^fence_mbarrier_init", "before the previous",
+    ("hopper_gemm/persistent|14_.*/(?!kernel)|15_.*/(?!fp8)|16_.*/(?!serial)",
+     "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
      "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    ("hopper_gemm/persistent|1[45]_", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("hopper_gemm/persistent|1[456]_", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
     ("hopper_gemm/persistent|1[45]_", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
@@ -154,11 +155,11 @@ RULES = (
      "The biases are loaded after the wait for the turn: later, but just as safely."),
     ("14_", r"^named_barrier_sync\(1 \+ consumer.* in consumer$", "before the previous",
      "The barrier comes before the last release: the biases have been written either way."),
-    ("11_.*kernel", r"^wgmma_commit_group", "after the next",
+    (OF_MANY_ROWS, r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
-    ("11_.*kernel", r"release_stage\(shared, read\)", "after the next",
+    (OF_MANY_ROWS, r"release_stage\(shared, read\)", "after the next",
      "The stage is released after the promotion: later, but just as safely."),
-    ("11_.*kernel", r"^wgmma_wait_group\(0\)", "before the previous",
+    (OF_MANY_ROWS, r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the sums comes before the release is prepared and the next bytes are tested: "
      "nothing is multiplied meanwhile, but nothing is read too early."),
     ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
@@ -179,7 +180,7 @@ RULES = (
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("hopper_gemm/|1[125]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("hopper_gemm/|1[1256]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )

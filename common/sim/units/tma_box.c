@@ -55,10 +55,20 @@ static void check_column(const struct tensor_map_fields *f, int column) {
                   TMA_CHUNK / f->element_bytes);
 }
 
+/* And so it does where a store, but not a load, begins before the matrix. */
+static void check_store(int row, int column) {
+    if (row < 0 || column < 0)
+        sim_fatal("tma-coordinate", sim_thread(),
+                  "a TMA store begins at row %d, column %d, before the matrix.\n"
+                  "    skip it, or let its map begin earlier; only loads fill in what lies there.",
+                  row, column);
+}
+
 /* Every row of the box that meets the matrix must lie in an allocation. */
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                       enum sim_access access) {
     check_column(f, column);
+    if (access == SIM_WRITE) check_store(row, column);
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
                                                       : tensor_map_box_row(f, row, column, r);

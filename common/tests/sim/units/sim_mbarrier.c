@@ -295,19 +295,18 @@ KERNEL(THREADS, 1) garbage_map(KERNEL_ARGS args) {
     }
 }
 
-/* A box that begins in the middle of 16 bytes of a row: argument 0 loads, 1 stores. 2 and 3 begin
- * 16 bytes into the row and before it. */
+/* A box that begins in the middle of 16 bytes of a row: argument 0 loads, 1 stores. 2 and 3 load
+ * 16 bytes into the row and before it, 4 far above the matrix; 5 and 6 store before it. */
 KERNEL(THREADS, 1) box_off_the_chunks(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
-    if (threadIdx.x == 0 && args.splits == 1) tma_store(&args.map_d, 0, 4, shared->box[0]);
-    if (threadIdx.x == 0 && args.splits != 1) {
+    static const int8_t row[] = {0, 0, 0, 0, -100, -1, 0}, column[] = {4, 4, 8, -8, 0, 0, -8};
+    const bool stores = args.splits == 1 || args.splits > 4;
+    if (threadIdx.x == 0 && stores)
+        tma_store(&args.map_d, row[args.splits], column[args.splits], shared->box[0]);
+    if (threadIdx.x == 0 && !stores) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
-        tma_load(shared->box[0], &args.map_a, 0,
-                 args.splits == 0   ? 4
-                 : args.splits == 2 ? 8
-                                    : -8,
-                 &shared->full);
+        tma_load(shared->box[0], &args.map_a, row[args.splits], column[args.splits], &shared->full);
     }
     mbarrier_wait(&shared->full, 0);
 }
@@ -576,6 +575,9 @@ int main(int argc, char **argv) {
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 1),
         CASE(box_off_the_chunks, .argument = 2),
         CASE(box_off_the_chunks, .argument = 3),
+        CASE(box_off_the_chunks, .argument = 4),
+        WRONG(box_off_the_chunks, "tma-coordinate", .argument = 5),
+        WRONG(box_off_the_chunks, "tma-coordinate", .argument = 6),
         WRONG(misaligned_box, "misaligned-swizzle"),
         WRONG(misaligned_by_16, "misaligned"),
         WRONG(store_without_fence, "missing-proxy-fence"),
