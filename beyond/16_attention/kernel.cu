@@ -19,7 +19,7 @@
 #define HEAD 128 /* d, the elements of a query, 64 or 128 */
 #endif
 #ifndef TURNS
-#define TURNS 1 /* 0: a consumer issues its products as soon as it can */
+#define TURNS (HEAD == 128) /* 0: a consumer issues its products as soon as it can */
 #endif
 #define STAGES 2 /* depth of the rings of keys and of values */
 #if HEAD == 128

@@ -35,17 +35,20 @@ static void read_box(struct smem *shared, int buffer) {
 
 /* ---- right ---- */
 
-/* Every box of A, also those that lie partly outside, goes to the same place of D. */
+enum { ABOVE = CASE_BOX / 2, BEFORE = 8 };
+
+/* Every box of A, also those that lie partly outside, goes to D, so much further down and to the
+ * right. */
 KERNEL(THREADS, 1) copy_boxes(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
     uint32_t phase = 0;
-    for (int row = -CASE_BOX / 2; row < args.m; row += CASE_BOX)
-        for (int column = -8; column < args.n; column += 64) {
+    for (int row = -ABOVE; row < args.m; row += CASE_BOX)
+        for (int column = -BEFORE; column < args.n; column += 64) {
             if (threadIdx.x == 0) {
                 load(shared, &args, 0, row, column);
                 mbarrier_wait(&shared->full, phase);
-                tma_store(&args.map_d, row, column, shared->box[0]);
+                tma_store(&args.map_d, row + ABOVE, column + BEFORE, shared->box[0]);
                 bulk_commit_group();
                 bulk_wait_group_read(0);
             }
@@ -116,7 +119,7 @@ KERNEL(THREADS, 1) reduce_fp32(KERNEL_ARGS args) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 0; i < 2; ++i) {
-            tma_reduce_add(&args.map_d, CASE_EXTENT - 3, -4, shared->box[0]);
+            tma_reduce_add(&args.map_d, CASE_EXTENT - 3, CASE_EXTENT - 28, shared->box[0]);
             bulk_commit_group();
         }
         bulk_wait_group(0);
@@ -510,15 +513,20 @@ static void check(const struct sim_case *c) {
         }
     if (c->kernel == reduce_fp32)
         for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
-            const int row = i / CASE_EXTENT - (CASE_EXTENT - 3), column = i % CASE_EXTENT + 4;
-            const float expected = row >= 0 && column < 32 ? (float)(2 * (row * 32 + column)) : 0;
+            const int row = i / CASE_EXTENT - (CASE_EXTENT - 3);
+            const int column = i % CASE_EXTENT - (CASE_EXTENT - 28);
+            const float expected = row >= 0 && column >= 0 ? (float)(2 * (row * 32 + column)) : 0;
             EXPECT(case_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", c->name, row,
                    column, case_workspace[i], expected);
         }
     if (c->kernel == copy_boxes)
-        for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i)
-            EXPECT(case_d[i] == case_a[i], "%s: element (%d, %d): 0x%04x, expected 0x%04x", c->name,
-                   i / CASE_EXTENT, i % CASE_EXTENT, case_d[i], case_a[i]);
+        for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
+            const int row = i / CASE_EXTENT - ABOVE, column = i % CASE_EXTENT - BEFORE;
+            const uint16_t expected =
+                row >= 0 && column >= 0 ? case_a[row * CASE_EXTENT + column] : 0;
+            EXPECT(case_d[i] == expected, "%s: element (%d, %d): 0x%04x, expected 0x%04x", c->name,
+                   row, column, case_d[i], expected);
+        }
 }
 
 #define CASE(kernel, ...)                                                                          \
