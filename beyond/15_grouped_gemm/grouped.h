@@ -37,6 +37,9 @@ const int *grouped_first_rows(void);
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
 int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out, int room);
+/* One of them: DeepGEMM's contiguous layout. False where there is none, after a message unless the
+ * build has no DeepGEMM or the type is another: rivals_deepgemm.cu. */
+bool deepgemm_rival(const struct gemm_problem *problems, int count, struct contender *out);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,8 @@
  * with the first group's weights for all: another problem, so their results are not compared.
  * cuBLAS reads the addresses of the matrices from global memory; they are copied there in every
  * call. cublas.c says why n comes before m. cuBLAS Library: cublasGemmGroupedBatchedEx.
+ *
+ * rivals_deepgemm.cu adds DeepGEMM's contiguous layout.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -55,12 +57,9 @@ static enum gemm_status enqueue_loop(const struct contender *self, const struct 
     return GEMM_OK;
 }
 
-static bool has_rows(void) { return grouped_first_rows()[grouped_groups()] > 0; }
-
 static enum gemm_status enqueue_one(const struct contender *self, const struct gemm_problem *p,
                                     void *stream) {
     (void)self;
-    if (!has_rows()) return GEMM_OK;
     return cublas_multiply(grouped.handle, grouped.workspace, false, p, (cudaStream_t)stream)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
@@ -69,13 +68,13 @@ static enum gemm_status enqueue_one(const struct contender *self, const struct g
 static enum gemm_status enqueue_08(const struct contender *self, const struct gemm_problem *p,
                                    void *stream) {
     (void)self;
-    return has_rows() ? from_kernel_launch(p, stream) : GEMM_OK;
+    return from_kernel_launch(p, stream);
 }
 
 static enum gemm_status enqueue_11(const struct contender *self, const struct gemm_problem *p,
                                    void *stream) {
     (void)self;
-    return has_rows() ? kernel_11_fp8_scaling_e4m3.launch(p, stream) : GEMM_OK;
+    return kernel_11_fp8_scaling_e4m3.launch(p, stream);
 }
 
 /* The call's pointers, of the `count` groups that are not empty. NULL: too many calls. */
@@ -117,7 +116,6 @@ static enum gemm_status enqueue_grouped(const struct contender *self, const stru
         now.b[count] = group.b;
         now.d[count++] = group.d;
     }
-    if (count == 0) return GEMM_OK;
     const struct group_pointers *const host = pointers_of(&now, count);
     if (!host) {
         fprintf(stderr, "cublas-grouped: more than %d problems\n", CALLS);
@@ -154,8 +152,10 @@ static bool open_grouped(void) {
 
 int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out,
                    int room) {
-    (void)problems, (void)count, (void)room;
+    (void)room;
     int made = 0;
+    if (grouped_first_rows()[grouped_groups()] == 0) return 0; /* there is nothing to compute */
+    made += deepgemm_rival(problems, count, &out[made]);
     if (gpu_state.type == GEMM_E4M3) {
         out[made++] = contender_of("11", RESULT_NONE, enqueue_11, NULL);
         return made;

@@ -43,6 +43,10 @@ make_contender wgmma_contender, mma_contender;
 make_contender read_contender, read_ahead_contender;
 /* In rivals/, each only in a build that names a checkout (HOPPER_DEEPGEMM, HOPPER_CUTLASS). */
 make_contender deepgemm_contender;
+/* DeepGEMM on groups of rows, which have B's rows g * n to (g + 1) * n and begin with multiples of
+ * 128 rows. `group_of_row`, in global memory, has g for each row, -1 for rows of padding. */
+bool deepgemm_contiguous_contender(const struct gemm_problem *problems, int count, int groups,
+                                   const int *group_of_row, struct contender *out);
 make_contender cutlass_cooperative_contender, cutlass_pingpong_contender;
 /* Of e4m3 with scales for blocks. */
 make_contender cutlass_blockwise_contender;

@@ -1,6 +1,6 @@
 /*
  * from_kernel.h: the kernel of the chapter that a chapter builds on (FROM in common/cmake/
- * Chapters.cmake), for the CUDA file with the chapter's RIVALS.
+ * Chapters.cmake), for the CUDA files with the chapter's RIVALS.
  */
 #ifndef GPU_FROM_KERNEL_H
 #define GPU_FROM_KERNEL_H

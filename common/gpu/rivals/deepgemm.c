@@ -14,12 +14,14 @@
 #include "gpu/gpu_state.h"
 #include "gpu/rivals/deepgemm.h"
 
-/* Of e4m3: B's scales without their padding, for each copy of the problem. */
+/* What the chosen kernel computes, and of e4m3 B's scales without their padding. */
 static struct {
     const struct gemm_problem *problems; /* [copies] */
     int copies;
-    float *scales; /* in global memory, [copies][blocks of n][blocks of k] */
-} packed;
+    int groups;              /* each with n rows of B */
+    const int *group_of_row; /* of A, in global memory; NULL: there is one group */
+    float *scales;           /* in global memory, [copies][groups][blocks of n][blocks of k] */
+} chosen;
 
 #define X(name) &name,
 static const struct deepgemm_table *const bf16_tables[] = {DEEPGEMM_BF16_TABLES};
@@ -56,18 +58,26 @@ static bool encode(CUtensorMap *map, CUtensorMapDataType type, int element_bytes
     return status == CUDA_SUCCESS;
 }
 
+static const void *function_of(const struct deepgemm_kernel *kernel) {
+    return chosen.group_of_row ? kernel->contiguous : kernel->function;
+}
+
 static int smem_bytes(const struct deepgemm_kernel *kernel, int k) {
     return deepgemm_fixed_bytes(kernel->tile_m, kernel->tile_n, k, is_e4m3()) +
            kernel->stages * deepgemm_stage_bytes(kernel->tile_m, kernel->tile_n, is_e4m3());
 }
 
+static size_t scale_rows_of_b(const struct gemm_problem *p) {
+    return (size_t)ceil_div(p->n, SCALE_BLOCK) * (size_t)chosen.groups;
+}
+
 /* B's scales of a problem, without padding. */
 static float *scales_of_b(const struct gemm_problem *p) {
-    const size_t each = (size_t)ceil_div(p->n, SCALE_BLOCK) * (size_t)ceil_div(p->k, SCALE_BLOCK);
+    const size_t each = scale_rows_of_b(p) * (size_t)ceil_div(p->k, SCALE_BLOCK);
     int copy = 0;
-    while (copy < packed.copies - 1 && packed.problems[copy].scales.b != p->scales.b)
+    while (copy < chosen.copies - 1 && chosen.problems[copy].scales.b != p->scales.b)
         ++copy;
-    return packed.scales + (size_t)copy * each;
+    return chosen.scales + (size_t)copy * each;
 }
 
 /* `self->state` is the kernel. */
@@ -81,7 +91,8 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     uint32_t m = (uint32_t)p->m, n = (uint32_t)p->n, k = (uint32_t)p->k;
     CUtensorMap a, b, d, scales;
     if (!encode(&a, type, bytes, p->a, p->m, p->k, p->lda, tile_m, kernel->tile_k, 128) ||
-        !encode(&b, type, bytes, p->b, p->n, p->k, p->ldb, tile_n, kernel->tile_k, 128) ||
+        !encode(&b, type, bytes, p->b, p->n * chosen.groups, p->k, p->ldb, tile_n, kernel->tile_k,
+                128) ||
         !encode(&d, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, p->d, p->m, p->n, p->ldd, tile_m, tile_n,
                 deepgemm_swizzle_d(tile_n)))
         return GEMM_LAUNCH_FAILED;
@@ -90,7 +101,7 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                         ceil_div(p->k, SCALE_BLOCK), deepgemm_round_up(p->m, 4), p->scales.pitch_a,
                         1, tile_m, 0))
         return GEMM_LAUNCH_FAILED;
-    int *grouped = NULL;
+    const int *grouped = chosen.group_of_row;
     float *scales_b = e4m3 ? scales_of_b(p) : NULL;
     void *arguments_bf16[] = {&grouped, &m, &n, &k, &a, &b, &d};
     void *arguments_e4m3[] = {&scales_b, &grouped, &m, &n, &k, &a, &b, &d, &scales};
@@ -103,7 +114,7 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                        .stream = (cudaStream_t)stream,
                                        .attrs = &cluster,
                                        .numAttrs = kernel->shared != SHARES_NOTHING};
-    return cuda_ok(cudaLaunchKernelExC(&launch, kernel->function,
+    return cuda_ok(cudaLaunchKernelExC(&launch, function_of(kernel),
                                        e4m3 ? arguments_e4m3 : arguments_bf16),
                    "DeepGEMM: launching")
                ? GEMM_OK
@@ -117,14 +128,14 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
 static bool fits(const struct deepgemm_kernel *kernel, const struct gemm_problem *p, bool exact) {
     const int tiles = ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
     return kernel->n == (exact ? p->n : 0) && kernel->k == (exact ? p->k : 0) &&
-           smem_bytes(kernel, p->k) <= DEEPGEMM_SMEM &&
+           function_of(kernel) && smem_bytes(kernel, p->k) <= DEEPGEMM_SMEM &&
            (kernel->tile_m >= 64 || p->m <= kernel->tile_m) &&
            (kernel->shared == SHARES_NOTHING || tiles > DEEPGEMM_SMS);
 }
 
 /* Lets the kernel have the shared memory that it needs for this k. False after a message. */
 static bool allow_memory(const struct deepgemm_kernel *kernel, int k) {
-    return cuda_ok(cudaFuncSetAttribute(kernel->function,
+    return cuda_ok(cudaFuncSetAttribute(function_of(kernel),
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         smem_bytes(kernel, k)),
                    "DeepGEMM: setting the shared memory");
@@ -132,15 +143,12 @@ static bool allow_memory(const struct deepgemm_kernel *kernel, int k) {
 
 /* Takes the padding out of B's scales. Nothing is timed yet. False after a message. */
 static bool pack_scales(const struct gemm_problem *problems, int copies) {
-    deepgemm_close();
     if (!is_e4m3()) return true;
-    const size_t rows = (size_t)ceil_div(problems->n, SCALE_BLOCK);
+    const size_t rows = scale_rows_of_b(problems);
     const size_t row_bytes = sizeof(float) * (size_t)ceil_div(problems->k, SCALE_BLOCK);
-    if (!cuda_ok(cudaMalloc((void **)&packed.scales, rows * row_bytes * (size_t)copies),
+    if (!cuda_ok(cudaMalloc((void **)&chosen.scales, rows * row_bytes * (size_t)copies),
                  "DeepGEMM: allocating scales"))
         return false;
-    packed.problems = problems;
-    packed.copies = copies;
     for (int i = 0; i < copies; ++i)
         if (!cuda_ok(cudaMemcpy2D(scales_of_b(&problems[i]), row_bytes, problems[i].scales.b,
                                   sizeof(float) * (size_t)problems[i].scales.pitch_b, row_bytes,
@@ -183,7 +191,8 @@ static int find_candidates(const struct gemm_problem *p, struct contender *candi
     return found;
 }
 
-bool deepgemm_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+bool deepgemm_contiguous_contender(const struct gemm_problem *problems, int count, int groups,
+                                   const int *group_of_row, struct contender *out) {
     struct contender candidates[MOST_CANDIDATES];
     if (gpu_state.sm_count != DEEPGEMM_SMS) {
         fprintf(stderr, "DeepGEMM: compiled for %d SMs, this GPU has %d\n", DEEPGEMM_SMS,
@@ -194,6 +203,11 @@ bool deepgemm_contender(const struct gemm_problem *problems, int count, struct c
         fprintf(stderr, "DeepGEMM: n = %d is no multiple of 8\n", problems->n);
         return false;
     }
+    deepgemm_close();
+    chosen.problems = problems;
+    chosen.copies = count;
+    chosen.groups = groups;
+    chosen.group_of_row = group_of_row;
     if (!pack_scales(problems, count)) return false;
     const int found = find_candidates(problems, candidates);
     const int winner = found ? fastest_candidate(candidates, found, problems) : -1;
@@ -206,8 +220,11 @@ bool deepgemm_contender(const struct gemm_problem *problems, int count, struct c
     return true;
 }
 
+bool deepgemm_contender(const struct gemm_problem *problems, int count, struct contender *out) {
+    return deepgemm_contiguous_contender(problems, count, 1, NULL, out);
+}
+
 void deepgemm_close(void) {
-    if (packed.scales) cudaFree(packed.scales);
-    packed.scales = NULL;
-    packed.copies = 0;
+    if (chosen.scales) cudaFree(chosen.scales);
+    chosen.scales = NULL;
 }

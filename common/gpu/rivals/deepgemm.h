@@ -18,6 +18,7 @@ enum {
     DEEPGEMM_SMS = 132,          /* a constant in the kernels: CTAs of the grid */
     DEEPGEMM_SMEM = 227 * 1024,  /* bytes that a CTA may have */
     DEEPGEMM_BARRIERS = 16 * 16, /* bytes of it set aside for mbarriers: 16 stages at most */
+    DEEPGEMM_ALIGNMENT = 128,    /* its contiguous groups have a multiple of so many rows */
     DEEPGEMM_LONGEST_K = 32768,  /* for which kernels with any k have room for B's scales */
 };
 
@@ -25,7 +26,7 @@ enum {
 enum deepgemm_shared { SHARES_NOTHING, SHARES_A, SHARES_B };
 
 struct deepgemm_kernel {
-    const void *function;
+    const void *function, *contiguous; /* the latter for groups of rows; NULL: there is none */
     int tile_m, tile_n, tile_k, stages;
     enum deepgemm_shared shared;
     int n, k; /* constants in the kernel; 0: for all */
