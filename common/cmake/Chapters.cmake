@@ -14,8 +14,8 @@
 # fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the
 # number of GPUs that they need (default: 1). KIND is the C file with the struct problem_kind of a
 # chapter whose kernels compute something else than A * B (harness/problem_kind.h), RIVALS the CUDA
-# file with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
-# behind it further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
+# files with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
+# behind them further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
 # that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
 # `variant:90` says so of one.
 #
@@ -249,8 +249,11 @@ function(add_kind_object backend directory target objects)
     set(found $<TARGET_OBJECTS:${target}>)
     get_property(rivals GLOBAL PROPERTY HOPPER_RIVALS_${directory})
     if(rivals AND backend STREQUAL "gpu")
-      list(POP_FRONT rivals file)
-      add_library(${target}_rivals OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${file})
+      set(files ${rivals})
+      list(FILTER files INCLUDE REGEX "\\.cu$")
+      list(FILTER rivals EXCLUDE REGEX "\\.cu$")
+      list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/${directory}/)
+      add_library(${target}_rivals OBJECT ${files})
       target_include_directories(${target}_rivals PRIVATE ${PROJECT_SOURCE_DIR}/common
         ${HOPPER_INCLUDES})
       target_compile_definitions(${target}_rivals PRIVATE GEMM_BF16_ELEMENTS=1)
@@ -258,6 +261,11 @@ function(add_kind_object backend directory target objects)
         target_compile_definitions(${target}_rivals PRIVATE "HOPPER_CUDNN=\"${HOPPER_CUDNN}\"")
         target_include_directories(${target}_rivals SYSTEM PRIVATE ${HOPPER_CUDNN}/include
           ${HOPPER_CUDNN_FRONTEND})
+      endif()
+      if(HOPPER_FLASH_ATTENTION)
+        target_compile_definitions(${target}_rivals PRIVATE HOPPER_FLASH_ATTENTION)
+        target_include_directories(${target}_rivals SYSTEM PRIVATE ${HOPPER_FLASH_ATTENTION}/hopper
+          ${HOPPER_FLASH_ATTENTION}/csrc/cutlass/include)
       endif()
       list(APPEND found $<TARGET_OBJECTS:${target}_rivals>)
       get_property(from GLOBAL PROPERTY HOPPER_FROM_${directory})

@@ -27,7 +27,8 @@
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
 #   attention        100 s   16's steps, and its kernel without turns, d = 128 and 64, with and without a
-#                            causal mask, beside cuDNN's attention in a build with HOPPER_CUDNN
+#                            causal mask, beside cuDNN's attention in a build with HOPPER_CUDNN and
+#                            FlashAttention-3 in one with HOPPER_FLASH_ATTENTION
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 
