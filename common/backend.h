@@ -129,7 +129,7 @@ struct contender {
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream);
     void *state;  /* belongs to the backend */
-    double flops; /* of one enqueue; 0: the problem's 2 m n k (the ceiling rounds up) */
+    double flops; /* of one enqueue; 0: its kind's, or 2 m n k (the ceiling rounds up) */
     struct algorithm algorithm; /* of a baseline */
 };
 

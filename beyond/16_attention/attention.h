@@ -37,13 +37,13 @@ struct attention_options {
 /* Of the problem that the harness runs. Host thread. */
 struct attention_options attention_options(void);
 
-/* Those of the problem, with its options. */
-double attention_flops(int m, int n, int k);
-
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
 int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
                      int room);
+/* One of them, as gpu/baselines.h has it: rivals_flash.cu. */
+bool flash_attention_contender(const struct gemm_problem *problems, int count,
+                               struct contender *out);
 
 #ifdef __cplusplus
 }

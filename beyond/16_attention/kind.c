@@ -198,7 +198,7 @@ static double value(const struct kind_problem *p, int matrix, int row, int colum
     return a.sum > 0 ? a.product / a.sum : 0;
 }
 
-/* Goes through all keys again: no library's result is compared. */
+/* Goes through all keys again: it is asked for samples alone. */
 static double error(const struct kind_problem *p, int matrix, int row, int column, double value) {
     const bool lse = matrix == LSE;
     const struct attention a = attend(p, lse ? column : row, lse ? row * p->k : column);
@@ -235,7 +235,7 @@ static void draw(int k) {
     options[MASK].value = (uint64_t)(k / WAYS % 2);
 }
 
-double attention_flops(int m, int n, int k) {
+static double flops(int m, int n, int k) {
     double seen = (double)m * n;
     if (options[MASK].value) { /* the last min(m, n) queries see n, n - 1, ... keys */
         const double rows = m < n ? m : n;
@@ -253,7 +253,7 @@ enum { TERMS_OF_ONES = 1 << 23 };
         .options = options, .option_count = OPTIONS, .refuse = refuse, .depth = (d), .draw = draw, \
         .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices, .fill = fill,    \
         .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
-        .flops = attention_flops, .baselines = attention_rivals                                    \
+        .flops = flops, .baselines = attention_rivals                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

@@ -1,27 +1,18 @@
 /*
- * rivals.cu: cuDNN's attention, which the kernels of this chapter are timed beside; on the GPU,
- * in a build that names cuDNN and the headers of its front end (HOPPER_CUDNN,
+ * rivals.cu: what the kernels of this chapter are timed beside; on the GPU alone. Here is cuDNN's
+ * attention, in a build that names cuDNN and the headers of its front end (HOPPER_CUDNN,
  * HOPPER_CUDNN_FRONTEND). The library itself is loaded at run time.
  */
 #include "attention.h"
-#include "backend.h"
+#include "gpu/baselines.h"
 
-#ifndef HOPPER_CUDNN
-
-int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                     int room) {
-    (void)problems, (void)count, (void)out, (void)room;
-    return 0;
-}
-
-#else
+#ifdef HOPPER_CUDNN
 
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #include <cudnn_frontend.h>
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "gpu/baselines.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
 
@@ -131,26 +122,31 @@ static enum gemm_status call_library(const struct contender *self, const struct 
                : GEMM_LAUNCH_FAILED;
 }
 
-int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                     int room) {
+static bool cudnn_contender(const struct gemm_problem *problems, int count, struct contender *out) {
     struct contender candidates[FORMS];
     int made = 0;
-    (void)count, (void)room;
-    if (!open_library()) return 0;
-    memset(candidates, 0, sizeof candidates);
-    for (int i = 0; i < FORMS; ++i) {
-        if (!make_plan(&cudnn.plans[i], problems, forms[i])) continue;
-        struct contender *const one = &candidates[made++];
-        one->name = "cudnn";
-        one->result = RESULT_NONE; /* the kind's bound is not for every element */
-        one->enqueue = call_library;
-        one->state = &cudnn.plans[i];
-        one->flops = attention_flops(problems->m, problems->n, problems->k);
-    }
+    (void)count;
+    if (!open_library()) return false;
+    for (int i = 0; i < FORMS; ++i)
+        if (make_plan(&cudnn.plans[i], problems, forms[i]))
+            candidates[made++] =
+                contender_of("cudnn", RESULT_PRODUCT, call_library, &cudnn.plans[i]);
     const int winner = made ? fastest_candidate(candidates, made, problems) : -1;
-    if (winner < 0) return 0;
-    *out = candidates[winner];
-    return 1;
+    if (winner >= 0) *out = candidates[winner];
+    return winner >= 0;
 }
 
 #endif
+
+int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
+                     int room) {
+    int made = 0;
+    (void)problems, (void)count, (void)out, (void)room;
+#ifdef HOPPER_CUDNN
+    made += cudnn_contender(problems, count, &out[made]);
+#endif
+#ifdef HOPPER_FLASH_ATTENTION
+    made += flash_attention_contender(problems, count, &out[made]);
+#endif
+    return made;
+}

@@ -265,6 +265,11 @@ function(add_kind_object backend directory target objects)
         target_include_directories(${target}_rivals SYSTEM PRIVATE ${HOPPER_CUDNN}/include
           ${HOPPER_CUDNN_FRONTEND})
       endif()
+      if(HOPPER_FLASH_ATTENTION)
+        target_compile_definitions(${target}_rivals PRIVATE HOPPER_FLASH_ATTENTION)
+        target_include_directories(${target}_rivals SYSTEM PRIVATE ${HOPPER_FLASH_ATTENTION}/hopper
+          ${HOPPER_FLASH_ATTENTION}/csrc/cutlass/include)
+      endif()
       list(APPEND found $<TARGET_OBJECTS:${target}_rivals>)
       get_property(from GLOBAL PROPERTY HOPPER_FROM_${directory})
       get_types(${directory} "" types)

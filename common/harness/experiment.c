@@ -318,6 +318,8 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
             : 0;
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
+        if (own && own->flops && !found[i].flops)
+            result.contender.flops = own->flops(e->size.m, e->size.n, e->size.k);
         /* It computes a layout that no kernel here has. */
         if (on_several(found[i].kernel) && !e->shares.has_layout[found[i].kernel->layout]) continue;
         verify_baseline(e, &result);

@@ -26,8 +26,9 @@
 #   grouped          150 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
-#   attention        100 s   16's steps, and its kernel with and without turns, d = 128 and 64, with and without a
-#                            causal mask, beside cuDNN's attention in a build with HOPPER_CUDNN
+#   attention        100 s   16's steps, and its kernel with and without turns, d = 128 and 64, with and
+#                            without a causal mask, beside cuDNN's attention in a build with
+#                            HOPPER_CUDNN and FlashAttention-3 in one with HOPPER_FLASH_ATTENTION
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
 

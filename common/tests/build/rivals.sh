@@ -12,7 +12,8 @@ for file in DeepGEMM/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     bare/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     cutlass/include/cutlass/gemm/collective/collective_builder.hpp \
     cutlass/tools/util/include/cutlass/util/mixed_dtype_utils.hpp \
-    wheel/include/cutlass/gemm/collective/collective_builder.hpp cudnn/include/cudnn.h; do
+    wheel/include/cutlass/gemm/collective/collective_builder.hpp cudnn/include/cudnn.h \
+    flash/hopper/flash_fwd_launch_template.h; do
     mkdir -p "$work/${file%/*}" && : >"$work/$file" || exit 1
 done
 
@@ -52,6 +53,10 @@ refused "HOPPER_NCCL=$work/none: there is no include/nccl.h" "-DHOPPER_NCCL=$wor
 refused "HOPPER_CUDNN=$work/none: there is no include/cudnn.h" "-DHOPPER_CUDNN=$work/none" \
     "-DHOPPER_CUDNN_FRONTEND=$work" -P "$check"
 refused 'HOPPER_CUDNN needs HOPPER_CUDNN_FRONTEND' "-DHOPPER_CUDNN=$work/cudnn" -P "$check"
+refused "HOPPER_FLASH_ATTENTION=$work/none: there is no hopper/flash_fwd" \
+    "-DHOPPER_FLASH_ATTENTION=$work/none" -P "$check"
+refused 'git submodule update --init csrc/cutlass' "-DHOPPER_FLASH_ATTENTION=$work/flash" \
+    -P "$check"
 # The project itself asks, and without the GPU programs a good checkout is of no use.
 refused "HOPPER_CUTLASS=$work/none: there is no include/cutlass" -S "$source" -B "$work/build" \
     -DHOPPER_GPU=OFF "-DHOPPER_CUTLASS=$work/none"
