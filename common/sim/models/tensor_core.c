@@ -72,7 +72,7 @@ static inline shorts greater_shorts(shorts a, shorts b) {
 #endif
 }
 
-/* Of magnitudes below 2^24; of others, only where the answer is yes. */
+/* Of magnitudes up to 2^23; of greater ones the answer may be no. */
 static inline ints are_whole(floats magnitude) {
     return (magnitude + 0x1p23f) - 0x1p23f == magnitude;
 }
@@ -251,9 +251,9 @@ void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct 
     static struct expanded rows, columns;
     expand(&rows, a, shape.a, (shape.m + GROUP - 1) / GROUP * GROUP);
     expand(&columns, b, shape.b, shape.n);
-    const int k = tensor_k(shape.a), kept = tensor_precision(shape.a).kept;
-    /* What the products leave of the sums that are exact; NaN or less: nothing. */
-    const float room = (float)(2 << kept) - (float)k * greatest_of(&rows) * greatest_of(&columns);
+    /* What the products leave of the sums that are exact, if it is above 0. */
+    const float room = (float)(2 << tensor_precision(shape.a).kept) -
+                       (float)tensor_k(shape.a) * greatest_of(&rows) * greatest_of(&columns);
     for (int i = 0; i < shape.m; ++i, d += shape.n) {
         struct row row = {.k = tensor_k(shape.a), .precision = tensor_precision(shape.a)};
         for (int k = 0; k < row.k; ++k) {
