@@ -1,9 +1,10 @@
 /*
  * tensor_core.c: tensor_sum() for whole tiles, eight columns at a time.
  *
- * Where no exponent is extreme, a product and its aligned term are exact in fp32 and fit 32 bits,
- * so that what tensor_sum() does for one sum is a few instructions for four. All else goes through
- * tensor_sum() itself. Vector types of GCC and Clang.
+ * Where all numbers are whole and none of their sums needs more bits than the Tensor Core keeps,
+ * nothing is cut, and fp32 adds as it does. Where no exponent is extreme, a product and its aligned
+ * term are exact in fp32 and fit 32 bits, so that what tensor_sum() does for one sum is a few
+ * instructions for four. All else goes through tensor_sum() itself. Vector types of GCC and Clang.
  */
 #include "sim/models/tensor_core.h"
 
@@ -21,6 +22,7 @@ enum {
     USUAL_EXPONENT = 50,
     LEAST_SUM_EXPONENT = -2 * USUAL_EXPONENT,
     FLOAT_BIAS = 127,
+    INFINITY_BITS = 255 << 23,
     ZERO_EXPONENT = -8192, /* with any other, below all sums' exponents */
 };
 
@@ -38,6 +40,8 @@ struct expanded {
     /* By line, not 0: some element of it is unusual; is not zero. */
     int16_t unusual[WGMMA_MAX_N] __attribute__((aligned(16)));
     int16_t present[WGMMA_MAX_N] __attribute__((aligned(16)));
+    /* The bits of the greatest magnitude; of infinity, if not all are whole numbers. */
+    ints greatest;
 };
 
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
@@ -68,10 +72,16 @@ static inline shorts greater_shorts(shorts a, shorts b) {
 #endif
 }
 
+/* Of magnitudes up to 2^23; of greater ones the answer may be no. */
+static inline ints are_whole(floats magnitude) {
+    return (magnitude + 0x1p23f) - 0x1p23f == magnitude;
+}
+
 /* Four elements. Their fields, read as those of an fp32, mean a number that is too small by a power
  * of two. */
 static inline void expand_four(const struct tensor_format *f, const uint16_t *bits, float *value,
-                               int16_t *exponent, int16_t *unusual, int16_t *present) {
+                               int16_t *exponent, int16_t *unusual, int16_t *present,
+                               ints *greatest) {
     half_bits loaded;
     memcpy(&loaded, bits, sizeof loaded);
     const ints element = __builtin_convertvector(loaded, ints);
@@ -87,6 +97,8 @@ static inline void expand_four(const struct tensor_format *f, const uint16_t *bi
     const half_shorts odd = __builtin_convertvector(
         (magnitude > f->greatest) | (~zero & ((e > USUAL_EXPONENT) | (e < -USUAL_EXPONENT))),
         half_shorts);
+    const ints counted = select_ints(are_whole(v), (ints)v, (ints){0} + INFINITY_BITS);
+    *greatest = select_ints(counted > *greatest, counted, *greatest);
     half_shorts before, some;
     memcpy(&before, unusual, sizeof before);
     memcpy(&some, present, sizeof some);
@@ -104,10 +116,18 @@ static void expand(struct expanded *to, const struct wgmma_operand *from, enum t
     const struct tensor_format *const f = &tensor_formats[type];
     memset(to->unusual, 0, sizeof to->unusual);
     memset(to->present, 0, sizeof to->present);
+    to->greatest = (ints){0};
     for (int k = 0; k < tensor_k(type); ++k)
         for (int i = 0; i < extent; i += 4)
             expand_four(f, from->bits[k] + i, to->value[k] + i, to->exponent[k] + i,
-                        to->unusual + i, to->present + i);
+                        to->unusual + i, to->present + i, &to->greatest);
+}
+
+static float greatest_of(const struct expanded *operand) {
+    int most = 0;
+    for (int i = 0; i < 4; ++i)
+        if (most < operand->greatest[i]) most = operand->greatest[i];
+    return element_bits_as_float((uint32_t)most);
 }
 
 /* A row of A in every lane. */
@@ -117,6 +137,32 @@ struct row {
     int k;
     struct tensor_precision precision;
 };
+
+/* Eight columns of whole numbers, whose accumulators have to be whole and below `room` for that.
+ * False where they are not: then nothing is stored. A sum of zeros is +0. */
+static inline bool sum_whole(float *d, const struct row *a, const float *b, bool accumulate,
+                             float room) {
+    floats sum[2] = {{0}};
+    ints good = {-1, -1, -1, -1};
+    for (int half = 0; half < 2 && accumulate; ++half) {
+        floats c;
+        memcpy(&c, d + 4 * half, sizeof c);
+        const floats magnitude = (floats)((ints)c & INT32_MAX);
+        good &= (magnitude < room) & are_whole(magnitude);
+        sum[half] += c;
+    }
+    uint64_t all[2];
+    memcpy(all, &good, sizeof all);
+    if (~(all[0] & all[1])) return false;
+    for (int k = 0; k < a->k; ++k)
+        for (int half = 0; half < 2; ++half) {
+            floats factor;
+            memcpy(&factor, b + k * WGMMA_MAX_N + 4 * half, sizeof factor);
+            sum[half] += a->value[k] * factor;
+        }
+    memcpy(d, sum, sizeof sum);
+    return true;
+}
 
 /* Four columns, once the greatest exponents of their products are known. False where an accumulator
  * is unusual, or the sum needs more than 32 bits: then nothing is stored. */
@@ -205,6 +251,9 @@ void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct 
     static struct expanded rows, columns;
     expand(&rows, a, shape.a, (shape.m + GROUP - 1) / GROUP * GROUP);
     expand(&columns, b, shape.b, shape.n);
+    /* What the products leave of the sums that are exact, if it is above 0. */
+    const float room = (float)(2 << tensor_precision(shape.a).kept) -
+                       (float)tensor_k(shape.a) * greatest_of(&rows) * greatest_of(&columns);
     for (int i = 0; i < shape.m; ++i, d += shape.n) {
         struct row row = {.k = tensor_k(shape.a), .precision = tensor_precision(shape.a)};
         for (int k = 0; k < row.k; ++k) {
@@ -219,6 +268,9 @@ void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct 
                 memset(d + j, 0, GROUP * sizeof *d); /* most of a tile that D cuts off */
                 continue;
             }
+            if (usual && room > 0 &&
+                sum_whole(d + j, &row, columns.value[0] + j, shape.accumulate, room))
+                continue;
             if (usual) greatest_exponents(&row, columns.exponent[0] + j, products);
             for (int half = 0; half < 2; ++half) {
                 const int at = j + 4 * half;

@@ -234,6 +234,41 @@ static void test_the_usual_path_ends(enum tensor_type type, const uint16_t eleme
     }
 }
 
+/* Where sums of whole numbers stop being exact: the greatest sum of products, and accumulators that
+ * leave as much room as they need, or one less; that are no whole numbers, or lie between those that
+ * a sum keeps. */
+static void test_exact_sums_end(enum tensor_type type, int most) {
+    static struct wgmma_operand a, b;
+    const int depth = tensor_k(type), limit = 2 << tensor_precision(type).kept;
+    const float left = (float)(limit - depth * most * most);
+    const float accumulators[] = {
+        0,           -0.0f, left - 1,         left,         left + 1,
+        -left + 1,   -left, -left - 1,        left - 0.5f,  0.5f,
+        0x1.8p-120f, 3,     (float)limit - 1, (float)limit, (float)limit + 2};
+    srand(19);
+    for (int c = 0; c < (int)(sizeof accumulators / sizeof *accumulators); ++c) {
+        float d[16 * 16];
+        for (int k = 0; k < depth; ++k)
+            for (int i = 0; i < 16;
+                 ++i) { /* rows and columns 0 and 1: all as great as they may be */
+                a.bits[k][i] = element_of(type, i < 2 ? most : rand() % (2 * most + 1) - most);
+                b.bits[k][i] = element_of(type, i == 0   ? most
+                                                : i == 1 ? -most
+                                                         : rand() % (2 * most + 1) - most);
+            }
+        for (int i = 0; i < 16 * 16; ++i)
+            d[i] = accumulators[c];
+        tensor_core_multiply(d, &a, &b, (struct tensor_shape){16, 16, type, type, true});
+        for (int i = 0; i < 16 * 16; ++i) {
+            const uint32_t bits = defined_sum(&a, i / 16, &b, i % 16, type, accumulators[c]);
+            uint32_t got;
+            memcpy(&got, &d[i], sizeof got);
+            EXPECT(got == bits, "%s up to %d, accumulator %a, (%d, %d): 0x%08x, not 0x%08x",
+                   tensor_formats[type].name, most, accumulators[c], i / 16, i % 16, got, bits);
+        }
+    }
+}
+
 /* e4m3 of all exponents, so that each sum loses bits; now and then a NaN. Three steps in a row. */
 static void test_e4m3_sums(void) {
     static struct wgmma_operand a, b;
@@ -288,6 +323,11 @@ int main(void) {
     test_chunks();
     test_the_usual_path_ends(TENSOR_BF16, bf16);
     test_the_usual_path_ends(TENSOR_E4M3, e4m3);
+    test_exact_sums_end(TENSOR_FP16, 256);
+    test_exact_sums_end(TENSOR_FP16, 1024); /* no room at all */
+    test_exact_sums_end(TENSOR_BF16, 256);
+    test_exact_sums_end(TENSOR_E4M3, 16);
+    test_exact_sums_end(TENSOR_E4M3, 22);
     test_e4m3_sums();
     return expect_result();
 }
