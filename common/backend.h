@@ -128,6 +128,9 @@ struct contender {
     /* Enqueues one multiplication; `self` is the contender. */
     enum gemm_status (*enqueue)(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream);
+    /* Where a run leaves the result elsewhere, brings that of the last one to the problem's D,
+     * untimed. False after a message. NULL: it is there. */
+    bool (*finish)(const struct contender *self, const struct gemm_problem *problem);
     void *state;  /* belongs to the backend */
     double flops; /* of one enqueue; 0: its kind's, or 2 m n k (the ceiling rounds up) */
     struct algorithm algorithm; /* of a baseline */

@@ -31,9 +31,8 @@ enum { ALIGNMENT = 128 }; /* rows: each group begins with a multiple of so many 
 static struct {
     std::vector<struct gemm_problem> aligned; /* the harness's, but for A, its scales and D */
     int first_row[GROUPS_MOST + 1];           /* of each group in these three */
-    char *memory;                             /* theirs; before a run, zero between the groups */
+    char *memory;                             /* theirs; zero between the groups */
     struct contender kernel;                  /* for aligned problems */
-    bool verified;                            /* a run since the choice has copied D back */
 } contiguous;
 
 /* Copies the groups' rows of a matrix on the device; pitch and length of a row in bytes. False
@@ -53,27 +52,33 @@ static bool copy_groups(void *to, const int *to_row, const void *from, const int
     return good;
 }
 
-/* The first run after the choice, which the harness verifies, also copies D to where the harness
- * looks. No later run does, so only the kernel is timed. */
-static enum gemm_status enqueue_contiguous(const struct contender *self,
-                                           const struct gemm_problem *p, void *stream) {
-    (void)self;
+static const struct gemm_problem *aligned_problem(const struct gemm_problem *p) {
     size_t copy = 0;
     while (copy < contiguous.aligned.size() - 1 && contiguous.aligned[copy].b != p->b)
         ++copy;
-    const struct gemm_problem *const aligned = &contiguous.aligned[copy];
-    const bool first = !contiguous.verified;
-    contiguous.verified = true;
-    if (first && !cuda_ok(cudaMemsetAsync(aligned->d, 0xff, aligned->m * aligned->ldd * 2,
-                                          (cudaStream_t)stream),
-                          "filling D with NaN"))
-        return GEMM_LAUNCH_FAILED;
-    const enum gemm_status status = contiguous.kernel.enqueue(&contiguous.kernel, aligned, stream);
-    if (status != GEMM_OK || !first) return status;
+    return &contiguous.aligned[copy];
+}
+
+static enum gemm_status enqueue_contiguous(const struct contender *self,
+                                           const struct gemm_problem *p, void *stream) {
+    (void)self;
+    return contiguous.kernel.enqueue(&contiguous.kernel, aligned_problem(p), stream);
+}
+
+/* Fills D with NaN, as the harness does with its own before a run, and waits for the end. */
+static bool poison(const struct gemm_problem *p) {
+    return cuda_ok(cudaMemsetAsync(p->d, 0xff, p->m * p->ldd * 2, gpu_state.stream),
+                   "filling D with NaN") &&
+           cuda_ok(cudaStreamSynchronize(gpu_state.stream), "filling D with NaN");
+}
+
+/* Copies D to where the harness looks. */
+static bool finish_contiguous(const struct contender *self, const struct gemm_problem *p) {
+    (void)self;
+    const struct gemm_problem *const aligned = aligned_problem(p);
     return copy_groups(p->d, grouped_first_rows(), aligned->d, contiguous.first_row, p->ldd * 2,
-                       p->n * 2, stream)
-               ? GEMM_OK
-               : GEMM_LAUNCH_FAILED;
+                       p->n * 2, gpu_state.stream) &&
+           poison(aligned);
 }
 
 /* Aligns the groups of a copy of the harness's problem, in this memory. */
@@ -129,10 +134,12 @@ bool deepgemm_rival(const struct gemm_problem *p, int count, struct contender *o
                                        (int *)(contiguous.memory + count * each),
                                        &contiguous.kernel))
         return false;
-    contiguous.verified = false;
+    for (const struct gemm_problem &aligned : contiguous.aligned)
+        if (!poison(&aligned)) return false;
     *out = contiguous.kernel;
     out->name = "deepgemm-contiguous";
     out->enqueue = enqueue_contiguous;
+    out->finish = finish_contiguous;
     return true;
 }
 

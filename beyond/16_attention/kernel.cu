@@ -173,7 +173,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
                        struct places *places, float s[BN / 2], uint32_t p[BN / 16][4],
                        float o[HEAD / 2], struct softmax_rows *rows, int block, bool masked,
                        uint32_t *order_phase, int consumer) {
-    float rescale[2];
+    float rescale[2], shift[2];
     /* All bytes of the values have arrived. mbarrier.try_wait */
     consumer_wait(shared->v_ring, places->v);
     /* The consumer before has issued its products. mbarrier.try_wait */
@@ -196,14 +196,15 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
     if (masked) softmax_mask(s, rows, block * BN, BN);
-    softmax_block(s, rows, rescale, args->scale, BN, masked);
-    wgmma_use_registers(s, BN / 2); /* they are computed here, not after the wait */
+    softmax_maxima(s, rows, rescale, shift, args->scale, BN, masked);
+    softmax_exponentials(s, rows, 0, shift[0], args->scale, BN);
     if (block > 0) consumer_wait(shared->k_ring, places->k);
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);
     wgmma_use_fragments(p[0], BN / 4);
     release(shared->v_ring, &places->v, STAGES);
+    softmax_exponentials(s, rows, 1, shift[1], args->scale, BN);
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
 }

@@ -61,28 +61,42 @@ DEVICE float quad_sum(float value) {
     return value;
 }
 
-/* Replaces the scores of a block of `keys` keys, a constant, by their exponentials relative to the
- * greatest score so far. What has been summed up before is to be multiplied by rescale[r], which
- * brings it to the same maximum. `masked`: a row may see no key yet. Whole warps. */
-DEVICE void softmax_block(float *s, struct softmax_rows *rows, float rescale[2], float scale,
-                          int keys, bool masked) {
+/* Raises the greatest scores so far by those of a block of `keys` keys, a constant. What has been
+ * summed up before is to be multiplied by rescale[r], which brings it to the same maximum; shift[r]
+ * is that maximum, scaled. `masked`: a row may see no key yet. Whole warps. */
+DEVICE void softmax_maxima(const float *s, struct softmax_rows *rows, float rescale[2],
+                           float shift[2], float scale, int keys, bool masked) {
     UNROLL for (int r = 0; r < 2; ++r) {
         float max = rows->max[r];
         UNROLL for (int j = 0; j < keys / 8; ++j)
             max = fmaxf(max, fmaxf(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]));
         max = quad_max(max);
         /* -infinity - -infinity would be no number. */
-        const float shift = masked && max == -INFINITY ? 0 : max * scale;
-        rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift));
+        shift[r] = masked && max == -INFINITY ? 0 : max * scale;
+        rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift[r]));
         rows->max[r] = max;
-        float sum = rows->sum[r] * rescale[r];
-        UNROLL for (int j = 0; j < keys / 8; ++j)
-            UNROLL for (int i = 4 * j + 2 * r; i < 4 * j + 2 * r + 2; ++i) {
-                s[i] = exp2_approx(fmaf(s[i], scale, -shift));
-                sum += s[i];
-            }
-        rows->sum[r] = sum;
+        rows->sum[r] *= rescale[r];
     }
+}
+
+/* Replaces the scores of a row, r, by their exponentials relative to the maximum. Any thread. */
+DEVICE void softmax_exponentials(float *s, struct softmax_rows *rows, int r, float shift,
+                                 float scale, int keys) {
+    float sum = rows->sum[r];
+    UNROLL for (int j = 0; j < keys / 8; ++j)
+        UNROLL for (int i = 4 * j + 2 * r; i < 4 * j + 2 * r + 2; ++i) {
+            s[i] = exp2_approx(fmaf(s[i], scale, -shift));
+            sum += s[i];
+        }
+    rows->sum[r] = sum;
+}
+
+/* Both of both rows. */
+DEVICE void softmax_block(float *s, struct softmax_rows *rows, float rescale[2], float scale,
+                          int keys, bool masked) {
+    float shift[2];
+    softmax_maxima(s, rows, rescale, shift, scale, keys, masked);
+    UNROLL for (int r = 0; r < 2; ++r) softmax_exponentials(s, rows, r, shift[r], scale, keys);
 }
 
 /* The exponentials as A of the next product. The layouts of D and A agree: registers 8 s to 8 s + 7

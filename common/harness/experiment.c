@@ -239,6 +239,8 @@ bool experiment_check_output(struct experiment *e, const char *what,
                              const struct contender *contender, int output, int set,
                              struct verdict *verdict) {
     const struct gemm_kernel *const kernel = contender->kernel;
+    const struct gemm_problem problem = experiment_problem(e, kernel, output, set);
+    if (contender->finish && !contender->finish(contender, &problem)) return false;
     bool clean = true;
     const bool read = on_several(kernel) ? shares_read(&e->shares, &e->buffers, &e->operands,
                                                        kernel, output, set, what, e->view, &clean)
