@@ -18,9 +18,6 @@
 #ifndef HEAD
 #define HEAD 128 /* d, the elements of a query, 64 or 128 */
 #endif
-#ifndef TURNS
-#define TURNS (HEAD == 128) /* 0: a consumer issues its products as soon as it can */
-#endif
 #define STAGES 2 /* depth of the rings of keys and of values */
 #if HEAD == 128
 #define BN 160      /* keys of a block */
@@ -48,7 +45,6 @@ struct smem {
     element_t v[STAGES][PANELS][BN * 64];    /* the same */
     element_t o[CONSUMERS][PANELS][64 * 64]; /* the same, 64 queries */
     struct pipeline_stage q_ring[1], k_ring[STAGES], v_ring[STAGES]; /* released by all consumers */
-    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may issue its products number n */
 };
 
 /* A warpgroup's next places in the rings. */
@@ -172,13 +168,10 @@ DEVICE void begin(struct smem *shared, const struct attention_args *args, struct
 DEVICE void next_block(struct smem *shared, const struct attention_args *args,
                        struct places *places, float s[BN / 2], uint32_t p[BN / 16][4],
                        float o[HEAD / 2], struct softmax_rows *rows, int block, bool masked,
-                       uint32_t *order_phase, int consumer) {
+                       int consumer) {
     float rescale[2], shift[2];
     /* All bytes of the values have arrived. mbarrier.try_wait */
     consumer_wait(shared->v_ring, places->v);
-    /* The consumer before has issued its products. mbarrier.try_wait */
-    if (TURNS) mbarrier_wait(&shared->order[consumer], *order_phase);
-    *order_phase ^= 1;
     /* What was done to O and P, and with the scores, comes before the multiplications.
      * wgmma.fence */
     wgmma_fence();
@@ -188,23 +181,21 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     multiply_values(o, p, shared->v[places->v.index][0]);
     /* And these another. wgmma.commit_group */
     wgmma_commit_group();
-    /* The next consumer may issue its own, which queue behind these. mbarrier.arrive */
-    if (TURNS && threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared->order[(consumer + 1) % CONSUMERS]);
     /* The scores are complete, the keys have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(1);
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
     if (masked) softmax_mask(s, rows, block * BN, BN);
-    softmax_maxima(s, rows, rescale, shift, args->scale, BN, masked);
-    softmax_exponentials(s, rows, 0, shift[0], args->scale, BN);
+    UNROLL for (int r = 0; r < 2; ++r)
+        softmax_maximum(s, rows, r, rescale, shift, args->scale, BN, masked);
+    softmax_exponentials(s, rows, 0, shift, args->scale, BN);
     if (block > 0) consumer_wait(shared->k_ring, places->k);
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);
     wgmma_use_fragments(p[0], BN / 4);
     release(shared->v_ring, &places->v, STAGES);
-    softmax_exponentials(s, rows, 1, shift[1], args->scale, BN);
+    softmax_exponentials(s, rows, 1, shift, args->scale, BN);
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
 }
@@ -231,7 +222,6 @@ DEVICE void consumer(struct smem *shared, const struct attention_args *args, int
     float s[BN / 2], o[HEAD / 2];
     uint32_t p[BN / 16][4];
     struct places places = {{0, 0}, {0, 0}, {0, 0}};
-    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     struct attention_tile tile;
     for (int step = 0; next_tile(args, &step, BM, BN, &tile);) {
         const int first_row = tile.first_row + consumer * 64;
@@ -245,9 +235,9 @@ DEVICE void consumer(struct smem *shared, const struct attention_args *args, int
         begin(shared, args, &places, s, p, &rows, block, consumer);
         if (block > 0) consumer_wait(shared->k_ring, places.k);
         NO_UNROLL for (--block; block >= whole; --block)
-            next_block(shared, args, &places, s, p, o, &rows, block, true, &order_phase, consumer);
+            next_block(shared, args, &places, s, p, o, &rows, block, true, consumer);
         NO_UNROLL for (; block >= 0; --block)
-            next_block(shared, args, &places, s, p, o, &rows, block, false, &order_phase, consumer);
+            next_block(shared, args, &places, s, p, o, &rows, block, false, consumer);
         /* This warp has read the queries. mbarrier.arrive */
         release(shared->q_ring, &places.q, 1);
         finish(shared, &places, o, p);
@@ -265,7 +255,6 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct attention_args) args) {
         pipeline_init(shared->q_ring, 1, CONSUMERS * 4);
         pipeline_init(shared->k_ring, STAGES, CONSUMERS * 4);
         pipeline_init(shared->v_ring, STAGES, CONSUMERS * 4);
-        for (int i = 0; i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }

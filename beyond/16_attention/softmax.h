@@ -61,42 +61,40 @@ DEVICE float quad_sum(float value) {
     return value;
 }
 
-/* Raises the greatest scores so far by those of a block of `keys` keys, a constant. What has been
- * summed up before is to be multiplied by rescale[r], which brings it to the same maximum; shift[r]
- * is that maximum, scaled. `masked`: a row may see no key yet. Whole warps. */
-DEVICE void softmax_maxima(const float *s, struct softmax_rows *rows, float rescale[2],
-                           float shift[2], float scale, int keys, bool masked) {
-    UNROLL for (int r = 0; r < 2; ++r) {
-        float max = rows->max[r];
-        UNROLL for (int j = 0; j < keys / 8; ++j)
-            max = fmaxf(max, fmaxf(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]));
-        max = quad_max(max);
-        /* -infinity - -infinity would be no number. */
-        shift[r] = masked && max == -INFINITY ? 0 : max * scale;
-        rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift[r]));
-        rows->max[r] = max;
-        rows->sum[r] *= rescale[r];
-    }
+/* Raises a row's greatest score so far by those of a block of `keys` keys, a constant; `r` is the
+ * row. What has been summed up before is to be multiplied by rescale[r], which brings it to the same
+ * maximum; shift[r] is that maximum, scaled. `masked`: the row may see no key yet. Whole warps. */
+DEVICE void softmax_maximum(const float *s, struct softmax_rows *rows, int r, float rescale[2],
+                            float shift[2], float scale, int keys, bool masked) {
+    float max = rows->max[r];
+    UNROLL for (int j = 0; j < keys / 8; ++j)
+        max = fmaxf(max, fmaxf(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]));
+    max = quad_max(max);
+    /* -infinity - -infinity would be no number. */
+    shift[r] = masked && max == -INFINITY ? 0 : max * scale;
+    rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift[r]));
+    rows->max[r] = max;
+    rows->sum[r] *= rescale[r];
 }
 
-/* Replaces the scores of a row, r, by their exponentials relative to the maximum. Any thread. */
-DEVICE void softmax_exponentials(float *s, struct softmax_rows *rows, int r, float shift,
+/* Replaces the row's scores by their exponentials relative to the maximum. Any thread. */
+DEVICE void softmax_exponentials(float *s, struct softmax_rows *rows, int r, const float shift[2],
                                  float scale, int keys) {
-    float sum = rows->sum[r];
     UNROLL for (int j = 0; j < keys / 8; ++j)
         UNROLL for (int i = 4 * j + 2 * r; i < 4 * j + 2 * r + 2; ++i) {
-            s[i] = exp2_approx(fmaf(s[i], scale, -shift));
-            sum += s[i];
+            s[i] = exp2_approx(fmaf(s[i], scale, -shift[r]));
+            rows->sum[r] += s[i];
         }
-    rows->sum[r] = sum;
 }
 
-/* Both of both rows. */
+/* Both, of both rows. */
 DEVICE void softmax_block(float *s, struct softmax_rows *rows, float rescale[2], float scale,
                           int keys, bool masked) {
     float shift[2];
-    softmax_maxima(s, rows, rescale, shift, scale, keys, masked);
-    UNROLL for (int r = 0; r < 2; ++r) softmax_exponentials(s, rows, r, shift[r], scale, keys);
+    UNROLL for (int r = 0; r < 2; ++r) {
+        softmax_maximum(s, rows, r, rescale, shift, scale, keys, masked);
+        softmax_exponentials(s, rows, r, shift, scale, keys);
+    }
 }
 
 /* The exponentials as A of the next product. The layouts of D and A agree: registers 8 s to 8 s + 7

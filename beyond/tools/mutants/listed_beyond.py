@@ -60,7 +60,7 @@ EDITS = [
     (f"{FUSED}/quantize.cu", "reciprocal[w % 2]", "reciprocal[w / 2]", "the other row's scale",
      VALUE),
 
-    (f"{ATTENTION}/kernel.cu", "mbarrier_wait(&shared->order[consumer]",
+    (f"{ATTENTION}/pingpong.cu", "mbarrier_wait(&shared->order[consumer]",
      "mbarrier_wait(&shared->order[1 - consumer]", "the order barriers exchanged", ORDER),
     (f"{ATTENTION}/kernel.cu", "softmax_rescale(o, rescale, HEAD);\n    softmax_pack(p, s, BN);",
      "softmax_pack(p, s, BN);", "O is not rescaled", VALUE),

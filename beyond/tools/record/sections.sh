@@ -26,8 +26,7 @@
 #   grouped          150 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
-#   attention        100 s   16's steps, and its kernel with and without turns, d = 128 and 64, with and
-#                            without a causal mask, beside cuDNN's attention in a build with
+#   attention        100 s   16's steps, d = 128 and 64, with and without a causal mask, beside cuDNN's attention in a build with
 #                            HOPPER_CUDNN and FlashAttention-3 in one with HOPPER_FLASH_ATTENTION
 #   library           30 s   the libraries: streams, graphs, threads, every visible device, a reset; what a
 #                            call costs the host, beside cuBLAS
@@ -242,12 +241,12 @@ section_attention() {
         for run in "32 --shapes 8192x8192x128" "16 --shapes 16384x16384x128"; do
             # shellcheck disable=SC2086 # options, separated by blanks
             rows h200-attention.jsonl "$compare" --iters 2 --mask $mask --heads $run \
-                --kernels 16:serial,16:pingpong,16,16:free
+                --kernels 16:serial,16:pingpong,16
         done
         for run in "64 --shapes 8192x8192x64" "32 --shapes 16384x16384x64"; do
             # shellcheck disable=SC2086
             rows h200-attention.jsonl "$compare" --iters 2 --mask $mask --heads $run \
-                --kernels 16:serial_d64,16:pingpong_d64,16:d64,16:turns_d64
+                --kernels 16:serial_d64,16:pingpong_d64,16:d64
         done
     done
 }
