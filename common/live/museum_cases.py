@@ -29,30 +29,32 @@ ASKED = {
     "wrong": "One line is wrong. Which?",
     "misplaced": "One line is in the wrong place. Which?",
 }
-
-
-ELSEWHERE = {
+ELSEWHERE = {  # what holds of every other line; museum_places.py tries the first
     "missing": "Before it, what is missing does not help.",
     "wrong": "The right form has this line as it is here.",
     "misplaced": "The right form has this line where it is here.",
 }
-MEMORY = {"ld_shared": "Reads shared memory through the generic proxy.",
-          "st_shared": "Writes shared memory through the generic proxy.",
-          "ld_global": "Reads global memory.", "st_global": "Writes global memory."}
+# Wrappers that have no comment of their own.
+PLAIN = {"__syncthreads": "Waits for all threads of the CTA, and orders their memory accesses.",
+         "__syncwarp": "Waits for the lanes of the warp, and orders their memory accesses."}
+for SIZE in ("b32", "b128"):
+    PLAIN |= {f"ld_shared_{SIZE}": "Reads shared memory through the generic proxy.",
+              f"st_shared_{SIZE}": "Writes shared memory through the generic proxy.",
+              f"ld_global_{SIZE}": "Reads global memory.", f"st_global_{SIZE}": "Writes global memory."}
 
 
 # ---- what the book says of an exhibit ----
 
 def told(root):
-    """{exhibit: its title, its story, the project, the symptom there, and what the program is asked for and
-    answers}: docs/museum.md."""
+    """{exhibit: its title, its story, the project, the symptom there, and what the program is asked
+    for and answers}: docs/museum.md."""
     with open(os.path.join(root, museum_page.PAGE), encoding="utf-8") as file:
         sections = re.findall(r"^### (\d\d [^\n]*)\n\n(.*?)\n\n(.*?)^<!-- museum: (\w+)(.*?)^<!-- end",
                               file.read(), re.M | re.S)
     return {name: {
         "title": title, "story": cases.plain(" ".join(story.split())),
         "project": re.search(r"\*\*(.+?)\*\*", story).group(1),
-        "symptom": cases.plain(re.search(r"\*Symptom\*: (.+?[.;])\s", " ".join(more.split()) + " ").group(1)),
+        "symptom": cases.plain(re.search(r"\*Symptom\*: (.+?)[.;](?: |$)", " ".join(more.split())).group(1)),
         "options": re.search(r"^\$ build/sim/museum \w+ broken (.*)", shown, re.M).group(1).split(),
         "verdict": HAZARD.search(shown).group(1),
     } for title, story, more, name, shown in sections}
@@ -65,19 +67,17 @@ def seen_on_gpus(root):
         made, rows = museum_page.gpu_page.read_table(path)
         for row in rows:
             if row["form"] == "broken":
-                said = [f"{tool} says: {row[tool].partition(': ')[2]}" for tool in museum_page.TOOLS
-                        if ": " in row[tool]]
-                seen[row["exhibit"]] = (
-                    f"On an {made['gpu']}, measured: "
-                    f"{GPU.get(row['alone'], 'D was ' + row['alone'])}; "
-                    f"{'; '.join(said) or 'compute-sanitizer names no line'}.")
+                said = [f"{tool} says: {row[tool].partition(': ')[2]}"
+                        for tool in museum_page.TOOLS if ": " in row[tool]]
+                alone = GPU.get(row["alone"], f"D was {row['alone']}")
+                seen[row["exhibit"]] = (f"On an {made['gpu']}, measured: {alone}; "
+                                        f"{'; '.join(said) or 'compute-sanitizer names no line'}. ")
     return seen
 
 
 def read_wrappers(root):
     """{wrapper: the first sentence of its comment}: common/hopper."""
-    found = {"__syncthreads": "Waits for all threads of the CTA, and orders their memory accesses.",
-             "__syncwarp": "Waits for the lanes of the warp, and orders their memory accesses."}
+    found = {}
     for path in sorted(glob.glob(os.path.join(root, "common/hopper/*.h"))):
         comment = []
         with open(path, encoding="utf-8") as file:
@@ -88,9 +88,9 @@ def read_wrappers(root):
                     comment.append(line.strip(" /*\n"))
                 named = re.match(r"(?:DEVICE [\w ]+?[ *]|#define )(\w+)\(", line)
                 if named and comment:
-                    found[named.group(1)] = re.match(r".*?[.?](?= |$)", " ".join(comment)).group().replace("`", "")
-    return found | {name: MEMORY[name.rpartition("_")[0]] for name in found
-                    if name.rpartition("_")[0] in MEMORY and name.endswith(("b32", "b128"))}
+                    first = re.match(r".*?[.?](?= |$)", " ".join(comment)).group()
+                    found[named.group(1)] = first.replace("`", "")
+    return found | PLAIN
 
 
 # ---- the broken form ----
@@ -127,13 +127,13 @@ def answer_in(rows):
     """(what is asked, the line of the broken form, from 0)"""
     signs = "".join(sign for sign, _, _ in rows)
     first = re.search("-" if "-" in signs else r"[+]", signs).start()
-    asked = "missing" if "-" not in signs else "wrong" if len(re.findall("[+-]+", signs)) == 1 else "misplaced"
-    return asked, len(signs[:first].replace("+", ""))
+    asked = "wrong" if len(re.findall("[+-]+", signs)) == 1 else "misplaced"
+    return asked if "-" in signs else "missing", len(signs[:first].replace("+", ""))
 
 
 def line_of(lines, begins, snippet):
-    """The one statement that has this text; a text that begins with blanks is the line's beginning, and
-    one that ends with a brace in a line of its own means the brace after that statement."""
+    """The one statement that has this text; a text that begins with blanks is the line's beginning,
+    and one that ends with a brace in a line of its own means the brace after that statement."""
     if snippet.endswith("\n}"):
         at = line_of(lines, begins, snippet[:-2])
         return next(i for i, line in enumerate(lines) if begins[i] > at and line.strip() == "}")
@@ -157,12 +157,13 @@ def reason(line, asked, wrappers):
 
 def rules_for(name, verdict, others):
     """Some of the others, the same for an exhibit each time, and the one that is right among them."""
-    return sorted([verdict, *random.Random(name).sample([one for one in others if one != verdict], OFFERED - 1)])
+    others = [one for one in others if one != verdict]
+    return sorted([verdict, *random.Random(name).sample(others, OFFERED - 1)])
 
 
 def accused_in(source):
     """What another schedule may lead to."""
-    return {kind for kinds in re.findall(r"/\* accused[^:]*: (.*?) \*/", source) for kind in kinds.split(", ")}
+    return set(", ".join(re.findall(r"/\* accused[^:]*: (.*?) \*/", source)).split(", "))
 
 
 def case_of(name, about, root, wrappers):
@@ -172,17 +173,18 @@ def case_of(name, about, root, wrappers):
     asked, right = answer_in(rows)
     said = {i: reason(" ".join(lines[j] for j, begin in enumerate(begins) if begin == i), asked, wrappers)
             for i in set(begins) - {-1}}
-    early, misleading = ({line_of(lines, begins, snippet): text for snippet, text in texts.get(kind, {}).items()}
-                         for kind in ("early", "not"))
+    early, misleading = ({line_of(lines, begins, snippet): text
+                          for snippet, text in texts.get(kind, {}).items()} for kind in ("early", "not"))
     said |= misleading | early | {right: ""}
+    symptom = f"Symptom in {about['project']}: {about['symptom']}. {about['seen']}"
     return {
         "id": f"m{name[:2]}", "chapter": "museum", "kind": "exhibit", "exhibit": name,
         "title": f"Find the line, {about['project']}", "lines": lines,
         "numbers": [number for sign, _, number in rows if sign != "+"],
         # Of each line: why it is not the one; "" of the one, None of those that are no code.
-        "says": [said.get(begin) for begin in begins], "asked": asked, "right": right, "early": sorted(early),
-        "task": f"{texts['does']} Symptom in {about['project']}: {about['symptom'].rstrip(';.')}. {about['seen']} "
-                f"{ASKED[asked]}",
+        "says": [said.get(begin) for begin in begins],
+        "asked": asked, "right": right, "early": sorted(early),
+        "task": f"{texts['does']} {symptom}{ASKED[asked]}",
         "options": about["options"], "verdict": about["verdict"],
         "run": dict(zip((option[2:].replace("schedule-", "") for option in about["options"][::2]),
                         about["options"][1::2])),
@@ -196,16 +198,18 @@ def load(root, verdicts):
     rules = sorted({about[name]["verdict"] for name in EXHIBITS})
     found = []
     for name in sorted(EXHIBITS):
-        case = case_of(name, dict(about[name], seen=seen[name]), root, wrappers)
+        case = case_of(name, dict(about[name], seen=seen.get(name, "")), root, wrappers)
         with open(os.path.join(root, museum_page.FOLDER, f"{name}.cu"), encoding="utf-8") as file:
             accused = accused_in(file.read())
-        rule, verdict = verdicts[case["verdict"]], case["verdict"]
-        case["rules"] = {one: "" if one == verdict else f"That would mean: {cases.ended(verdicts[one]['means'])}"
-                         for one in rules_for(name, verdict, [one for one in rules if one not in accused])}
-        case["hints"] = [f"The simulator calls it {verdict}: {cases.ended(rule['means'])}",
-                         "The report is shown now. It names the lines that collide, or where threads wait."]
-        case["explanation"] = (f"{about[name]['story']} The rule, {verdict}: "
-                               f"{cases.ended(rule['means'])} The usual cure: {cases.ended(rule['cure'])}")
+        verdict, rule = case["verdict"], verdicts[case["verdict"]]
+        offered = rules_for(name, verdict, [one for one in rules if one not in accused])
+        means = {one: cases.ended(verdicts[one]["means"]) for one in offered}
+        case["rules"] = {one: "" if one == verdict else f"That would mean: {means[one]}"
+                         for one in offered}
+        case["hints"] = [f"The simulator calls it {verdict}: {means[verdict]}", "The report is shown now. "
+                         "It names the lines that collide, or where threads wait."]
+        case["explanation"] = (f"{about[name]['story']} The rule, {verdict}: {means[verdict]} The usual "
+                               f"cure: {cases.ended(rule['cure'])}")
         found.append(case)
     return found, about
 
@@ -213,4 +217,4 @@ def load(root, verdicts):
 def as_shown(case, report):
     """The report with the lines' numbers as the case shows them."""
     shown = {str(number): str(i + 1) for i, number in enumerate(case["numbers"])}
-    return PLACE.sub(lambda place: f"{place.group(1)}:{shown.get(place.group(2), place.group(2))}", report)
+    return PLACE.sub(lambda place: f"{place[1]}:{shown.get(place[2], place[2])}", report)

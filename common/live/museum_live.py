@@ -11,8 +11,8 @@ import museum_cases
 import one_file
 
 # What the page has from the exhibit, or does not need.
-LEFT_OUT = ("id", "chapter", "kind", "exhibit", "title", "explanation", "options", "asked", "right", "verdict",
-            "early")
+LEFT_OUT = ("id", "chapter", "kind", "exhibit", "title", "explanation", "options", "asked", "right",
+            "verdict", "early")
 
 
 def main():

@@ -141,8 +141,8 @@ class Practice:
         if says:
             return says
         if not rule:
-            print(f"Line {line} it is. And what does the simulator report? Answer: check {case['id']} {line} "
-                  f"{' | '.join(case['rules'])}")
+            print(f"Line {line} it is. And what does the simulator report?\n"
+                  f"Answer: check {case['id']} {line} {' | '.join(case['rules'])}")
             sys.exit(1)
         if case["rules"].get(rule[0], " "):
             return case["rules"].get(rule[0]) or f"Choose from: {', '.join(case['rules'])}."

@@ -1,14 +1,14 @@
-"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every case
-fails as told, and its solution passes.
+"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
+case fails as told, and its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
 are those that the case tells. find: no other line of the chapter looks the same. predict: the answer
 is one of the choices; if it is a number, it is what the simulator says. choose: one choice is right, and
 far enough from the others. catch: the run passes, the witness does not. mend: one choice is right, and
 every other fails in its run, which the kernel as it is passes. exercise: the answer passes RUNS, and the
-checker tells it from the kernel as it is. exhibit: the fixed form passes; what is missing helps before no
-line but those that the case tells, of which the last is right, and if a line is wrong, no other can be left
-out (museum_places.py). And each has its texts.
+checker tells it from the kernel as it is. exhibit: the fixed form passes; what is missing helps at no
+place but those that the case tells, of which the last is right; a line that is wrong is the only one
+that the fix changes, and to leave out another does not help (museum_places.py). And each has its texts.
 """
 
 import os
@@ -117,9 +117,10 @@ class Judge:
 
     def wrong_exhibit(self, case):
         def run(form):
-            done = subprocess.run([self.museum, case["exhibit"], form, *case["options"]], capture_output=True,
-                                  text=True, check=False)
-            return simulate.verdict_of(done.returncode, done.stderr), museum_cases.as_shown(case, done.stderr)
+            done = subprocess.run([self.museum, case["exhibit"], form, *case["options"]],
+                                  capture_output=True, text=True, check=False)
+            return (simulate.verdict_of(done.returncode, done.stderr),
+                    museum_cases.as_shown(case, done.stderr))
 
         (verdict, report), (fixed, _) = run("broken"), run("fixed")
         if verdict != case["verdict"] or fixed != simulate.VERIFIED:

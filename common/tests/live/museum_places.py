@@ -33,59 +33,72 @@ class Places:
     def __init__(self, root, compiler, libraries):
         self.root, self.compiler, self.libraries = root, compiler.split(","), libraries.split(",")
 
-    def switched(self, case, rows, left_out):
-        """The exhibit with a switch at each statement; (text, the statements)."""
-        with open(os.path.join(self.root, museum_cases.museum_page.FOLDER, f"{case['exhibit']}.cu"),
-                  encoding="utf-8") as file:
+    def switched(self, case, left_out):
+        """The exhibit with a switch at each statement, and the statements that have one."""
+        rows = museum_cases.read_forms(self.root, case["exhibit"])
+        missing = " ".join(text.strip() for sign, text, _ in rows if sign == "+")
+        if case["asked"] != "missing":
+            missing = ""
+        path = os.path.join(self.root, museum_cases.museum_page.FOLDER, f"{case['exhibit']}.cu")
+        with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
-        missing = " ".join(text.strip() for sign, text, _ in rows if sign == "+") if case["asked"] == "missing" else ""
-        kernel, tried = next(i for i, line in enumerate(case["lines"]) if line.startswith("KERNEL(")), []
+        kernel = next(i for i, line in enumerate(case["lines"]) if line.startswith("KERNEL("))
+        tried = []
         for i in sorted(set(museum_cases.statements(case["lines"]))):
             code = case["lines"][i].strip()
-            here = DECLARES.match(code) or code[0] == "}"
-            if i <= kernel or i in left_out or code.startswith("else") or (here and not missing):
+            # Before a declaration and a brace there can be a statement, but they cannot be left out.
+            apart = DECLARES.match(code) or code[0] == "}"
+            if i <= kernel or i in left_out or code.startswith("else") or (apart and not missing):
                 continue
+            here = f"trial == {i}"
+            if apart:
+                switch = f"if ({here}) {{ {missing} }}"
+            elif missing:  # and what follows may be all that an if or a loop has
+                switch = f"if ({here} && ({{ {missing} false; }})) {{}} else"
+            else:
+                switch = f"if ({here}) {{}} else"
             at = case["numbers"][i] - 1
-            lines[at] = (f"if (trial == {i}) {{ {missing} }} {lines[at]}" if here else
-                         f"if (trial == {i} && ({{ {missing} 1; }}) == {int(not missing)}) {{}} else {lines[at]}")
+            lines[at] = f"{switch} {lines[at]}"
             tried.append(i)
         return "\n".join(lines), tried
 
     def compile(self, case, directory):
-        rows, left_out = museum_cases.read_forms(self.root, case["exhibit"]), set()
+        """(the program, the statements that have a switch)"""
+        def write(name, text):
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+            return os.path.join(directory, name)
+
+        command = [*self.compiler, "-std=gnu11", "-O1", "-w", "-Wno-psabi", f"-I{self.root}/common",
+                   "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0"]
+        form = ["-DFIXED=0", "-DMUSEUM_FORM=form", "-include", write("trial.h", TRIAL)]
+        exhibit, program = os.path.join(directory, "exhibit.o"), os.path.join(directory, "museum")
         numbers = {number: i for i, number in enumerate(case["numbers"])}
-        paths = {name: os.path.join(directory, name) for name in ("exhibit.c", "trial.h", "list.c", "museum")}
-        for name, text in (("trial.h", TRIAL), ("list.c", LIST.replace("NAME", case["exhibit"]))):
-            with open(paths[name], "w", encoding="ascii") as file:
-                file.write(text)
-        options = ["-std=gnu11", "-O1", "-w", "-Wno-psabi", f"-I{self.root}/common", "-DGEMM_BF16_ELEMENTS=1",
-                   "-DTRACE=0"]
-        form = ["-DFIXED=0", "-DMUSEUM_FORM=form", "-include", paths["trial.h"]]
+        left_out = set()
         while True:  # where a variable is not yet declared, the line cannot stand
-            text, tried = self.switched(case, rows, left_out)
-            with open(paths["exhibit.c"], "w", encoding="utf-8") as file:
-                file.write(text)
-            made = subprocess.run([*self.compiler, *options, *form, "-c", paths["exhibit.c"], "-o",
-                                   paths["museum"] + ".o"], capture_output=True, text=True, check=False)
+            text, tried = self.switched(case, left_out)
+            made = subprocess.run([*command, *form, "-c", write("exhibit.c", text), "-o", exhibit],
+                                  capture_output=True, text=True, check=False)
             if not made.returncode:
                 break
-            wrong = {numbers[int(line)] for line in re.findall(r"exhibit\.c:(\d+):\d+: error", made.stderr)}
-            if not wrong - left_out:
+            wrong = {numbers[int(line)]
+                     for line in re.findall(r"exhibit\.c:(\d+):\d+: error", made.stderr)} - left_out
+            if not wrong:
                 sys.exit(made.stderr)
             left_out |= wrong
         museum = [f"{self.root}/common/tests/museum/{name}.c" for name in ("museum", "museum_run")]
-        subprocess.run([*self.compiler, *options, paths["museum"] + ".o", paths["list.c"], *museum,
-                        "-Wl,--start-group", *self.libraries, "-Wl,--end-group", "-lm", "-lpthread", "-o",
-                        paths["museum"]], check=True)
-        return paths["museum"], tried
+        listed = write("list.c", LIST.replace("NAME", case["exhibit"]))
+        subprocess.run([*command, exhibit, listed, *museum, "-Wl,--start-group", *self.libraries,
+                        "-Wl,--end-group", "-lm", "-lpthread", "-o", program], check=True)
+        return program, tried
 
     def right(self, case):
         """(the statements that are right, all that were tried)"""
         with tempfile.TemporaryDirectory() as directory:
             program, tried = self.compile(case, directory)
 
-            def passes(place):
-                environment = dict(os.environ, TRIAL=str(place))
-                return all(subprocess.run([program, case["exhibit"], "broken", *run], env=environment,
-                                          capture_output=True, check=False).returncode == 0 for run in RUNS)
-            return [place for place in tried if passes(place)], tried
+            def passes(place, run):
+                return not subprocess.run([program, case["exhibit"], "broken", *run], check=False,
+                                          env=dict(os.environ, TRIAL=str(place)),
+                                          capture_output=True).returncode
+            return [place for place in tried if all(passes(place, run) for run in RUNS)], tried
