@@ -1,10 +1,11 @@
-"""The practice: broken kernels of this book, judged by the simulator.
+"""The practice: broken kernels of this book and of the museum, judged by the simulator.
 
     list [CHAPTER]       the cases, with a mark at those that are solved
     next                 the first that is not
     show CASE            what it asks
     hint CASE            a hint; asked again, the second
-    check CASE ANSWER    find: kernel.cu:71; predict: one of the choices; mend, choose: the number
+    check CASE ANSWER    find: kernel.cu:71, of the museum the line's number, and after it the rule;
+                         predict: one of the choices; mend, choose: the number
                          of a choice; catch: the options of a run, such as
                          --m 256 --sms 1 --schedule late
     check CASE KERNEL.CU an exercise: the kernel with your edit
@@ -23,6 +24,7 @@ import textwrap
 
 sys.dont_write_bytecode = True
 import cases
+import museum_cases
 import simulate
 import versions
 from linked import Linker
@@ -75,11 +77,13 @@ class Practice:
             for i, choice in enumerate(case["choices"]):
                 print(f"\n({i + 1}) " + choice["text"].replace("\n", "\n    "))
             print()
+        if case["kind"] == "exhibit":
+            print("\n".join(f"{i + 1:4} {line}".rstrip() for i, line in enumerate(case["lines"])) + "\n")
         if case["kind"] == "choose":
             for i, choice in enumerate(case["choices"]):
                 print(f"({i + 1}) {choice['text']}")
             print(f"\n{simulate.run_text(case['run'])}\n")
-        answer = {"find": "kernel.cu:LINE", "predict": " | ".join(map(str, case.get("choices", []))),
+        answer = {"find": "kernel.cu:LINE", "exhibit": "LINE", "predict": " | ".join(map(str, case.get("choices", []))),
                   "mend": "NUMBER", "choose": "NUMBER", "catch": "--m M --n N --k K --sms N --schedule ORDER"}[case["kind"]]
         print(f"Answer: check {case['id']} {answer}")
         if "edit" in case:
@@ -99,7 +103,8 @@ class Practice:
         for hint in case["hints"][:given + 1]:
             print(hint)
         if case["kind"] not in ("catch", "choose") and given:
-            print(self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
+            print(self.run_exhibit(case) if case["kind"] == "exhibit" else
+                  self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
         self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
         self.keep()
 
@@ -122,6 +127,28 @@ class Practice:
 
     def run(self, chapter, run, off, version=-1):
         return simulate.run_case(self.program, chapter, run, off, version)
+
+    def run_exhibit(self, case):
+        command = [os.path.join(os.path.dirname(*self.program), "museum"), case["exhibit"], "broken"]
+        done = subprocess.run([*command, *case["options"]], capture_output=True, text=True, check=False)
+        return museum_cases.as_shown(case, done.stderr)
+
+    def check_exhibit(self, case, answer):
+        line, *rule = answer
+        says = dict(enumerate(case["says"], 1)).get(int(line) if line.isdecimal() else 0)
+        if says is None:
+            return f"{line} is no line of code: name one from 1 to {len(case['lines'])}."
+        if says:
+            return says
+        if not rule:
+            print(f"Line {line} it is. And what does the simulator report?\n"
+                  f"Answer: check {case['id']} {line} {' | '.join(case['rules'])}")
+            sys.exit(1)
+        if case["rules"].get(rule[0], " "):
+            return case["rules"].get(rule[0]) or f"Choose from: {', '.join(case['rules'])}."
+        options = " ".join(case["options"])
+        print("\n".join([*case["diff"], "", f"build/sim/museum {case['exhibit']} broken {options}", ""]))
+        return None
 
     def check_edit(self, case, kernel):
         if not os.path.exists(kernel):
@@ -227,8 +254,9 @@ def main():
     if not least <= len(arguments) <= most:
         usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
     root = os.path.join(os.path.dirname(debugging), "..")
-    practice = Practice(cases.load(live, recorded, debugging), Linker(root, compiler, libraries), program,
-                        progress)
+    book = cases.load(live, recorded, debugging)
+    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
+    practice = Practice(book, Linker(root, compiler, libraries), program, progress)
     getattr(practice, command)(*arguments)
 
 

@@ -1,14 +1,16 @@
 /* museum.js: the page of the museum: one exhibit, in one of its two forms. What is shown is in the
- * address: #exhibit=05_ring_parity&form=fixed&schedule=random&seed=3 */
+ * address: #exhibit=05_ring_parity&form=fixed&schedule=random&seed=3. With find=1 its line is asked for. */
 
 const book = JSON.parse(byId("data").textContent);
 const simulator = new Simulator();
 const USUAL = {form: "broken", schedule: "time", seed: 1, sms: 4};
-const state = {exhibit: "", file: "", ...USUAL};
+const state = {exhibit: "", file: "", find: false, ...USUAL};
 
 const exhibitOf = name => book.exhibits.find(one => one.name === name);
 const filesHere = () => [`museum/${state.exhibit}.cu`];
-const linesHere = () => ({lines: exhibitOf(state.exhibit).source.split("\n")});
+const linesHere = () => ({
+  lines: finding() ? caseHere().lines : exhibitOf(state.exhibit).source.split("\n"),
+});
 const openFile = () => {}; // there is one
 
 /* The lines of the form that is not compiled. */
@@ -28,20 +30,31 @@ function otherForm(lines) {
 function showExhibit() {
   const one = exhibitOf(state.exhibit), {lines} = linesHere(), off = otherForm(lines);
   [state.file] = filesHere();
-  byId("story").replaceChildren(element("b", {}, one.title), ". ", one.story);
+  byId("story").replaceChildren(
+    ...(finding() ? [] : [element("b", {}, one.title), ". "]), caseHere()?.task || one.story);
   byId("code").replaceChildren(...coloured(lines.join("\n")).map((nodes, i) =>
     element("div", {class: off.has(i) ? "line off" : "line", "data-line": i + 1},
+      ...(finding() ? [element("span", {class: "gutter"},
+        ...(caseHere().says[i] === null ? [] : [pickButton(i + 1)]))] : []),
       element("span", {class: "number"}, String(i + 1)), element("code", {}, ...nodes))));
-  const first = lines.findIndex(line => line.startsWith("#if"));
-  byId("code").scrollTop = lineElement(first + 1).offsetTop - byId("code").clientHeight / 3;
+  const first = lineElement(lines.findIndex(line => line.startsWith("#if")) + 1);
+  byId("code").scrollTop = first ? first.offsetTop - byId("code").clientHeight / 3 : 0;
+  for (const option of byId("exhibit").options) { // a title tells much
+    const {name, title, project} = exhibitOf(option.value), asked = state.find && !found.has(name);
+    option.textContent = asked && exhibitOf(name).case ? `${title.slice(0, 2)} ${project}` : title;
+  }
   for (const name of ["exhibit", ...Object.keys(USUAL)]) byId(name).value = state[name];
+  byId("find").checked = state.find;
+  byId("form").disabled = finding();
   byId("seed-label").hidden = state.schedule !== "random";
+  showQuestion();
 }
 
 function address() {
   const words = new URLSearchParams({exhibit: state.exhibit});
   for (const [name, value] of Object.entries(USUAL))
     if (state[name] !== value) words.set(name, state[name]);
+  if (state.find) words.set("find", "1");
   return `#${words}`;
 }
 
@@ -55,29 +68,57 @@ function readAddress() {
       state[name] = words.get(name);
   for (const name of ["seed", "sms"])
     if (/^\d+$/.test(words.get(name) || "")) state[name] = Number(words.get(name));
+  state.find = words.has("find");
 }
 
 function readControls() {
   for (const name of ["exhibit", "form", "schedule"]) state[name] = byId(name).value;
   for (const name of ["seed", "sms"]) state[name] = Number(byId(name).value);
+  state.find = byId("find").checked;
+}
+
+function clearResult(text, mood) {
+  byId("verdict").className = mood;
+  byId("verdict").textContent = text;
+  byId("hazards").replaceChildren();
+  byId("text").querySelector("pre").textContent = "";
+  places = [];
+  markPlaces();
 }
 
 async function runNow() {
   if (simulator.busy) simulator.stop();
   history.replaceState(null, "", address());
   byId("link").href = address();
-  byId("verdict").className = "running";
-  byId("verdict").textContent = "Running\u2026";
-  places = [];
+  lastAnswer = null;
+  clearResult("Running\u2026", "running");
   const answer = await simulator.run([state.exhibit, state.form, "--schedule", state.schedule,
     "--schedule-seed", String(state.seed), "--sms", String(state.sms)], {off: [], version: -1}, false);
-  const hazards = hazardsOf(answer.errors), {mood, title, text} = verdictOf(answer);
+  lastAnswer = answer;
+  if (hidesResult()) clearResult("The run is over. What it shows is behind the hints.", "");
+  else showResult(answer);
+}
+
+function showResult(answer) {
+  const errors = asShown(answer.errors), hazards = hazardsOf(errors), {mood, title, text} = verdictOf(answer);
   byId("verdict").className = mood;
   byId("verdict").replaceChildren(element("b", {}, title), " ", text);
   byId("hazards").replaceChildren(...hazards.slice(0, 4).map(hazardCard));
-  byId("text").querySelector("pre").textContent = `${answer.out}\n${answer.errors}`;
+  byId("text").querySelector("pre").textContent = `${answer.out}\n${errors}`;
   places = hazards.slice(0, 1).flatMap(placesOf);
   markPlaces();
+}
+
+/* As the question is asked: the broken form, in the run that shows it. */
+function askHere() {
+  hintsShown = 0;
+  if (finding()) Object.assign(state, USUAL, caseHere().run);
+}
+
+function chooseForm(form) {
+  state.form = form;
+  showExhibit();
+  runNow();
 }
 
 function begin() {
@@ -87,7 +128,14 @@ function begin() {
     showExhibit();
     runNow();
   };
-  for (const name of ["exhibit", "form", "schedule"])
+  for (const name of ["exhibit", "find"])
+    byId(name).addEventListener("change", () => {
+      readControls();
+      if (name === "find") found.delete(state.exhibit);
+      askHere();
+      show();
+    });
+  for (const name of ["form", "schedule"])
     byId(name).addEventListener("change", () => {
       readControls();
       show();
@@ -101,9 +149,11 @@ function begin() {
   addEventListener("hashchange", () => {
     if (location.hash === address()) return;
     readAddress();
+    askHere();
     show();
   });
   readAddress();
+  askHere();
   show();
 }
 

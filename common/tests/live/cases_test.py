@@ -1,12 +1,14 @@
-"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM [--sample N]: every case fails as told, and
-its solution passes.
+"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
+case fails as told, and its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
 are those that the case tells. find: no other line of the chapter looks the same. predict: the answer
 is one of the choices; if it is a number, it is what the simulator says. choose: one choice is right, and
 far enough from the others. catch: the run passes, the witness does not. mend: one choice is right, and
 every other fails in its run, which the kernel as it is passes. exercise: the answer passes RUNS, and the
-checker tells it from the kernel as it is. And each has its texts.
+checker tells it from the kernel as it is. exhibit: the fixed form passes; what is missing helps at no
+place but those that the case tells, of which the last is right; a line that is wrong is the only one
+that the fix changes, and to leave out another does not help (museum_places.py). And each has its texts.
 """
 
 import os
@@ -17,8 +19,10 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "live"))
 import cases
+import museum_cases
 import simulate
 from live_runs import check_all
+from museum_places import Places
 
 FEWEST = 60
 RUNS = [{"m": 130, "n": 70, "k": 67, "schedule": "late"},
@@ -27,21 +31,23 @@ RUNS = [{"m": 130, "n": 70, "k": 67, "schedule": "late"},
 
 
 class Judge:
-    def __init__(self, book, command):
-        self.book, self.command = book, command
+    def __init__(self, book, command, museum, places):
+        self.book, self.command, self.museum, self.places = book, command, museum, places
 
     def run(self, case, run, off, version=-1):
         return simulate.run_case(self.command, case["chapter"], run, off, version)
 
     def judge(self, case):
         wrong = self.wrong_with(case)
-        return f"{case['id']} ({case['kind']}, {case['off']}): {wrong}" if wrong else None
+        return f"{case['id']} ({case['kind']}, {case.get('off')}): {wrong}" if wrong else None
 
     def wrong_with(self, case):
         if len(case["hints"]) != 2 or not all([case["task"], case["explanation"], *case["hints"]]):
             return "a text is missing"
         if "edit" in case and self.wrong_answer(case):
             return self.wrong_answer(case)
+        if case["kind"] == "exhibit":
+            return self.wrong_exhibit(case) or self.second_place(case)
         if case["kind"] == "choose":
             return self.second_choice(case)
         told = case.get("witness", case["run"])
@@ -109,6 +115,30 @@ class Judge:
                 return f"the kernel as it is does not pass {choice['run']}"
         return None
 
+    def wrong_exhibit(self, case):
+        def run(form):
+            done = subprocess.run([self.museum, case["exhibit"], form, *case["options"]],
+                                  capture_output=True, text=True, check=False)
+            return (simulate.verdict_of(done.returncode, done.stderr),
+                    museum_cases.as_shown(case, done.stderr))
+
+        (verdict, report), (fixed, _) = run("broken"), run("fixed")
+        if verdict != case["verdict"] or fixed != simulate.VERIFIED:
+            return f"{verdict}, not {case['verdict']}; the fixed form: {fixed}"
+        named = [int(line) for _, line in simulate.PLACE.findall(simulate.HAZARD.search(report).group(2))]
+        if not all(0 < line <= len(case["lines"]) for line in named):
+            return f"the report names lines that are not shown: {named}"
+        if [says for says in case["says"] if says == ""] != [""] or "" not in case["rules"].values():
+            return "not one line and one rule are right"
+        return None
+
+    def second_place(self, case):
+        right, tried = self.places.right(case)
+        told = sorted([*case["early"], case["right"]]) if case["asked"] == "missing" else []
+        if right != told or right and case["right"] != right[-1]:
+            return f"right are lines {[place + 1 for place in right]}, not {[place + 1 for place in told]}"
+        return None if len(tried) >= 6 else f"{len(tried)} lines tried"
+
     def second_answer(self, case, looks):
         for switch in cases.switches_of(self.book, case["chapter"]):
             off = [switch["number"]]
@@ -118,13 +148,15 @@ class Judge:
 
 
 def main():
-    every = int(sys.argv[6]) if "--sample" in sys.argv else 1
+    every = int(sys.argv[9]) if "--sample" in sys.argv else 1
     seed = int(subprocess.run([os.path.join(HERE, "..", "support", "seed.sh")],
                               capture_output=True, text=True, check=True).stdout)
     book = cases.load(*sys.argv[1:4])
+    root = os.path.join(HERE, "..", "..", "..")
+    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
     if len(book["cases"]) < FEWEST or len({case["id"] for case in book["cases"]}) < FEWEST:
         sys.exit(f"{len(book['cases'])} cases")
-    judge = Judge(book, [sys.argv[4]])
+    judge = Judge(book, [sys.argv[4]], sys.argv[5], Places(root, *sys.argv[6:8]))
     chosen = book["cases"][seed % every::every]
     return 1 if check_all([(case,) for case in chosen], judge.judge) else 0
 

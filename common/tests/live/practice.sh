@@ -56,6 +56,14 @@ expect 0 '^Yes' check 06-e2 "$edited/right.cu"
 rm -r "$edited"
 make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
 expect 1 'This run passes' check "$make" --m 128
+expect 0 'One line is wrong' show m10
+expect 0 'overwritten-while-read' hint m10
+expect 0 'cu:18 by thread 0' hint m10
+expect 1 'The last stores are complete' check m10 28
+expect 1 'no line of code' check m10 30
+expect 1 'Line 23 it is' check m10 23
+expect 1 'Choose from' check m10 23 bank-conflict
+expect 0 '^+    bulk_wait_group(0);' check m10 23 overwritten-while-read
 
 if [ -n "$there" ]; then mv "$kept" "$solved"; else rm -f "$kept" "$solved"; fi
 exit "$failed"

@@ -39,9 +39,9 @@ def complain(what):
 # ---- the diff ----
 
 def read_lines(source):
-    """(sign, text) of each line but the preprocessor's; the sign is of the fix: ' ', '-', '+'."""
+    """(sign, text, number) of each line but the preprocessor's; the sign is of the fix: ' ', '-', '+'."""
     sign, lines = " ", []
-    for text in source.splitlines():
+    for number, text in enumerate(source.splitlines(), 1):
         word = text.split()
         if word[:1] == ["#if"] and word[-1] in ("FIXED", "!FIXED"):
             sign = "+" if word[-1] == "FIXED" else "-"
@@ -50,7 +50,7 @@ def read_lines(source):
         elif word[:1] == ["#endif"]:
             sign = " "
         else:
-            lines.append((sign, text))
+            lines.append((sign, text, number))
     return lines
 
 
@@ -59,7 +59,7 @@ def diff_of(path):
     with open(path, encoding="utf-8") as file:
         lines = read_lines(file.read())
     shown = set()
-    for i, (sign, text) in enumerate(lines):
+    for i, (sign, text, _) in enumerate(lines):
         if sign != " ":
             shown |= {i - 1, i, i + 1}
         if "/* accused" in text:

@@ -1,0 +1,326 @@
+"""museum_reasons.py: of each exhibit that the practice asks about, what its kernel is for, and why a line
+that looks like the mistake is not it. Lines are told by a part of their text.
+
+`early`: before these lines what is missing would help as well; asked is the last line.
+"""
+
+EXHIBITS = {
+    "01_empty_sequence": {
+        "does": "Each CTA adds the tiles of a sequence to a state in shared memory, and the TMA "
+                "stores the state.",
+        "not": {
+            "for (int tile = 1":
+                "After the barrier it is too late: a thread's fence comes before the barrier that "
+                "passes its writes on to thread 0.",
+            "if (threadIdx.x == 0) {":
+                "Here every thread would call it, but no barrier follows that passes the writes on "
+                "to thread 0.",
+            "tma_store(":
+                "This access is the one that is not ordered. But only thread 0 comes here, and its "
+                "fence covers its own accesses only, not the zeros of the other 127 threads.",
+            "        fence_proxy_async();": "The loop has what it needs. How often does it run?",
+        },
+    },
+    "02_refill_after_reads": {
+        "does": "A warp takes tiles from a stage in shared memory: the TMA fills it, the lanes "
+                "read it, the TMA refills it.",
+        "not": {
+            "mbarrier_arrive_expect_tx(":
+                "Only lane 0 comes here, and after the barrier. What orders the reads of the other "
+                "31 lanes?",
+            "tma_load(":
+                "This write is the one that is not ordered. But only lane 0 comes here, and its "
+                "fence covers its own accesses only.",
+            "mbarrier_wait(":
+                "It orders the copy before the reads that follow. The other direction is the one "
+                "to look at: these reads, and the next copy.",
+        },
+        "early": {
+            "st_global_b128(":
+                "In the loop it would help, too, once for every chunk. Further down it is called "
+                "once for every tile.",
+            "st_global_b128(\n}":
+                "In the loop it would help, too, once for every chunk. Further down it is called "
+                "once for every tile.",
+        },
+    },
+    "04_parity_of_the_loop": {
+        "does": "The TMA copies one tile after the other into a place of its own, each with a "
+                "barrier of its own.",
+        "not": {
+            "mbarrier_init(":
+                "Each barrier expects one arrival, of the thread that announces the bytes. That is "
+                "right.",
+            "mbarrier_arrive_expect_tx(":
+                "One arrival and the bytes of one box: each barrier gets both once, so each "
+                "completes its phase 0.",
+            "tma_load(":
+                "The copy signals the barrier on which its bytes were announced. Which phase of "
+                "that barrier does it complete?",
+            "ld_shared_b128(":
+                "This read is too early. Something let the thread come here before the copy was "
+                "complete.",
+        },
+    },
+    "05_ring_parity": {
+        "does": "Thread 0 loads tiles into a ring of three stages. Warp 1 reads them and arrives "
+                "on the barrier done.",
+        "not": {
+            "mbarrier_wait(landed, k / STAGES % 2)":
+                "A stage's own barrier completes a phase once in STAGES tiles, so this parity is "
+                "right.",
+            "mbarrier_init(&shared->done, 32)": "The 32 lanes of warp 1 arrive. That is right.",
+            "mbarrier_init(&shared->landed[i], 1)":
+                "One thread announces the bytes. That is right.",
+            "tma_load(": "This write collides with a read. Which wait should have held it back?",
+            "mbarrier_arrive(&shared->done)":
+                "Every lane arrives once for each tile, after its reads. So done completes a phase "
+                "with every tile.",
+            "fence_proxy_async()":
+                "The reads come before it and the arrival after it. That is right.",
+        },
+    },
+    "06_second_tile": {
+        "does": "A persistent CTA computes two tiles of three k-tiles each; the k-tiles go through "
+                "a ring of two stages.",
+        "not": {
+            "const int stage = turn % STAGES":
+                "Both follow from turn as they should, if turn counts what the barriers have seen.",
+            "mbarrier_wait(&shared->empty[stage], phase ^ 1)":
+                "In the first round it passes at once, later it waits for the release of the round "
+                "before. That is right, if phase is.",
+            "mbarrier_wait(full, phase)":
+                "It waits for the load of this round. That is right, if phase is.",
+            "tma_load(":
+                "It loads k-tile n as it should. Into which stage, and in which phase of its "
+                "barriers?",
+            "for (int n = 0; n < TILES * K_TILES":
+                "All k-tiles of both tiles are counted here, one after the other. That is right.",
+            "enum {": "Any number of stages should do.",
+        },
+    },
+    "08_flips_on_empty": {
+        "does": "Thread 0 loads tiles into one stage, warp 1 reads them. The second of three tiles "
+                "is empty: nothing is loaded, and nothing is awaited.",
+        "not": {
+            "            phase ^= 1;":
+                "The producer flips its own phase with every tile that it loads. That is right.",
+            "mbarrier_wait(&shared->empty, phase ^ 1)":
+                "The producer waits for the release of the tile before. That is right: its phase "
+                "counts the tiles that it has loaded.",
+            "mbarrier_wait(&shared->full, phase)":
+                "It passes at once for the third tile. With the right phase it would wait. Which "
+                "line has changed the phase?",
+            "const bool empty": "Both roles agree on which tile is empty.",
+            "tma_load(": "This write collides with a read. The reader was let in too early.",
+            "uint32_t phase = 0": "Producer and consumer both begin with phase 0. That is right.",
+        },
+    },
+    "10_one_store_too_many": {
+        "does": "One thread copies tiles through a ring of two stages: the TMA loads a stage, then "
+                "stores it.",
+        "not": {
+            "mbarrier_wait(landed":
+                "It waits for the load into this stage, with the parity of the round before. That "
+                "is right.",
+            "tma_load(":
+                "This write collides with a store that still reads the stage. What should have "
+                "waited for that store?",
+            "tma_store(":
+                "The store reads the stage after the load has landed. When is that read complete?",
+            "bulk_commit_group()": "Every store is a group of its own. That is right.",
+            "    bulk_wait_group(0);":
+                "The last stores are complete before the thread ends. That is right.",
+        },
+    },
+    "11_clamped_bytes": {
+        "does": "A CTA loads the last tile, half of whose rows lie below the matrix, and copies "
+                "those that exist.",
+        "not": {
+            "const int rows": "It is the number of rows that exist. What uses it?",
+            "mbarrier_wait(": "Here all threads wait, for bytes that do not match those announced.",
+            "tma_load(":
+                "The box begins inside the matrix; the TMA fills what lies outside with zeros, and "
+                "may do so.",
+            "mbarrier_init(": "One thread arrives. That is right.",
+            "for (int i = threadIdx.x; i < rows":
+                "Only the rows that exist are copied to D. That is right.",
+        },
+    },
+    "12_pair_across_groups": {
+        "does": "The tiles of two groups, three and five, are numbered consecutively; two CTAs of "
+                "a cluster have neighbouring tiles. If both need the same box, rank 0 loads it for "
+                "both.",
+        "not": {
+            "if (!together)":
+                "Each CTA loads for itself if the two do not share. Do they agree on that?",
+            "else if (rank == 0)": "Rank 0 loads for both if the two share. Do they agree on that?",
+            "mbarrier_arrive_expect_tx(":
+                "Each CTA expects one box on its own barrier, from whichever CTA it comes.",
+            "mbarrier_wait(": "Here CTA 3 waits for bytes that no CTA sends. Why not?",
+            "tma_load_multicast(":
+                "The mask has both CTAs of the pair. That is right for a pair that shares.",
+            "const int row = ":
+                "The box follows from the group of the CTA's own tile. That is right.",
+            "#define PLACE_OF":
+                "The tiles from FIRST_GROUP on are the second group's. That is right.",
+        },
+    },
+    "13_arrives_again": {
+        "does": "Two warps go from tile to tile and meet at the end of each. Warp 0 has nothing to "
+                "compute.",
+        "not": {
+            "            named_barrier_sync(TILE_ENDS, THREADS);":
+                "Warp 1 arrives once for each tile, and waits. That is right.",
+            "if (warp_index() == 0) {": "Both warps come to the end of each tile. How?",
+            "st_global_b128(": "It is only the work of warp 1. It may take any time.",
+            "enum {": "64 threads meet: THREADS is the right count.",
+        },
+    },
+    "14_two_warps_expected": {
+        "does": "Four warps load, and a fifth waits at a named barrier until all of them have "
+                "begun.",
+        "not": {
+            "enum { LOADERS": "Four loaders and one warp that waits: five warps. That is right.",
+            "named_barrier_arrive(":
+                "Each of the loaders arrives once, and does not wait. That is right, if the "
+                "barrier expects all of them.",
+            "named_barrier_sync(":
+                "The fifth warp arrives and waits. That is right, if the barrier expects all of "
+                "them.",
+            "st_shared_b32(": "It is written before the arrival. That is right.",
+            "const uint32_t loaded":
+                "This read may be too early: the barrier may complete without the writers.",
+        },
+    },
+    "15_owner_returns": {
+        "does": "CTA 0 does an atomic operation for its cluster, and all CTAs read the result in "
+                "its shared memory.",
+        "not": {
+            "    cluster_sync();":
+                "This barrier orders the write before the reads of the peers. Before it there is "
+                "nothing to wait for but the write. What of the time after the reads?",
+            "ld_shared_cluster_b128(":
+                "This read may come too late. Before it nothing helps: the owner must be kept "
+                "until after it.",
+        },
+        "early": {
+            "st_global_b32(":
+                "It would help, too, since the read is done. It may come later still.",
+            "st_global_b32(\n}":
+                "It would help, too, but in a branch of thread 0, where a barrier of all threads "
+                "counts on the others' having ended. It may come later.",
+        },
+    },
+    "16_departed_peer": {
+        "does": "Two CTAs share tiles: rank 0 loads each into both, and both arrive on its barrier "
+                "empty when they are done with it.",
+        "not": {
+            "mbarrier_arrive_remote(":
+                "This arrival may come too late: its target has left. Before it nothing helps; the "
+                "target must be kept until after it.",
+            "    cluster_sync();":
+                "This barrier makes the initialization known to the peer. What keeps the peer at "
+                "the end?",
+            "if (rank == 0) mbarrier_wait(":
+                "Rank 0 waits until both have released the stage, but for the last tile nothing "
+                "waits. That is no mistake: nothing is loaded after it.",
+        },
+        "early": {
+            "mbarrier_arrive_remote(\n}":
+                "It would help, too, once for every tile, and in a branch of thread 0. It may come "
+                "later.",
+        },
+    },
+    "17_next_fragment": {
+        "does": "A warpgroup multiplies three k-tiles; A goes from shared memory to registers, B "
+                "stays in shared memory.",
+        "not": {
+            "ldmatrix_x4(":
+                "This load overwrites registers that a wgmma may still read. What should have come "
+                "before it?",
+            "wgmma_fence()":
+                "It orders the registers' writes before the wgmma that follow. That is right.",
+            "wgmma_commit_group()": "All wgmma of a k-tile are one group. That is right.",
+            "    wgmma_wait_group(0);":
+                "It waits for the last group before the sums are read. That is right.",
+            "wgmma_m64nNk16_rs(":
+                "It reads A from registers, until its group is waited for. Where is that?",
+        },
+    },
+    "18_metadata_in_the_stage": {
+        "does": "Thread 0 determines which tile the CTA works on, tells the others through shared "
+                "memory, and starts the first load.",
+        "not": {
+            "st_shared_b32(":
+                "The tile's number is written before the barrier. That is right. Where does it "
+                "lie?",
+            "fence_proxy_async()":
+                "It orders the write of the number before what the TMA writes there. What of the "
+                "reads of the number?",
+            "__syncthreads()": "After it every thread may read the number. That is right.",
+            "tma_load(": "This write collides with a read of something else that lies there.",
+            "const int n = ":
+                "This read may come after the load has begun. That does no harm, if they do not "
+                "touch the same bytes.",
+            "mbarrier_wait(": "It waits before the box is read. That is right.",
+        },
+    },
+    "20_memory_of_a_barrier": {
+        "does": "A warp waits for a copy. Then the memory of its barrier is used for a number.",
+        "not": {
+            "const uint32_t seven": "Here the number is read. It was written earlier.",
+            "} place;":
+                "A union may give the same bytes to both, one after the other. Something has to "
+                "end the first use.",
+            "mbarrier_init(": "The barrier begins here. Where does it end?",
+        },
+    },
+    "22_read_is_not_written": {
+        "does": "CTA 0 stores a box by the TMA and raises a flag. CTA 1 sees the flag and reads "
+                "the box.",
+        "not": {
+            "fence_proxy_async()":
+                "The box is written by ordinary stores, and every thread fences them before the "
+                "barrier. That is right.",
+            "tma_store(":
+                "The store is issued after the barrier. When can other CTAs see what it writes?",
+            "st_global_release(":
+                "It releases what this thread has done and waited for. What has it waited for?",
+            "ld_global_acquire(": "It acquires what the flag releases. That is right.",
+            "const struct b128 chunk":
+                "This read is too early, although the flag was seen. What did the flag promise?",
+        },
+    },
+    "23_semaphore_alone": {
+        "does": "CTA 0 leaves partial sums in global memory and passes the turn on. CTA 1 waits "
+                "for its turn and reads them.",
+        "not": {
+            "ld_global_acquire(":
+                "It acquires what the semaphore releases. Does it release anything?",
+            "const struct b128 chunk":
+                "This read is the one that is not ordered. On its side there is an acquire and a "
+                "barrier. On the other?",
+        },
+        "early": {
+            "        if (threadIdx.x == 0) {":
+                "It would help, too, but every thread would call it. One is enough, and it may do "
+                "so later.",
+        },
+    },
+    "25_one_lane_arrives": {
+        "does": "The lanes of one warp store weights to shared memory, and one of them tells the "
+                "four warps that compute.",
+        "not": {
+            "mbarrier_init(": "One lane arrives, so one arrival is right.",
+            "mbarrier_wait(": "It acquires what the arrival releases. Of how many lanes?",
+            "const struct b128 chunk":
+                "This read is the one that is not ordered. The readers have waited for the "
+                "arrival. Whose stores does it release?",
+        },
+        "early": {
+            "        fence_proxy_async()":
+                "It would help, too. It may come after this line as well.",
+        },
+    },
+}
