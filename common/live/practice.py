@@ -227,7 +227,7 @@ def main():
     if not least <= len(arguments) <= most:
         usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
     root = os.path.join(os.path.dirname(debugging), "..")
-    practice = Practice(cases.load(live, recorded, debugging), Linker(root, compiler, libraries), program,
+    practice = Practice(cases.load(live, debugging, recorded), Linker(root, compiler, libraries), program,
                         progress)
     getattr(practice, command)(*arguments)
 

@@ -1,4 +1,4 @@
-"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM [--sample N]: every case fails as told, and
+"""cases_test.py LIVE.JSON DEBUGGING.MD CASES.JSON PROGRAM [--sample N]: every case fails as told, and
 its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
