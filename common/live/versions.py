@@ -116,10 +116,10 @@ class Versions:
             self.add(Version(chapter.name, name, title, "choice", path, texts))
 
     def add_broken(self, chapter):
-        for name, title, kernel, file, old, new in self.book.lists.BROKEN.get(chapter[:2], []):
+        for title, kernel, file, old, new in self.book.lists.BROKEN.get(chapter[:2], []):
             text = self.sources[file].text
             assert text.count(old) == 1, (file, old)
-            self.add(Version(chapter, name, title, "book", f"{chapter}/{kernel}",
+            self.add(Version(chapter, slug(title), title, "book", f"{chapter}/{kernel}",
                              {file: text.replace(old, new)}))
 
     # ---- the book's verdicts ----
