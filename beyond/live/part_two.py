@@ -12,6 +12,9 @@ CHOICES = {
     "12": [("through_smem", "through_smem.cu: weights unpacked in shared memory",
             "through_smem.cu", {}),
            ("pairs", "pairs.cu: two k-tiles at a time", "pairs.cu", {})],
+    "13": [("serial", "serial.cu: the sum in a launch of its own", "serial.cu", {}),
+           ("through_tma", "through_tma.cu: the TMA sends", "through_tma.cu", {}),
+           ("all_gather", "all_gather.cu: A is fetched while the kernel runs", "all_gather.cu", {})],
     "14": [("bias_gelu", "bias_gelu.cu: a bias and GELU", "bias_gelu.cu", {}),
            ("swiglu", "swiglu.cu: gates and values", "swiglu.cu", {}),
            ("quantize", "quantize.cu: D in e4m3, with its scales", "quantize.cu", {})],
@@ -29,6 +32,7 @@ RUNS = {
     "10": {"m": 256, "n": 768, "k": 1024},
     "11": {"m": 256, "n": 256, "k": 512},
     "12": {"m": 16, "n": 256, "k": 1024},
+    "13": {"m": 256, "n": 512, "k": 512},
     "14": {"m": 256, "n": 256, "k": 256},
     "15": {"m": 512, "n": 200, "k": 100},
     "16": {"m": 256, "n": 512, "k": 128},
@@ -36,6 +40,7 @@ RUNS = {
 
 # chapter: options of its kind of problem, as its kind.c has them
 OPTIONS = {
+    "13": [{"name": "launches", "low": 1, "high": 8, "usual": 1}],
     "15": [{"name": "groups", "low": 1, "high": 64, "usual": 8},
            {"name": "router", "values": ["even", "skewed", "one", "empty"], "usual": "skewed"}],
     "16": [{"name": "heads", "low": 1, "high": 64, "usual": 2},
@@ -64,6 +69,8 @@ BROKEN = {
     "12": [("A wait for neither of two k-tiles", "pairs.cu", "12_w4a8/pairs.cu",
             "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(1);",
             "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(2);")],
+    "13": [("No wait for room", "kernel.cu", "13_two_gpus/kernel.cu",
+            " wait_for_room(args, consumer);", ";")],
     "14": [("One piece of C too many", "kernel.cu", "14_fused_epilogue/kernel.cu",
             "piece < BUFFERS;", "piece < BUFFERS + 1;"),
            ("The rows below the gates", "swiglu.cu", "14_fused_epilogue/swiglu.cu",

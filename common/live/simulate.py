@@ -8,7 +8,7 @@ import tempfile
 
 HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
 PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
-VERIFIED, WRONG = "verified", "wrong result"
+VERIFIED, WRONG, FAILED = "verified", "wrong result", "exit code 1"
 EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
 
 USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
@@ -59,7 +59,7 @@ def verdict_of(code, text):
     if code == EXIT_VERIFIED:
         return VERIFIED
     found = HAZARD.search(text)
-    return found.group(1) if found else WRONG
+    return found.group(1) if found else WRONG if WRONG in text else FAILED
 
 
 def run_text(run):

@@ -10,7 +10,8 @@ chapters' kernels and in their headers (live_book.py). In OUT each of them becom
     live.json                switches, versions, and the sources as the page shows them
     shown.json               where the book shows what the page can run
 
-With --remove NUMBER the call is removed from the source instead, as the gallery does it.
+With --remove NUMBER the call is removed from the source instead, as the gallery does it, and there
+are the kernels alone.
 """
 
 import argparse
@@ -241,13 +242,15 @@ def main():
     for source in book.sources.values():
         write(os.path.join(options.out, source.name),
               text_of(source.name, edited(source, switches, replaced)))
+    write(os.path.join(options.out, "switches.h"), HEADER.format(count=max(len(switches), 1)))
+    if options.remove is not None:
+        return
     found = versions.Versions(book, switches)
     made = [switched_version(version, switches) for version in found.found]
     shutil.rmtree(os.path.join(options.out, "versions"), ignore_errors=True)
     for number, (version, files) in enumerate(zip(found.found, made)):
         write_version(options.out, number, version,
                       {file: text for file, (text, _) in files.items()}, switches, book)
-    write(os.path.join(options.out, "switches.h"), HEADER.format(count=max(len(switches), 1)))
     write(os.path.join(options.out, "switches.c"), code_of(book, found.found))
     data = {"arguments": options.chapters, "house": book.house.name,
             "switches": [described(number, switch, book)

@@ -69,7 +69,8 @@ const VERDICTS = {
 };
 
 function verdictOf(answer) {
-  const [mood, title, text] = VERDICTS[answer.code] ||
+  const failed = answer.code === 1 && !answer.errors.includes("wrong result");
+  const [mood, title, text] = failed ? ["bad", "Failed", ""] : VERDICTS[answer.code] ||
     ["bad", "Stopped", "The run did not come to an end."];
   if (answer.code !== 4) return {mood, title, text: text || answer.errors};
   const kinds = [...new Set(hazardsOf(answer.errors).map(hazard => hazard.kind))];

@@ -20,7 +20,7 @@ import simulate
 from live_runs import check_all, seed
 
 FEWEST = {"": 100, "beyond": 40}  # of each house
-VERDICT = re.compile(r"`([a-z][a-z-]+)`|\b(deadlock|wrong result)\b")
+VERDICT = re.compile(r"`([a-z][a-z-]+)`|\b(deadlock|wrong result|exit code 1)\b")
 
 
 def missing(book, live, shown):
