@@ -59,7 +59,9 @@ def verdict_of(code, text):
     if code == EXIT_VERIFIED:
         return VERIFIED
     found = HAZARD.search(text)
-    return found.group(1) if found else WRONG if WRONG in text else FAILED
+    if found:
+        return found.group(1)
+    return WRONG if WRONG in text or "wrote outside of" in text else FAILED
 
 
 def run_text(run):
