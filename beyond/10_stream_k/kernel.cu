@@ -295,6 +295,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                         SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const int clusters = clusters_of(p), tiles = ceil_div(args.tiles_m, CLUSTER) * args.tiles_n;
+    if (clusters == 0) return GEMM_UNSUPPORTED; /* and why has been said */
     const int rest = tiles % clusters;
     /* Rounds of whole tiles. With less than half a tile left for each cluster, tiles would be cut
      * into many pieces: then the last complete round is cut, too. */

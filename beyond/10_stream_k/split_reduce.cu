@@ -170,7 +170,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 #define CHUNKS_OF(n) (((int64_t)(n) + CHUNK - 1) / CHUNK)
 
 /* Converts the sums of the workspace, which are complete because the kernel before has ended. */
-KERNEL(CONVERT_THREADS, 1) convert_sums(KERNEL_ARGS args) {
+KERNEL_ASIDE(CONVERT_THREADS, 1) convert_sums(KERNEL_ARGS args) {
     const int64_t chunks = args.m * CHUNKS_OF(args.n), step = (int64_t)gridDim.x * CONVERT_THREADS;
     int64_t chunk = (int64_t)blockIdx.x * CONVERT_THREADS + threadIdx.x;
     for (; chunk < chunks; chunk += step) {

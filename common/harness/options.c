@@ -205,9 +205,11 @@ const struct problem_kind *kind_of_program(void) {
 struct backend_setting *find_setting(const char *name) {
     for (int i = 0; i < backend_setting_count; ++i)
         if (strcmp(backend_settings[i].option, name) == 0) return &backend_settings[i];
-    const struct problem_kind *const kind = kind_of_program();
-    for (int i = 0; kind && i < kind->option_count; ++i)
-        if (strcmp(kind->options[i].option, name) == 0) return &kind->options[i];
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct problem_kind *const kind = kernel_of_any_type(&kernel_registry[i])->kind;
+        for (int j = 0; kind && j < kind->option_count; ++j)
+            if (strcmp(kind->options[j].option, name) == 0) return &kind->options[j];
+    }
     return NULL;
 }
 

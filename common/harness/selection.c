@@ -115,9 +115,6 @@ enum exit_code leave_out(struct selection *s, const struct backend_info *device,
         } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
             complain("%s is left out: its problem is of another kind; run the chapter's program",
                      name);
-        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
-            complain("%s is left out: its problem is of another kind; run the chapter's program",
-                     name);
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];

@@ -232,10 +232,13 @@ def numbered(recorded, live):
     return case
 
 
-def load(live_path, recorded_path, debugging_path):
-    """Everything that the page and the program need: the sources, the switches and the cases."""
+def load(live_path, debugging_path, recorded_path=None):
+    """Everything that the page and the program need: the sources, the switches, what the verdicts
+    mean, and the cases, if some are recorded."""
     live, verdicts = read_json(live_path), read_verdicts(debugging_path)
     found = []
+    if not recorded_path:
+        return dict(live, cases=[], verdicts=verdicts)
     for recorded in read_json(recorded_path):
         try:
             case = numbered(recorded, live)

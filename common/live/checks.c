@@ -5,19 +5,30 @@
 #include <stdio.h>
 
 #include "backend.h"
+#include "harness/options.h"
+#include "harness/problem_kind.h"
 #include "harness/registry.h"
 #include "sim/settings.h"
 
 void live_print_checks(void);
 
-static void print_run(const struct check_run *run) {
+static void print_run(const struct gemm_kernel *kernel, const struct check_run *run) {
     const uint64_t *const setting = run->setting;
+    const int k = kind_drawn_k(kernel, run->k); /* and its kind's options */
     printf("{\"m\":%d,\"n\":%d,\"k\":%d,\"input\":%llu,\"sms\":%llu,\"schedule\":\"%s\",\"seed\":%"
-           "llu}",
-           run->m, run->n, run->k, (unsigned long long)run->seed,
+           "llu",
+           run->m, run->n, k, (unsigned long long)run->seed,
            (unsigned long long)setting[SETTING_SMS],
            backend_settings[SETTING_SCHEDULE].names[setting[SETTING_SCHEDULE]],
            (unsigned long long)setting[SETTING_SEED]);
+    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
+        const struct backend_setting *const option = &kernel->kind->options[i];
+        const char *const quote = option->names ? "\"" : "";
+        char number[24];
+        printf(",\"%s\":%s%s%s", option->option + 2, quote,
+               setting_word(option, option->value, number), quote);
+    }
+    putchar('}');
 }
 
 void live_print_checks(void) {
@@ -28,7 +39,7 @@ void live_print_checks(void) {
         printf("{\"chapter\":\"%s\",\"runs\":[", kernel->name);
         for (int j = 0; j < count; ++j) {
             if (j) putchar(',');
-            print_run(&runs[j]);
+            print_run(kernel, &runs[j]);
         }
         puts("]}");
     }

@@ -27,7 +27,7 @@ def first_failing(results, runs):
 
 def candidates(live, command, chapter):
     """Of each switch of the chapter: the first run that fails, and the results of all."""
-    runs = [simulate.usual_run(chapter), *([] if chapter.startswith("01") else LATER)]
+    runs = [simulate.usual_run(live, chapter), *([] if chapter.startswith("01") else LATER)]
     runs = [run for run in runs if not simulate.run_case(command, chapter, run, [])[0]]
     switches = cases.switches_of(live, chapter)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -80,7 +80,7 @@ def mends_of(live, command, chapter):
     """The first edit of each is the broken kernel; the others, and the call left out, are offered."""
     numbers = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == chapter}
     keys = {switch["key"]: switch["number"] for switch in live["switches"]}
-    runs = [run for run in (simulate.usual_run(chapter), *LATER)
+    runs = [run for run in (simulate.usual_run(live, chapter), *LATER)
             if not simulate.run_case(command, chapter, run, [])[0]]
 
     def failing(choice):

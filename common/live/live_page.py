@@ -1,22 +1,24 @@
-"""live_page.py LIVE.JSON CASES.JSON DEBUGGING.MD MODULE_DIRECTORY OUT: the live page, one file.
+"""live_page.py LIVE.JSON DEBUGGING.MD MODULE_DIRECTORY BEGIN.HTML OUT [CASES.JSON]: a live page, one
+file.
 
-It has the module (module.js, module.wasm, packed), the kernels and their switches, the cases of the
-practice and what docs/debugging.md says of each verdict.
+It has the module (module.js, module.wasm, packed), the kernels and their switches, what
+docs/debugging.md says of each verdict, and the cases of the practice, if there are any.
 """
 
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
 import cases
 import one_file
+import simulate
 
 SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "result", "checks",
-           "choose", "predict", "practice", "main")
-
+           "predict")
 
 # What only the program and the tests need.
-LEFT_OUT = {"switches": ("key", "function"), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
+LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type", "kind"), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
 
 
 def moved(line, edits):
@@ -44,11 +46,24 @@ def lines_told(version, file, switches):
     return told
 
 
+def unusual(run):
+    """What differs from the usual run, which page/address.js has, too."""
+    return {name: value for name, value in run.items() if value != simulate.USUAL.get(name)}
+
+
+def without(one, *empty):
+    """A chapter or a version, without those of these that are empty."""
+    return {name: value for name, value in one.items() if value or name not in empty}
+
+
 def smaller(book):
-    book = {name: value for name, value in book.items() if name != "repairs"}
+    book = {name: value for name, value in book.items() if name not in ("repairs", "arguments", "house")}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]
+    book["chapters"] = [without({**one, "run": unusual(one["run"])}, "run", "options", "needs")
+                        for one in book["chapters"]]
+    book["versions"] = [without(one, "needs") for one in book["versions"]]
     for version in book["versions"]:
         version["lines"] = {file: lines_told(version, file, book["switches"])
                             for file in version["lines"]}
@@ -58,11 +73,18 @@ def smaller(book):
 
 
 def main():
-    live, recorded, debugging, module, out = sys.argv[1:]
-    book = cases.load(live, recorded, debugging)
-    fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
-    one_file.write(out, "live.html", os.path.join(module, "module"), smaller(book), SCRIPTS,
-                   {"@FENCE@": str(fence["line"])})
+    live, debugging, module, begin, out, *recorded = sys.argv[1:]
+    book = cases.load(live, debugging, *recorded)
+    begin = one_file.read(begin).rstrip()
+    marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}
+    scripts = (*SCRIPTS, "no_practice", "main")
+    if recorded:
+        fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
+        begin = begin.replace("@FENCE@", str(fence["line"]))
+        marks["@PRACTICE@"] = one_file.read(one_file.PAGE, "practice.html").rstrip()
+        scripts = (*SCRIPTS, "choose", "practice", "main")
+    one_file.write(out, "live.html", os.path.join(module, "module"), smaller(book), scripts,
+                   {**marks, "@BEGIN@": begin})
 
 
 main()

@@ -1,10 +1,12 @@
-"""one_file.py: a page in one file, with its module, its data and its scripts."""
+"""one_file.py: a page in one file, with its module, its data and its scripts, without their comments."""
 
 import base64
 import gzip
 import json
 import os
+import re
 
+COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n+", re.S | re.M)
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
@@ -20,12 +22,12 @@ def packed(path):
 def write(out, template, module, data, scripts, more):
     """module: the path without .js and .wasm. more: what else stands in the template."""
     parts = {
-        "@STYLE@": read(PAGE, "live.css"),
+        "@STYLE@": COMMENT.sub("", read(PAGE, "live.css")),
         "@WASM@": packed(f"{module}.wasm"),
         "@MODULE@": packed(f"{module}.js"),
-        "@WORKER@": read(PAGE, "worker.js"),
+        "@WORKER@": COMMENT.sub("", read(PAGE, "worker.js")),
         "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "@SCRIPT@": "\n".join(read(PAGE, f"{name}.js") for name in scripts),
+        "@SCRIPT@": COMMENT.sub("", "\n".join(read(PAGE, f"{name}.js") for name in scripts)),
         **more,
     }
     page = read(PAGE, template)

@@ -254,7 +254,7 @@ def main():
     if not least <= len(arguments) <= most:
         usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
     root = os.path.join(os.path.dirname(debugging), "..")
-    book = cases.load(live, recorded, debugging)
+    book = cases.load(live, debugging, recorded)
     book["cases"] += museum_cases.load(root, book["verdicts"])[0]
     practice = Practice(book, Linker(root, compiler, libraries), program, progress)
     getattr(practice, command)(*arguments)

@@ -37,7 +37,7 @@ def key_of(live, number):
 
 def address_of(live, state):
     """What follows the #, as page/address.js writes it."""
-    usual = simulate.usual_run(state["chapter"])
+    usual = simulate.usual_run(live, state["chapter"])
     words = [f"chapter={state['chapter'][:2]}"]
     words += [f"{name}={state['run'][name]}" for name in usual
               if state["run"].get(name, usual[name]) != usual[name]]
@@ -66,7 +66,7 @@ def decoded(live, address):
             if one["file"] in files}
     off = [keys[key] for key in words.pop("off", "").split(",") if key]
     words.pop("predict", None)
-    run = dict(simulate.usual_run(chapter))
+    run = {**simulate.usual_run(live, chapter), **simulate.needed(live, chapter, number)}
     for name, value in words.items():
         run[name] = type(run[name])(value)
     return chapter, run, off, number

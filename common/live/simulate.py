@@ -8,23 +8,30 @@ import tempfile
 
 HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
 PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
-VERIFIED, WRONG = "verified", "wrong result"
+VERIFIED, WRONG, FAILED = "verified", "wrong result", "exit code 1"
 EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
 
 USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
          "input": "uniform", "iseed": 1}
-SMALL = dict(USUAL, m=32, n=64, k=64)
+OPTIONS = {"seed": "schedule-seed", "iseed": "seed"}  # the others have their names
 
 
-def usual_run(chapter):
-    return SMALL if chapter.startswith("01") else USUAL
+def usual_run(live, chapter):
+    return next(one["run"] for one in live["chapters"] if one["name"] == chapter)
+
+
+def needed(live, chapter, version):
+    """Options without which the kernel cannot run."""
+    if version >= 0:
+        return live["versions"][version]["needs"]
+    return next(one["needs"] for one in live["chapters"] if one["name"] == chapter)
 
 
 def options_of(chapter, run):
-    return ["--chapters", str(int(chapter[:2])), "--m", str(run["m"]), "--n", str(run["n"]), "--k",
-            str(run["k"]), "--sms", str(run["sms"]), "--schedule", run["schedule"],
-            "--schedule-seed", str(run["seed"]), "--input", run["input"], "--seed",
-            str(run["iseed"]), "--step-limit", str(step_limit(run))]
+    return ["--chapters", str(int(chapter[:2])),
+            *(word for name, value in run.items()
+              for word in (f"--{OPTIONS.get(name, name)}", str(value))),
+            "--step-limit", str(step_limit(run))]
 
 
 def step_limit(run):
@@ -52,7 +59,9 @@ def verdict_of(code, text):
     if code == EXIT_VERIFIED:
         return VERIFIED
     found = HAZARD.search(text)
-    return found.group(1) if found else WRONG
+    if found:
+        return found.group(1)
+    return WRONG if WRONG in text or "wrote outside of" in text else FAILED
 
 
 def run_text(run):

@@ -3,8 +3,9 @@
 A version is a chapter's kernel with an edit that is more than a call left out, or another file of
 the chapter. There are these kinds:
 
-    choice   what the chapter leaves to its reader: CHOICES
-    book     a broken kernel that a page shows, as its verdict marker has it (tools/book/verdicts.py)
+    choice   what the chapter leaves to its reader: CHOICES of part_one.py, or of part_two.py
+    book     a broken kernel that a page shows, as its verdict marker has it (tools/book/verdicts.py),
+             or names: BROKEN
     mend     a wrong repair that the practice offers: repairs.py
     answer   what an exercise of the chapter's should come to: answers/CHAPTER-NUMBER.diff
 
@@ -22,31 +23,6 @@ import pages
 import repairs
 import verdicts
 from source import Source
-
-# chapter: (name, what the page calls it, file, constants)
-CHOICES = {
-    "03": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1}),
-           ("mbarrier", "mbarriers instead of groups", "mbarrier.cu", {})],
-    "04": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("stages4", "STAGES 4, one CTA per SM", "kernel.cu", {"STAGES": 4, "CTAS_PER_SM": 1}),
-           ("one_cta", "one CTA per SM", "kernel.cu", {"CTAS_PER_SM": 1})],
-    "05": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1})],
-    "06": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
-           ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("narrow", "narrow stores", "kernel.cu", {"WIDE_STORES": 0}),
-           ("two_warpgroups", "two warpgroups", "two_warpgroups.cu", {}),
-           ("two_wait0", "two warpgroups, WAIT 0", "two_warpgroups.cu", {"WAIT": 0}),
-           ("rs", "A from registers", "rs.cu", {})],
-    "07": [("wait0", "WAIT 0: no multiplication stays in flight", "kernel.cu", {"WAIT": 0}),
-           ("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2})],
-    "08": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("persistent", "persistent, without ping-pong", "persistent.cu", {})],
-    "09": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
-           ("unicast", "MULTICAST 0: each CTA loads its B", "kernel.cu", {"MULTICAST": 0})],
-}
-
 
 ANSWERS = os.path.join(HERE, "answers")
 FRONT = "README.md"  # has no room for links, and what it shows is in a chapter
@@ -82,16 +58,18 @@ def constant_set(texts, name, value):
 
 
 class Versions:
-    """sources: name as reports show it: Source. chapters: their names."""
+    """book: a live_book.LiveBook."""
 
-    def __init__(self, root, sources, chapters, switches):
-        self.root, self.sources, self.chapters, self.switches = root, sources, chapters, switches
+    def __init__(self, book, switches):
+        self.book, self.sources, self.switches = book, book.sources, switches
         self.found = []
-        for chapter in chapters:
+        for chapter in book.chapters:
             self.add_choices(chapter)
         self.shown = list(self.read_pages())
+        for chapter in book.chapters:
+            self.add_broken(chapter.name)
         self.repairs = [(chapter, made[0], [self.mend(chapter, edit) for edit in made])
-                        for chapter, made in repairs.edits(sources, chapters)]
+                        for chapter, made in repairs.edits(book.sources, book.names)]
         for file in sorted(os.listdir(ANSWERS)):
             self.add_answer(file)
         self.found.sort(key=lambda version: version.chapter)
@@ -104,7 +82,7 @@ class Versions:
 
     def add_answer(self, file):
         chapter, number = os.path.splitext(file)[0].split("-")
-        chapter = next((one for one in self.chapters if one.startswith(chapter)), None)
+        chapter = next((one for one in self.book.names if one.startswith(chapter)), None)
         if not chapter:
             return
         with open(os.path.join(ANSWERS, file), encoding="ascii") as diff:
@@ -129,26 +107,29 @@ class Versions:
         return version
 
     def add_choices(self, chapter):
-        for name, title, file, constants in CHOICES.get(chapter[:2], []):
-            path = f"{chapter}/{file}"
+        for name, title, file, constants in self.book.choices_of(chapter):
+            path = f"{chapter.name}/{file}"
             texts = {}
             for constant, value in constants.items():
-                both = {**{one: self.sources[one].text for one in self.files_of(path)}, **texts}
+                both = {**{one: self.sources[one].text for one in self.book.files_of(path)}, **texts}
                 texts |= constant_set(both, constant, value)
-            self.add(Version(chapter, name, title, "choice", path, texts))
+            self.add(Version(chapter.name, name, title, "choice", path, texts))
 
-    def files_of(self, path):
-        """The file and the headers that it includes."""
-        return [path, *headers_of(self.sources[path])]
+    def add_broken(self, chapter):
+        for title, kernel, file, old, new in self.book.lists.BROKEN.get(chapter[:2], []):
+            text = self.sources[file].text
+            assert text.count(old) == 1, (file, old)
+            self.add(Version(chapter, slug(title), title, "book", f"{chapter}/{kernel}",
+                             {file: text.replace(old, new)}))
 
     # ---- the book's verdicts ----
 
     def read_pages(self):
         """Each verdict that the live page can show: its page, the line behind it (from 0), what the
         page quotes, and the state that shows it."""
-        book = pages.Book(self.root, False)
+        book = pages.Book(self.book.root, False)
         for page in book.pages:
-            if page.is_beyond() or page.path == FRONT:
+            if page.is_beyond() != bool(self.book.house.name) or page.path == FRONT:
                 continue
             for line in page.all("<!-- verdict:"):
                 verdict = verdicts.Verdict(book, page, line)
@@ -160,23 +141,22 @@ class Versions:
 
     def state_of(self, verdict):
         """None: it is not of these chapters."""
-        header = (verdict.header or "").removeprefix("common/")
-        subject = header or verdict.file
-        if verdict.chapter not in self.chapters or subject not in self.sources or verdict.macros:
+        chapter, kernel, subject = map(self.book.name_of, (
+            verdict.chapter, verdict.file, verdict.header or verdict.file))
+        if chapter not in self.book.names or subject not in self.sources or verdict.macros:
             return None
         old = self.sources[subject].text
         text = verdicts.edited(old, verdict.page.lines[verdict.diff + 1:verdict.said - 1])
         if text is None:
             return None
-        state = {"chapter": verdict.chapter, "run": run_of(verdict.options)}
+        state = {"chapter": chapter, "run": run_of(verdict.options)}
         choice = next((one for one in self.found if one.kind == "choice" and not one.texts
-                       and one.chapter == verdict.chapter and one.file == verdict.file), None)
+                       and one.chapter == chapter and one.file == kernel), None)
         off = self.switch_of(subject, text)
         if off is not None:
             return {**state, "version": choice, "off": off}
         title = title_above(verdict.page, verdict.line)
-        version = Version(verdict.chapter, slug(title), title, "book", verdict.file,
-                          {subject: text}, state["run"])
+        version = Version(chapter, slug(title), title, "book", kernel, {subject: text}, state["run"])
         return {**state, "version": self.add(version), "off": None}
 
     def switch_of(self, subject, text):
@@ -188,10 +168,6 @@ class Versions:
                 if wanted == code_of(f"{old[:start]}{old[end:].removeprefix(';')}"):
                     return number
         return None
-
-
-def headers_of(source):
-    return re.findall(r'^#include "(building_blocks/\w+\.h)"', source.text, re.M)
 
 
 def kind_said(report):
@@ -217,14 +193,9 @@ def run_of(words):
     """The run that options ask for: what differs from the program's defaults."""
     run = {}
     for name, value in zip(words[::2], words[1::2]):
-        if name == "--size":
-            run |= {"m": int(value), "n": int(value), "k": int(value)}
-        elif name in ("--m", "--n", "--k", "--sms"):
-            run[name[2:]] = int(value)
-        elif name == "--schedule-seed":
-            run["seed"] = int(value)
-        elif name in ("--schedule", "--input"):
-            run[name[2:]] = value
-        else:
-            sys.exit(f"the live page has no option {name}")
+        name, value = name[2:], int(value) if value.isdecimal() else value
+        if name == "size":
+            run |= {"m": value, "n": value, "k": value}
+        elif name != "dtype":  # the kernel has only one
+            run["seed" if name == "schedule-seed" else name] = value
     return run

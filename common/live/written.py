@@ -15,7 +15,7 @@ def state_of(live, chapter, asked):
     name = next(one["name"] for one in live["chapters"] if one["name"].startswith(chapter))
     versions = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == name}
     calls = {one["key"]: one["number"] for one in live["switches"]}
-    return {"chapter": name, "run": dict(usual_run(name), **asked.get("run", {})),
+    return {"chapter": name, "run": dict(usual_run(live, name), **asked.get("run", {})),
             "version": versions[asked["version"]] if "version" in asked else -1,
             "off": [calls[asked["off"]]] if "off" in asked else []}
 

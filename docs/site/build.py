@@ -76,14 +76,13 @@ def main(arguments):
     os.environ["BOOK_LIVE"] = "1" if live.exists() else ""
     stage(source)
     shutil.rmtree(site, ignore_errors=True)
-    live = build / "live" / "live.html"  # docs/live.md
     link = ["-A", "live=live.html"] if live.exists() else []
     if run(python, "-B", "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-j", "2", "-c", HERE,
            "-d", build / "site-doctrees", *link, source, site):
         return 1
     if live.exists():
-        for page in ("live.html", "museum.html"):
-            shutil.copyfile(live.parent / page, site / page)
+        for page in live.parent.glob("*.html"):
+            shutil.copyfile(page, site / page.name)
     print(site / "index.html")
     return 0
 

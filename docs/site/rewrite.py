@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 EXCERPT = re.compile(r"<!-- excerpt: *(\S*)")
 LIVE = "docs/live.md"  # links with a state lead to the live pages themselves
-LIVE_PAGES = {"chapter=": "live.html", "exhibit=": "museum.html"}
-FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z_]*?(_two_warpgroups|_wait0|_persistent)?"
+LIVE_PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
+FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z0-9_]*?(_two_warpgroups|_wait0|_persistent)?"
                     r"-simulated\.svg")
 ATTRIBUTE = re.compile(r'\b(href|src|srcset)="([^"]*)"')
 
@@ -132,7 +132,8 @@ def link_figures(places, page, doctree):
         if found and places.has_live:
             chapter, version = found.groups()
             state = f"chapter={chapter}" + (f"&version={version[1:]}" if version else "")
-            target = relative_uri(tree.html(page), "live.html") + f"#{state}"
+            live = LIVE_PAGES[f"chapter={chapter[0]}"]
+            target = relative_uri(tree.html(page), live) + f"#{state}"
             node.replace_self(nodes.reference("", "", node.deepcopy(), refuri=target))
         else:
             node["classes"].append("figure-in-text")

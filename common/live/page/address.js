@@ -1,14 +1,14 @@
 /* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152
  * version=NAME is an edited kernel, case=ID one of the practice; predict=1 asks before it runs. */
 
-const FIELDS = ["m", "n", "k", "sms", "seed"], CHOICES = ["schedule", "input"];
 const state = {chapter: "", version: -1, file: "", off: new Set(), case: ""};
 
-/* 01 calls the simulator for every element, so its problem is small. */
+/* A run, all of which has a control but the seed of the input. */
 const usual = chapter => ({
   m: 128, n: 256, k: 256, sms: 4, seed: 1, schedule: "time", input: "uniform", iseed: 1,
-  ...(chapter.startsWith("01") ? {m: 32, n: 64, k: 64} : {}),
+  ...chapterOf(chapter).run,
 });
+const NAMES = {seed: "schedule-seed", iseed: "seed"}; // of options; the others have their own
 
 function selectChapter(chapter) {
   state.chapter = chapter;
@@ -30,7 +30,7 @@ function address() {
     words.set("case", state.case);
     return `#${words}`;
   }
-  for (const name of [...FIELDS, ...CHOICES, "iseed"])
+  for (const name in defaults)
     if (state[name] !== defaults[name]) words.set(name, state[name]);
   if (versionOf()) words.set("version", versionOf().name);
   if (predicting()) words.set("predict", 1);
@@ -45,13 +45,15 @@ function readAddress(hash) {
   const words = new URLSearchParams(hash.slice(1));
   const asked = book.chapters.find(one => one.name.startsWith(words.get("chapter") || "05"));
   selectChapter((asked || book.chapters[0]).name);
-  for (const name of [...FIELDS, "iseed"]) {
-    const value = Number(words.get(name));
-    if (words.has(name) && Number.isInteger(value) && value >= 0) state[name] = value;
+  fillOptions();
+  for (const [name, one] of Object.entries(usual(state.chapter))) {
+    const word = words.get(name), value = Number(word);
+    if (typeof one === "string") {
+      if ([...byId(name).options].some(option => option.value === word)) state[name] = word;
+    } else if (word && Number.isInteger(value) && value >= 0) {
+      state[name] = value;
+    }
   }
-  for (const name of CHOICES)
-    if ([...byId(name).options].some(option => option.value === words.get(name)))
-      state[name] = words.get(name);
   const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
   if (version) selectVersion(version.number);
   if (words.has("predict")) byId("predict").checked = true;
@@ -61,7 +63,7 @@ function readAddress(hash) {
   }
   const file = filesHere().find(name => shortFile(name) === words.get("file"));
   if (file) state.file = file;
-  if (book.cases.some(one => one.id === words.get("case"))) openCase(words.get("case"));
+  if (caseOf(words.get("case"))) openCase(words.get("case"));
 }
 
 function keepAddress() {
@@ -73,8 +75,9 @@ function keepAddress() {
  * simulate.py has the same. */
 const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
 
-const optionsOf = (chapter, run) => [
-  "--chapters", String(Number(chapter.slice(0, 2))), "--m", run.m, "--n", run.n, "--k", run.k,
-  "--sms", run.sms, "--schedule", run.schedule, "--schedule-seed", run.seed, "--input", run.input,
-  "--seed", run.iseed, "--step-limit", stepLimit(run),
-].map(String);
+const optionsOf = (chapter, run, version = -1) => {
+  const names = Object.keys(usual(chapter)), needs = needsOf(chapter, version);
+  return ["--chapters", Number(chapter.slice(0, 2)), ...names.flatMap(name =>
+    [`--${NAMES[name] || name}`, run[name]]), ...Object.entries(needs).flatMap(([name, value]) =>
+    [`--${name}`, value]), "--step-limit", stepLimit(run)].map(String);
+};

@@ -46,7 +46,7 @@ async function startChecks() {
   say("This run passes, which need not mean much. Trying the runs of --check\u2026");
   const runs = await checksOf(chapter);
   for (const [i, run] of runs.entries()) {
-    const answer = await background.run(optionsOf(chapter, run), {off, version}, false);
+    const answer = await background.run(optionsOf(chapter, run, version), {off, version}, false);
     if (mine !== checking) return;
     if (answer.code) return showFailing(run, i + 1, answer);
     say(`This run passes, and so do ${i + 1} of the ${runs.length} runs of --check\u2026`);

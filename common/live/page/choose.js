@@ -2,8 +2,6 @@
 
 const APART = 0.05; // simulate.py has the same
 
-const numberOfCycles = answer => Number(/yes \| +(\d+)/.exec(answer.out)?.[1] || 0);
-
 const outcomeOfChoice = answer => {
   const cycles = numberOfCycles(answer);
   return cycles ? `${spaced(cycles)} simulated cycles` : inShort(answer);

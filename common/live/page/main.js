@@ -4,15 +4,30 @@ const book = JSON.parse(byId("data").textContent);
 const foreground = new Simulator();
 
 function showControls() {
+  const needs = needsOf(state.chapter, state.version);
   byId("chapter").value = state.chapter;
-  for (const name of [...FIELDS, ...CHOICES]) byId(name).value = state[name];
+  for (const [name, control] of controls()) {
+    control.value = needs[name] ?? state[name];
+    control.disabled = name in needs;
+  }
   byId("seed-label").hidden = state.schedule !== "random";
 }
 
+const controls = () => Object.keys(usual(state.chapter)).map(name => [name, byId(name)])
+  .filter(([, control]) => control);
+
 function readControls() {
-  for (const name of FIELDS) state[name] = Number(byId(name).value);
-  for (const name of CHOICES) state[name] = byId(name).value;
+  for (const [name, {value, disabled}] of controls())
+    if (!disabled) state[name] = value === String(Number(value)) ? Number(value) : value;
   byId("seed-label").hidden = state.schedule !== "random";
+}
+
+/* The controls that the chapter's kind of problem has. */
+function fillOptions() {
+  byId("options").replaceChildren(...(chapterOf(state.chapter).options || []).map(
+    ({name, values, low, high}) => element("label", {}, `${name} `, values ?
+      element("select", {id: name}, ...values.map(value => element("option", {}, value))) :
+      element("input", {id: name, type: "number", min: low, max: high, required: ""}))));
 }
 
 function showAll() {
@@ -43,7 +58,7 @@ async function runNow() {
   byId("verdict").className = "running";
   byId("verdict").textContent = "Running\u2026";
   byId("prediction").replaceChildren();
-  const answer = await foreground.run(optionsOf(state.chapter, state), state, true);
+  const answer = await foreground.run(optionsOf(state.chapter, state, state.version), state, true);
   byId("stop").hidden = true;
   lastAnswer = answer;
   if (hidesResult()) return clearResult("The run is over. What it shows is behind the hints.");
@@ -76,15 +91,6 @@ function labelJump(text = jumpText) {
   byId("jump").textContent = resultInView ? "\u2191 The kernel" : `${text} \u2193`;
 }
 
-function chooseCase(id) {
-  if (id) openCase(id);
-  else selectChapter(state.chapter);
-  shownSource = "";
-  clearResult("");
-  showAll();
-  runNow();
-}
-
 function listen() {
   byId("controls").addEventListener("submit", event => {
     event.preventDefault();
@@ -95,6 +101,7 @@ function listen() {
   byId("schedule").addEventListener("change", readControls);
   byId("chapter").addEventListener("change", () => {
     selectChapter(byId("chapter").value);
+    fillOptions();
     showAll();
     runNow();
   });
@@ -119,8 +126,6 @@ function listen() {
     showAll();
     runNow();
   });
-  byId("case").addEventListener("change", () => chooseCase(byId("case").value));
-  byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
   byId("jump").addEventListener("click", event => {
     event.preventDefault();
     byId(resultInView ? "source" : "result").scrollIntoView();
@@ -144,11 +149,7 @@ function listen() {
     }
     setTimeout(() => { byId("link").textContent = "Link to this state"; }, 2000);
   });
-  byId("begin-case").addEventListener("click", event => {
-    event.preventDefault();
-    chooseCase(nextCase().id);
-    byId("practice").scrollIntoView();
-  });
+  listenCases();
   addEventListener("hashchange", () => {
     if (location.hash === address()) return;
     readAddress(location.hash);

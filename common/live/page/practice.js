@@ -173,7 +173,7 @@ async function judgeRepair(one, choice) {
 function judgeRun(answer) {
   const one = caseOf(state.case);
   if (one?.kind !== "catch" || answered || !byId("case-answer")) return;
-  const changed = [...FIELDS, ...CHOICES].some(name => state[name] !== one.run[name]);
+  const changed = Object.keys(one.run).some(name => state[name] !== one.run[name]);
   if (answer.code)
     solve(one, "Yes: this run shows it.");
   else if (changed)
@@ -184,4 +184,23 @@ function nextCase() {
   const done = solved(), at = book.cases.findIndex(one => one.id === state.case);
   const order = [...book.cases.slice(at + 1), ...book.cases.slice(0, at + 1)];
   return order.find(one => !done.has(one.id)) || order[0];
+}
+
+function chooseCase(id) {
+  if (id) openCase(id);
+  else selectChapter(state.chapter);
+  shownSource = "";
+  clearResult("");
+  showAll();
+  runNow();
+}
+
+function listenCases() {
+  byId("case").addEventListener("change", () => chooseCase(byId("case").value));
+  byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
+  byId("begin-case").addEventListener("click", event => {
+    event.preventDefault();
+    chooseCase(nextCase().id);
+    byId("practice").scrollIntoView();
+  });
 }

@@ -62,15 +62,17 @@ function hazardCard(hazard) {
 }
 
 const VERDICTS = {
-  0: ["good", "Verified", "Every element of D is right, and no rule of the memory model is broken."],
-  1: ["bad", "Wrong result", "Elements of D are wrong, and no rule of the memory model is broken."],
+  0: ["good", "Verified", "Every element is right, and no rule of the memory model is broken."],
+  1: ["bad", "Wrong result", "Elements are wrong, and no rule of the memory model is broken."],
+  2: ["bad", "Refused", ""],
   4: ["bad", "Hazard", ""],
 };
 
 function verdictOf(answer) {
-  const [mood, title, text] = VERDICTS[answer.code] ||
+  const failed = answer.code === 1 && !answer.errors.includes("wrong result");
+  const [mood, title, text] = failed ? ["bad", "Failed", ""] : VERDICTS[answer.code] ||
     ["bad", "Stopped", "The run did not come to an end."];
-  if (answer.code !== 4) return {mood, title, text};
+  if (answer.code !== 4) return {mood, title, text: text || answer.errors};
   const kinds = [...new Set(hazardsOf(answer.errors).map(hazard => hazard.kind))];
   return {mood, title: `${title}: ${kinds.join(", ")}`,
     text: "The lines that the report names are marked in the source."};

@@ -2,17 +2,20 @@
 
 const spaced = number => number.toLocaleString("en").replaceAll(",", "\u2009");
 
-/* ", 7 775 simulated cycles"; nothing under the schedules that have none. */
-function cyclesOf(out) {
-  const found = /yes \| +(\d+)/.exec(out);
-  return found ? ` ${spaced(Number(found[1]))} simulated cycles.` : "";
+/* 0 of a run that was not verified, and under the schedules that have none. */
+const numberOfCycles = answer => Number(/yes \| +(\d+)/.exec(answer.out)?.[1] || 0);
+
+/* " 7 775 simulated cycles." */
+function cyclesOf(answer) {
+  const cycles = numberOfCycles(answer);
+  return cycles ? ` ${spaced(cycles)} simulated cycles.` : "";
 }
 
 function showResult(answer) {
   const {mood, title, text} = verdictOf(answer);
   const hazards = hazardsOf(answer.errors);
   byId("verdict").className = mood;
-  byId("verdict").replaceChildren(element("b", {}, title), " ", text, cyclesOf(answer.out));
+  byId("verdict").replaceChildren(element("b", {}, title), " ", text, cyclesOf(answer));
   byId("hazards").replaceChildren(...hazards.slice(0, 4).map(hazardCard));
   byId("text").querySelector("pre").textContent = `${answer.out}\n${answer.errors}`;
   places = hazards.slice(0, 1).flatMap(placesOf);

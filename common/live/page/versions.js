@@ -3,6 +3,8 @@
 const versionOf = () => book.versions[state.version] || null;
 const chapterOf = name => book.chapters.find(chapter => chapter.name === name);
 const filesHere = () => versionOf()?.files || chapterOf(state.chapter).files;
+/* Options without which a kernel cannot run. */
+const needsOf = (chapter, version) => (book.versions[version] || chapterOf(chapter)).needs || {};
 const versionsOf = chapter => book.versions.filter(one => one.chapter === chapter);
 
 /* The lines of a file, and which of them the version has changed. */

@@ -23,7 +23,7 @@ import tree
 LINES = re.compile(r"L(\d+)-L(\d+)")
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"),
           ("source", "srcset")}
-LIVE = {"chapter=": "live.html", "exhibit=": "museum.html"}
+LIVE = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
 complaints = 0
 
 

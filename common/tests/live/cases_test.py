@@ -1,4 +1,4 @@
-"""cases_test.py LIVE.JSON CASES.JSON DEBUGGING.MD PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
+"""cases_test.py LIVE.JSON DEBUGGING.MD CASES.JSON PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
 case fails as told, and its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines

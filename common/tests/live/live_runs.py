@@ -2,19 +2,53 @@
 WebAssembly. What a run says is the whole of its output, and its exit code."""
 
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
+import sys
 
-CHAPTERS = range(1, 10)
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "live"))
+import simulate
+
 SCHEDULES = ("early", "late", "random", "time")
 ENDED = 124  # of a run that did not
 
 
-def options_of(chapter, shape, schedule, *more):
+def seed():
+    """The commit's."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "seed.sh")
+    return int(subprocess.run([script], capture_output=True, text=True, check=True).stdout)
+
+
+def read_live(path):
+    with open(path, encoding="ascii") as file:
+        return json.load(file)
+
+
+def kernels_of(live):
+    """(chapter, version): each chapter's own kernel, then its other files."""
+    for chapter in live["chapters"]:
+        yield chapter["name"], -1
+        for version in live["versions"]:
+            if version["chapter"] == chapter["name"] and version["kind"] == "choice" \
+                    and not version["edits"]:
+                yield chapter["name"], version["number"]
+
+
+def files_of(live, chapter, version):
+    if version >= 0:
+        return live["versions"][version]["files"]
+    return next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+
+
+def options_of(live, chapter, version, shape, schedule, *more):
+    """Of a run of this version of the chapter's kernel."""
     m, n, k = shape
-    return ["--chapters", str(chapter), "--m", str(m), "--n", str(n), "--k", str(k), "--schedule",
-            schedule, *more]
+    needs = simulate.needed(live, chapter, version)
+    return ["--chapters", str(int(chapter[:2])), "--m", str(m), "--n", str(n), "--k", str(k),
+            *(word for name, value in needs.items() for word in (f"--{name}", str(value))),
+            "--schedule", schedule, *more]
 
 
 def said(command, off=(), version=-1):
@@ -24,7 +58,8 @@ def said(command, off=(), version=-1):
                              timeout=300, check=False)
     except subprocess.TimeoutExpired:
         return f"exit code {ENDED}"
-    return f"{run.stdout}{run.stderr}exit code {run.returncode}"
+    text = f"{run.stdout}{run.stderr}exit code {run.returncode}"
+    return re.sub("^live_beyond:", "live:", text, flags=re.M)  # the module's only name
 
 
 # emcc compiles no calls for plain C's loads and stores (sim/units/register_calls.c), so the module

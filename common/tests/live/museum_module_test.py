@@ -2,13 +2,12 @@
 program says, of every exhibit in both forms, under every schedule. gcc names the first line of a call
 of two lines and clang the last, so a line may be the next one."""
 
-import os
 import re
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from live_runs import SCHEDULES, check_all, in_words, said
+from live_runs import SCHEDULES, check_all, in_words, said, seed
 
 LINE = re.compile(r"(?<=\.cu:)\d+")
 
@@ -26,8 +25,6 @@ def main():
     runs = [([name, form, "--schedule", schedule, "--schedule-seed", "2"],)
             for name in listed.stdout.split() for form in ("broken", "fixed")
             for schedule in SCHEDULES]
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "seed.sh")
-    seed = int(subprocess.run([script], capture_output=True, text=True, check=True).stdout)
 
     def differing(options):
         here, there = said([native, *options]), said([*module, *options])
@@ -35,7 +32,7 @@ def main():
             return None
         return f"{' '.join(options)}:\n{here}\n---- as WebAssembly:\n{there}"
 
-    return 1 if check_all(runs[seed % every::every], differing) else 0
+    return 1 if check_all(runs[seed() % every::every], differing) else 0
 
 
 sys.exit(main())

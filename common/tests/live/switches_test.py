@@ -1,6 +1,6 @@
 """switches_test.py: a call that is switched off does what the kernel without that call does.
 
-For every switch, and every chapter that has it, the edited kernel is compiled and linked as a program
+For every switch, and every kernel that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
 hazard, every line that it names, every number. With --module the same is held between build/sim/live
 and the module, for the versions of the kernels, too; that needs no compiler.
@@ -9,7 +9,6 @@ and the module, for the versions of the kernels, too; that needs no compiler.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -19,32 +18,40 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
 from linked import Linker
-from live_runs import Programs, check_all, options_of, said
+import simulate
+from live_runs import Programs, check_all, files_of, kernels_of, options_of, read_live, said, seed
 
 # Most broken kernels are caught by the first, most others by the second.
-SETTINGS = [((128, 256, 256), "time"), ((256, 256, 256), "late", "--sms", "1"),
+SETTINGS = [((128, 256, 256), "time"), ((256, 256, 256), "late", "--sms", "LEAST"),
             ((77, 139, 330), "random", "--schedule-seed", "2")]
+LEAST = {"": "1", "beyond": "4"}  # SMs: part two's clusters have up to four CTAs
 
 
-def pairs(live, sample, seed):
-    """(chapter, switch): each switch in each chapter whose kernel has it."""
-    found = [(chapter["name"], switch["number"]) for chapter in live["chapters"]
-             for switch in live["switches"] if switch["file"] in chapter["files"]]
-    return found[seed % sample::sample]
+def pairs(live, sample, first):
+    """(chapter, version, switch): each switch in each kernel that has it."""
+    found = [(chapter, version, switch["number"]) for chapter, version in kernels_of(live)
+             for switch in live["switches"] if switch["file"] in files_of(live, chapter, version)]
+    return found[first % sample::sample]
 
 
-def link(options, chapter, number, directory):
-    """Makes the program of this chapter's kernel without that call."""
-    kernel = os.path.join(directory, chapter, "kernel.cu")
-    names = [chapter["name"] for chapter in options.live["chapters"]]
-    subprocess.run([sys.executable, options.generator, options.root, directory, *names,
+def link(options, chapter, version, number, directory):
+    """Makes the program of this kernel without that call."""
+    live = options.live
+    kernel = os.path.join(directory, files_of(live, chapter, version)[0])
+    subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
-    return options.linker.link(chapter, kernel, directory, True)
+    facts = next(one for one in live["chapters"] if one["name"] == chapter)
+    more = [os.path.join(options.root, facts["kind"])] if facts["kind"] else []
+    if live["house"]:
+        more.insert(0, f"-I{options.root}/{live['house']}")
+    kind = simulate.needed(live, chapter, version).get("dtype", "bf16")
+    return options.linker.link(chapter, kernel, directory, True, kind, more)
 
 
-def settings_of(chapter):
+def settings_of(live, chapter, version):
     for shape, schedule, *more in SETTINGS:
-        yield options_of(int(chapter[:2]), shape, schedule, "--step-limit", "3000000", *more)
+        more = [LEAST[live["house"]] if word == "LEAST" else word for word in more]
+        yield options_of(live, chapter, version, shape, schedule, "--step-limit", "3000000", *more)
 
 
 def main():
@@ -57,32 +64,30 @@ def main():
     parser.add_argument("--module", nargs=3)
     parser.add_argument("--sample", type=int, default=1)
     options = parser.parse_args()
-    with open(options.live, encoding="ascii") as file:
-        options.live = json.load(file)
+    options.live = read_live(options.live)
     options.generator = os.path.join(options.root, "common", "live", "switches.py")
     options.linker = Linker(options.root, options.compiler, options.libraries)
-    seed = subprocess.run([f"{options.root}/common/tests/support/seed.sh"], capture_output=True,
-                          text=True, check=True).stdout
-    found = pairs(options.live, options.sample, int(seed))
+    live = options.live
+    found = pairs(live, options.sample, seed())
     programs = Programs(options.program, *(options.module or ()))
 
-    def as_edited(chapter, number):
+    def as_edited(chapter, version, number):
         with tempfile.TemporaryDirectory() as directory:
-            program = link(options, chapter, number, directory)
-            for setting in settings_of(chapter):
+            program = link(options, chapter, version, number, directory)
+            for setting in settings_of(live, chapter, version):
                 edited, switched = (said([program, *setting]),
-                                    said([options.program, *setting], [number]))
+                                    said([options.program, *setting], [number], version))
                 if edited != switched:
-                    return (f"{chapter}, switch {number}, {' '.join(setting)}:\n{edited}\n"
-                            f"---- switched:\n{switched}")
+                    return (f"{chapter}, version {version}, switch {number}, {' '.join(setting)}:\n"
+                            f"{edited}\n---- switched:\n{switched}")
         return None
 
     if options.module:
-        runs = [(setting, [number]) for chapter, number in found
-                for setting in settings_of(chapter)]
+        runs = [(setting, [number], version) for chapter, version, number in found
+                for setting in settings_of(live, chapter, version)]
         runs += [(setting, [], version["number"])
-                 for version in options.live["versions"][int(seed) % options.sample::options.sample]
-                 for setting in settings_of(version["chapter"])]
+                 for version in live["versions"][seed() % options.sample::options.sample]
+                 for setting in settings_of(live, version["chapter"], version["number"])]
         return 1 if check_all(runs, programs.differing) else 0
     return 1 if check_all(found, as_edited) else 0
 

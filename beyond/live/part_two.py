@@ -1,0 +1,105 @@
+"""part_two.py: what the page of part two has of its chapters besides their kernels, as
+common/live/part_one.py has it of part one."""
+
+# chapter: (name, what the page calls it, file, constants)
+CHOICES = {
+    "10": [("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
+           ("whole", "split_k.cu, SPLITS 1: nothing is split", "split_k.cu", {"SPLITS": 1}),
+           ("split_reduce", "split_reduce.cu: parts added up in global memory", "split_reduce.cu", {})],
+    "11": [("per_tensor", "per_tensor.cu: one scale for each operand", "per_tensor.cu", {}),
+           ("promoted", "promoted.cu: a scale for every 128 of k", "promoted.cu", {}),
+           ("rows16", "few_rows.cu: 16 rows of A", "few_rows.cu", {})],
+    "12": [("through_smem", "through_smem.cu: weights unpacked in shared memory",
+            "through_smem.cu", {}),
+           ("pairs", "pairs.cu: two k-tiles at a time", "pairs.cu", {})],
+    "13": [("serial", "serial.cu: the sum in a launch of its own", "serial.cu", {}),
+           ("through_tma", "through_tma.cu: the TMA sends", "through_tma.cu", {}),
+           ("all_gather", "all_gather.cu: A is fetched while the kernel runs", "all_gather.cu", {})],
+    "14": [("bias_gelu", "bias_gelu.cu: a bias and GELU", "bias_gelu.cu", {}),
+           ("swiglu", "swiglu.cu: gates and values", "swiglu.cu", {}),
+           ("quantize", "quantize.cu: D in e4m3, with its scales", "quantize.cu", {})],
+    "15": [("one_map", "one_map.cu: one tensor map for all groups", "one_map.cu", {}),
+           ("host_maps", "host_maps.cu: maps made by the host", "host_maps.cu", {}),
+           ("fp8", "fp8.cu: e4m3 with scales", "fp8.cu", {})],
+    "16": [("serial", "serial.cu: products and softmax in turn", "serial.cu", {}),
+           ("pingpong", "pingpong.cu: two consumers in turn", "pingpong.cu", {}),
+           ("free", "TURNS 0: no turns", "kernel.cu", {"TURNS": 0}),
+           ("d64", "HEAD 64", "kernel.cu", {"HEAD": 64})],
+}
+
+# chapter: how its usual run differs from simulate.USUAL
+RUNS = {
+    "10": {"m": 256, "n": 768, "k": 1024},
+    "11": {"m": 256, "n": 256, "k": 512},
+    "12": {"m": 16, "n": 256, "k": 1024},
+    "13": {"m": 256, "n": 512, "k": 512},
+    "14": {"m": 256, "n": 256, "k": 256},
+    "15": {"m": 512, "n": 200, "k": 100},
+    "16": {"m": 256, "n": 512, "k": 128},
+}
+
+# chapter: options of its kind of problem, as its kind.c has them
+OPTIONS = {
+    "13": [{"name": "launches", "low": 1, "high": 8, "usual": 1}],
+    "15": [{"name": "groups", "low": 1, "high": 64, "usual": 8},
+           {"name": "router", "values": ["even", "skewed", "one", "empty"], "usual": "skewed"}],
+    "16": [{"name": "heads", "low": 1, "high": 64, "usual": 2},
+           {"name": "kv-heads", "low": 0, "high": 64, "usual": 0},
+           {"name": "mask", "values": ["none", "causal"], "usual": "none"}],
+}
+
+# (chapter, choice): options without which the kernel cannot run; "": the chapter's own
+NEEDS = {("16", ""): {"k": 128}, ("16", "d64"): {"k": 64}}
+
+# chapter: (what the page calls it, kernel, the edited file, text, replacement): broken kernels that the
+# tables of the READMEs name
+BROKEN = {
+    "10": [("The workspace is not zeroed", "split_reduce.cu", "10_stream_k/split_reduce.cu",
+            "gemm_zero(args.workspace, workspace_bytes(problem), stream)", "GEMM_OK")],
+    "11": [("The promotion before the wait", "kernel.cu", "11_fp8_scaling/kernel.cu",
+            "                wgmma_wait_group(0);\n                if (part",
+            "                wgmma_promote(sum[part], acc, scale, BN / 2);\n"
+            "                wgmma_wait_group(0);\n                if (part"),
+           ("An arrival for every stage", "kernel.cu", "11_fp8_scaling/kernel.cu",
+            " && reloads-- > 0)", ")"),
+           ("A box that begins anywhere", "kernel.cu", "11_fp8_scaling/kernel.cu",
+            "k_tile / SCALES_B * SCALES_B", "k_tile"),
+           ("The first of four scales", "kernel.cu", "11_fp8_scaling/kernel.cu",
+            "[k_tile % SCALES_B]", "[0]")],
+    "12": [("A wait for neither of two k-tiles", "pairs.cu", "12_w4a8/pairs.cu",
+            "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(1);",
+            "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(2);")],
+    "13": [("No wait for room", "kernel.cu", "13_two_gpus/kernel.cu",
+            " wait_for_room(args, consumer);", ";")],
+    "14": [("One piece of C too many", "kernel.cu", "14_fused_epilogue/kernel.cu",
+            "piece < BUFFERS;", "piece < BUFFERS + 1;"),
+           ("The rows below the gates", "swiglu.cu", "14_fused_epilogue/swiglu.cu",
+            "args->n + tile.n * DN,", "DN + tile.n * DN,"),
+           ("The greatest of two lanes", "quantize.cu", "14_fused_epilogue/quantize.cu",
+            "    greatest = fmaxf(greatest, float_of_lane(greatest, lane ^ 2));\n", "")],
+    "15": [("A tile stored into the next group", "one_map.cu", "15_grouped_gemm/one_map.cu",
+            "group.first_row, false)", "group.first_row, true)"),
+           ("A wait for the last load alone", "kernel.cu", "15_grouped_gemm/kernel.cu",
+            "int i = issued > STAGES ? issued - STAGES : 0;", "int i = k_tile < 0 ? 0 : k_tile;"),
+           ("A map copied by ordinary stores", "kernel.cu", "15_grouped_gemm/kernel.cu",
+            "    tensor_map_copy_release(map, edited, SCOPE_CTA);",
+            "    st_global_b32((uint32_t *)map + threadIdx.x % 32,\n"
+            "                  ld_shared_b32((uint32_t *)edited + threadIdx.x % 32));"),
+           ("A box of scales that begins anywhere", "fp8.cu", "15_grouped_gemm/fp8.cu",
+            "place.row / 4 * 4", "place.row"),
+           ("The scales of rows before", "fp8.cu", "15_grouped_gemm/fp8.cu",
+            "[group.first_row % 4 + consumer * 64 + row]", "[consumer * 64 + row]")],
+    "16": [("The order barriers exchanged", "kernel.cu", "16_attention/kernel.cu",
+            "mbarrier_wait(&shared->order[consumer]", "mbarrier_wait(&shared->order[1 - consumer]"),
+           ("An empty row", "kernel.cu", "16_attention/softmax.h",
+            "masked && max == -INFINITY ? 0 : max * scale", "max * scale"),
+           ("A sum that is not rescaled", "kernel.cu", "16_attention/softmax.h",
+            "rows->sum[r] * rescale[r]", "rows->sum[r]"),
+           ("O is not rescaled", "kernel.cu", "16_attention/kernel.cu",
+            "    softmax_rescale(o, rescale, HEAD);\n    softmax_pack(p, s, BN);",
+            "    softmax_pack(p, s, BN);"),
+           ("Rows and columns of A exchanged", "kernel.cu", "16_attention/softmax.h",
+            "p[i / 4][i % 4]", "p[i / 4][i % 2 * 2 + i % 4 / 2]"),
+           ("A softmax of scores under way", "kernel.cu", "16_attention/kernel.cu",
+            "wgmma_wait_group(1);", "wgmma_wait_group(2);")],
+}

@@ -1,0 +1,124 @@
+"""live_book.py: what a live book is made of: part one's kernels, or those of part two, which beyond/
+has with lists of its own.
+
+Files have the names by which reports show them: 16_attention/kernel.cu, building_blocks/pipeline.h.
+"""
+
+import importlib
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tools", "mutants"))
+import rules
+from house import BLOCKS, House
+from source import Source
+
+LISTS = {"": "part_one", "beyond": "part_two"}  # of each house
+USUAL_TYPE = "bf16"
+
+
+@dataclass
+class Chapter:
+    name: str    # 16_attention
+    type: str    # of the elements that its kernels are compiled for here
+    types: dict  # of choices with another one: {name: type}
+
+
+def chapter_of(argument):
+    """beyond/15_grouped_gemm=bf16,fp8:e4m3"""
+    path, types = argument.split("=")
+    words = [word.split(":") for word in types.split(",")]
+    return Chapter(os.path.basename(path), next(word[0] for word in words if len(word) == 1),
+                   dict(word for word in words if len(word) == 2))
+
+
+class LiveBook:
+    """arguments: a chapter each, as chapter_of() has it."""
+
+    def __init__(self, root, arguments):
+        self.root, self.arguments = root, arguments
+        self.house = House(root, os.path.dirname(arguments[0].split("=")[0]))
+        if self.house.name:
+            sys.path.append(os.path.join(root, self.house.name, "live"))
+        self.lists = importlib.import_module(LISTS[self.house.name])
+        self.chapters = [chapter_of(argument) for argument in arguments]
+        self.names = [chapter.name for chapter in self.chapters]
+        self.read = {}
+        names = [name for chapter in self.chapters for kernel in self.kernels_of(chapter)
+                 for name in self.files_of(kernel)]
+        self.sources = {name: self.source(name) for name in names}
+
+    # ---- files ----
+
+    def path_of(self, name):
+        """From the root."""
+        return self.house.path_of(name) if name.startswith(BLOCKS) else os.path.join(
+            self.house.name, name)
+
+    def name_of(self, path):
+        """Of what lies at this path."""
+        return re.sub(r"^(beyond|common)/", "", path)
+
+    def exists(self, name):
+        return os.path.exists(os.path.join(self.root, self.path_of(name)))
+
+    def source(self, name):
+        if name not in self.read:
+            with open(os.path.join(self.root, self.path_of(name)), encoding="ascii") as file:
+                self.read[name] = Source(name, file.read())
+        return self.read[name]
+
+    def included(self, name):
+        """The headers of the chapter, and of building_blocks/, that a file includes."""
+        folder = os.path.dirname(name)
+        for header in re.findall(r'^#include "([\w/]+\.h)"', self.source(name).text, re.M):
+            beside = f"{folder}/{header}"
+            if header.startswith(BLOCKS):
+                yield header
+            elif "/" not in header and self.exists(beside):
+                yield beside
+
+    def headers_of(self, kernel):
+        """Those that it includes, and of those that these include the chapter's own, and those with a
+        call that synchronizes."""
+        found = list(dict.fromkeys(self.included(kernel)))
+        for header in found:  # more come
+            found += [name for name in self.included(header) if name not in found and
+                      (not name.startswith(BLOCKS) or self.has_call(name))]
+        return found
+
+    def has_call(self, name):
+        return any(edit.what == "removed" for edit in rules.generated(self.source(name)))
+
+    def files_of(self, kernel):
+        return [kernel, *self.headers_of(kernel)]
+
+    def kind_of(self, chapter):
+        """From the root, what the chapter's kernels are linked with; "" if they compute A * B."""
+        path = self.path_of(f"{chapter.name}/kind.c")
+        return path if os.path.exists(os.path.join(self.root, path)) else ""
+
+    # ---- the lists ----
+
+    def choices_of(self, chapter):
+        return self.lists.CHOICES.get(chapter.name[:2], [])
+
+    def kernels_of(self, chapter):
+        """Its kernel, and its other files that are a choice."""
+        return dict.fromkeys(f"{chapter.name}/{file}" for file in
+                             ["kernel.cu", *(choice[2] for choice in self.choices_of(chapter))])
+
+    def type_of(self, kernel):
+        """Of the kernel in this file."""
+        chapter = next(one for one in self.chapters if one.name == os.path.dirname(kernel))
+        return next((chapter.types[name] for name, _, file, _ in self.choices_of(chapter)
+                     if name in chapter.types and f"{chapter.name}/{file}" == kernel), chapter.type)
+
+    def needs_of(self, kernel, choice=""):
+        """Options without which it cannot run: its type, and what the lists say."""
+        number, kind = os.path.basename(os.path.dirname(kernel))[:2], self.type_of(kernel)
+        return {**({} if kind == USUAL_TYPE else {"dtype": kind}),
+                **self.lists.NEEDS.get((number, choice), self.lists.NEEDS.get((number, ""), {}))}

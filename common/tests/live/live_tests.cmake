@@ -1,0 +1,62 @@
+# The tests that each house's live book has. Without emscripten or node, what needs them says so and
+# counts as skipped.
+set(skipped 77) # exit code
+get_property(live GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${HOPPER_HOUSE})
+get_property(has_module GLOBAL PROPERTY HOPPER_LIVE_MODULE)
+find_program(HOPPER_NODE node)
+set(run_module ${HOPPER_NODE} ${PROJECT_SOURCE_DIR}/common/live/run.js)
+
+# A test of a module: check_module(NAME name TARGETS ... COMMAND ...), skipped where it is missing.
+function(check_module)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "" "NAME;TIMEOUT" "COMMAND;TARGETS;LABELS")
+  if(NOT has_module OR NOT HOPPER_NODE)
+    set(ARG_TARGETS "")
+    set(ARG_COMMAND sh -c "echo 'skipped: it needs emscripten and node' && exit ${skipped}")
+  endif()
+  check(live NAME ${ARG_NAME} COMMAND ${ARG_COMMAND} TARGETS ${ARG_TARGETS} TIMEOUT ${ARG_TIMEOUT}
+    LABELS ${ARG_LABELS} PROPERTIES SKIP_RETURN_CODE ${skipped} PROCESSORS 2)
+endfunction()
+
+# The samples take every N-th run of the kernels, switch, and link.
+function(add_live_tests runs_sample switches_sample links_sample)
+  set(here ${PROJECT_SOURCE_DIR}/common/tests/live)
+  set(book ${live}/kernels/live.json)
+  set(program sim_live${HOPPER_HOUSE})
+  set(wasm live_module${HOPPER_HOUSE})
+  set(module ${run_module} ${live}/module.js)
+  set(same ${Python3_EXECUTABLE} ${here}/module_test.py ${book} $<TARGET_FILE:${program}> ${module})
+  check_module(NAME live_module_same${HOPPER_HOUSE} COMMAND ${same} --sample ${runs_sample}
+    TARGETS ${program} ${wasm} TIMEOUT 300)
+  check_module(NAME live_module_same${HOPPER_HOUSE}_all COMMAND ${same} --all
+    TARGETS ${program} ${wasm} TIMEOUT 1800 LABELS long)
+
+  # ---- the switches ----
+
+  set(compiler ${CMAKE_C_COMPILER} ${HOPPER_SIM_KERNEL_OPTIONS})
+  if(HOPPER_SANITIZE)
+    list(APPEND compiler -fsanitize=address -fsanitize=undefined)
+  endif()
+  list(JOIN compiler "," compiler)
+  set(libraries $<TARGET_FILE:harness>,$<TARGET_FILE:sim>,$<TARGET_FILE:timeline>)
+  set(switches ${Python3_EXECUTABLE} ${here}/switches_test.py --root ${PROJECT_SOURCE_DIR}
+    --live ${book} --program $<TARGET_FILE:${program}>)
+  set(edited ${switches} --compiler=${compiler} --libraries=${libraries})
+  check(live NAME live_switches${HOPPER_HOUSE}_sample COMMAND ${edited} --sample ${switches_sample}
+    TARGETS ${program} TIMEOUT 300 PROPERTIES PROCESSORS 2)
+  check(live NAME live_switches${HOPPER_HOUSE}_all COMMAND ${edited} TARGETS ${program}
+    TIMEOUT 3000 LABELS long PROPERTIES PROCESSORS 2)
+  check_module(NAME live_switches_module${HOPPER_HOUSE}_sample
+    COMMAND ${switches} --module ${module} --sample ${switches_sample}
+    TARGETS ${program} ${wasm} TIMEOUT 300)
+  check_module(NAME live_switches_module${HOPPER_HOUSE}_all COMMAND ${switches} --module ${module}
+    TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
+
+  # ---- the book's links to the page ----
+
+  set(links ${Python3_EXECUTABLE} ${here}/links_test.py ${PROJECT_SOURCE_DIR} ${live}/kernels
+    $<TARGET_FILE:${program}>)
+  check(live NAME live_links${HOPPER_HOUSE}_sample COMMAND ${links} --sample ${links_sample}
+    TARGETS ${program} TIMEOUT 300 PROPERTIES PROCESSORS 2)
+  check(live NAME live_links${HOPPER_HOUSE}_all COMMAND ${links} TARGETS ${program} TIMEOUT 1800
+    LABELS long PROPERTIES PROCESSORS 2)
+endfunction()
