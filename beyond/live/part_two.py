@@ -23,7 +23,6 @@ CHOICES = {
            ("fp8", "fp8.cu: e4m3 with scales", "fp8.cu", {})],
     "16": [("serial", "serial.cu: products and softmax in turn", "serial.cu", {}),
            ("pingpong", "pingpong.cu: two consumers in turn", "pingpong.cu", {}),
-           ("free", "TURNS 0: no turns", "kernel.cu", {"TURNS": 0}),
            ("d64", "HEAD 64", "kernel.cu", {"HEAD": 64})],
 }
 
@@ -89,12 +88,12 @@ BROKEN = {
             "place.row / 4 * 4", "place.row"),
            ("The scales of rows before", "fp8.cu", "15_grouped_gemm/fp8.cu",
             "[group.first_row % 4 + consumer * 64 + row]", "[consumer * 64 + row]")],
-    "16": [("The order barriers exchanged", "kernel.cu", "16_attention/kernel.cu",
+    "16": [("The order barriers exchanged", "pingpong.cu", "16_attention/pingpong.cu",
             "mbarrier_wait(&shared->order[consumer]", "mbarrier_wait(&shared->order[1 - consumer]"),
            ("An empty row", "kernel.cu", "16_attention/softmax.h",
             "masked && max == -INFINITY ? 0 : max * scale", "max * scale"),
            ("A sum that is not rescaled", "kernel.cu", "16_attention/softmax.h",
-            "rows->sum[r] * rescale[r]", "rows->sum[r]"),
+            "    rows->sum[r] *= rescale[r];\n", ""),
            ("O is not rescaled", "kernel.cu", "16_attention/kernel.cu",
             "    softmax_rescale(o, rescale, HEAD);\n    softmax_pack(p, s, BN);",
             "    softmax_pack(p, s, BN);"),

@@ -72,7 +72,7 @@ EDITS = [
      "a row of -infinity", VALUE),
     (f"{ATTENTION}/softmax.h", "p[i / 4][i % 4]", "p[i / 4][i % 2 * 2 + i % 4 / 2]",
      "rows and columns of A exchanged", VALUE),
-    (f"{ATTENTION}/softmax.h", "rows->sum[r] * rescale[r]", "rows->sum[r]",
+    (f"{ATTENTION}/softmax.h", "rows->sum[r] *= rescale[r];", "",
      "the sum is not rescaled", VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
