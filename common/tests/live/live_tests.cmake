@@ -28,7 +28,7 @@ function(add_live_tests runs_sample switches_sample links_sample)
   check_module(NAME live_module_same${HOPPER_HOUSE} COMMAND ${same} --sample ${runs_sample}
     TARGETS ${program} ${wasm} TIMEOUT 300)
   check_module(NAME live_module_same${HOPPER_HOUSE}_all COMMAND ${same} --all
-    TARGETS ${program} ${wasm} TIMEOUT 1800 LABELS long)
+    TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
 
   # ---- the switches ----
 
