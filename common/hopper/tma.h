@@ -50,10 +50,10 @@ DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int r
 }
 
 /* Starts storing the box at `shared` to (row, column); part of the thread's current bulk group.
- * `shared` is aligned as for tma_load(). `column` is a whole number of 16 bytes, and neither it nor
- * `row` is negative, or the GPU reports an illegal instruction (seen on an H100). Writes whole
- * chunks of 16 bytes: where a row of the matrix ends inside a chunk, the rest of that chunk goes into
- * the padding (seen on an H200). One thread. */
+ * `shared` is aligned as for tma_load(). `column` is a whole number of 16 bytes, and neither it
+ * nor `row` is negative, or the GPU reports an illegal instruction (seen on an H100). Writes whole
+ * chunks of 16 bytes: where a row of the matrix ends inside a chunk, the rest of that chunk goes
+ * into the padding (seen on an H200). One thread. */
 DEVICE void tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                  ::"l"(map), "r"(column), "r"(row), "r"(shared_address(shared))

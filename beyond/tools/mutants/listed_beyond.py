@@ -220,8 +220,6 @@ EDITS = [
      "stores columns after their first k-tile", VALUE),
     (GROUPED_FP8, "shared->d[consumer][part]", "shared->d[consumer][0]",
      "both parts share their staging", ORDER),
-    (GROUPED_FP8, "release_stage(shared, read)", "release_stage(shared, state.index)",
-     "releases the next stage", ORDER),
     (GROUPS, "group->first_row += group->rows;", "", "every group begins with row 0", VALUE),
     (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
      "tiles_n;", "no tile for a group's last rows", VALUE),

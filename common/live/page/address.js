@@ -56,7 +56,7 @@ function readAddress(hash) {
   }
   const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
   if (version) selectVersion(version.number);
-  if (words.has("predict")) byId("predict").checked = true;
+  byId("predict").checked = words.has("predict") || predictKept();
   for (const key of (words.get("off") || "").split(",")) {
     const one = switchOf(state.chapter, key);
     if (one) state.off.add(one.number);

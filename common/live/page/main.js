@@ -122,7 +122,7 @@ function listen() {
     clearResult("Stopped.");
   });
   byId("restore").addEventListener("click", () => {
-    selectChapter(state.chapter);
+    selectVersion(-1);
     showAll();
     runNow();
   });
@@ -138,17 +138,7 @@ function listen() {
     const open = byId("extents").classList.toggle("open");
     byId("more").setAttribute("aria-expanded", String(open));
   });
-  byId("link").addEventListener("click", async event => {
-    event.preventDefault();
-    keepAddress();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      byId("link").textContent = "Copied";
-    } catch (error) { // it is in the address bar
-      byId("link").textContent = "It is in the address bar";
-    }
-    setTimeout(() => { byId("link").textContent = "Link to this state"; }, 2000);
-  });
+  copyLink(keepAddress);
   listenCases();
   addEventListener("hashchange", () => {
     if (location.hash === address()) return;
@@ -161,7 +151,6 @@ function listen() {
 
 byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
 readAddress(location.hash);
-restorePredict();
 listen();
 fillCases();
 showAll();

@@ -86,10 +86,14 @@ function clearResult(text, mood) {
   markPlaces();
 }
 
-async function runNow() {
-  if (simulator.busy) simulator.stop();
+function keepAddress() {
   history.replaceState(null, "", address());
   byId("link").href = address();
+}
+
+async function runNow() {
+  if (simulator.busy) simulator.stop();
+  keepAddress();
   lastAnswer = null;
   clearResult("Running\u2026", "running");
   const answer = await simulator.run([state.exhibit, state.form, "--schedule", state.schedule,
@@ -122,6 +126,7 @@ function chooseForm(form) {
 }
 
 function begin() {
+  copyLink(keepAddress);
   byId("exhibit").append(...book.exhibits.map(({name, title}) =>
     element("option", {value: name}, title)));
   const show = () => {

@@ -119,6 +119,7 @@ function choicesOf(one) {
 function explain(one, good, ...nodes) {
   byId("case-answer").replaceChildren(verdictLine(good, ...nodes),
     ...(good ? [element("p", {}, one.explanation)] : []));
+  byId("case-answer").scrollIntoView({block: "nearest"});
 }
 
 function solve(one, ...nodes) {

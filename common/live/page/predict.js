@@ -67,9 +67,10 @@ function keepPredict() {
   }
 }
 
-function restorePredict() {
+function predictKept() {
   try {
-    if (localStorage.getItem(PREDICT)) byId("predict").checked = true;
+    return Boolean(localStorage.getItem(PREDICT));
   } catch (error) { // as above
+    return false;
   }
 }

@@ -65,3 +65,19 @@ function goTo(file, line) {
   row.classList.add("flash");
   setTimeout(() => row.classList.remove("flash"), 1200);
 }
+
+/* The link copies the address, which `keep` brings up to date. */
+function copyLink(keep) {
+  const link = byId("link");
+  link.addEventListener("click", async event => {
+    event.preventDefault();
+    keep();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      link.textContent = "Copied";
+    } catch (error) { // it is in the address bar
+      link.textContent = "It is in the address bar";
+    }
+    setTimeout(() => { link.textContent = "Link to this state"; }, 2000);
+  });
+}

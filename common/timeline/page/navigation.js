@@ -174,6 +174,14 @@ function print(printing) {
   draw();
 }
 
+/* A report in a frame has the address of the page around it, which a link would open in the frame. */
+function stayInFrame(event) {
+  const link = event.target.closest('a[href^="#"]');
+  if (!window.frameElement || !link || event.defaultPrevented) return;
+  event.preventDefault();
+  location.hash = link.getAttribute("href");
+}
+
 /* What does not belong to one report: once for the page. */
 function listenToWindow() {
   addEventListener("scroll", redraw, {passive: true});
@@ -181,6 +189,7 @@ function listenToWindow() {
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
   addEventListener("hashchange", restoreState);
+  document.addEventListener("click", stayInFrame);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     readColors();
     redraw();

@@ -37,6 +37,7 @@ function scrollToStage(stage) {
   if (!heading) return;
   const top = byId("lanes").getBoundingClientRect().top + scrollY;
   scrollTo({top: Math.max(0, top + heading.y - RULER - 8)});
+  window.frameElement?.scrollIntoView();
 }
 
 function restoreBarrier(state, stage) {
