@@ -3,9 +3,9 @@
  *
  * The idea: pingpong.cu waits for both products before it takes the exponentials, which need only
  * the scores. Here the scores are a group of their own, issued first: the softmax begins when they
- * are there, and the product of the last block's values still runs. What it costs: O may not be
- * rescaled before that product is complete, so it is rescaled after the softmax; and P needs
- * registers besides the scores, because the Tensor Core still reads it.
+ * are there, and the product of the last block's values still runs. So the consumers need no turns.
+ * What it costs: P needs registers besides the scores, because the Tensor Core still reads it, and
+ * O is rescaled when that product is complete, between the exponentials of a thread's two rows.
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
@@ -188,14 +188,14 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     if (masked) softmax_mask(s, rows, block * BN, BN);
     UNROLL for (int r = 0; r < 2; ++r)
         softmax_maximum(s, rows, r, rescale, shift, args->scale, BN, masked);
-    softmax_exponentials(s, rows, 0, shift, args->scale, BN);
+    softmax_exponentials(s, rows, 0, shift, args->scale, BN); /* and under them row 1's maximum */
     if (block > 0) consumer_wait(shared->k_ring, places->k);
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);
     wgmma_use_fragments(p[0], BN / 4);
     release(shared->v_ring, &places->v, STAGES);
-    softmax_exponentials(s, rows, 1, shift, args->scale, BN);
+    softmax_exponentials(s, rows, 1, shift, args->scale, BN); /* and under them what follows */
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
 }
