@@ -44,6 +44,8 @@ function address() {
 function readAddress(hash) {
   const words = new URLSearchParams(hash.slice(1));
   const asked = book.chapters.find(one => one.name.startsWith(words.get("chapter") || "05"));
+  const unknown = [];
+  if (words.has("chapter") && !(asked && words.get("chapter").length > 1)) unknown.push("chapter");
   selectChapter((asked || book.chapters[0]).name);
   fillOptions();
   for (const [name, one] of Object.entries(usual(state.chapter))) {
@@ -56,14 +58,19 @@ function readAddress(hash) {
   }
   const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
   if (version) selectVersion(version.number);
+  else if (words.has("version")) unknown.push("version");
   byId("predict").checked = words.has("predict") || predictKept();
   for (const key of (words.get("off") || "").split(",")) {
     const one = switchOf(state.chapter, key);
     if (one) state.off.add(one.number);
+    else if (key) unknown.push(`off=${key}`);
   }
   const file = filesHere().find(name => shortFile(name) === words.get("file"));
   if (file) state.file = file;
   if (caseOf(words.get("case"))) openCase(words.get("case"));
+  else if (words.has("case")) unknown.push("case");
+  byId("unknown").textContent = unknown.length ?
+    `The link names what is not here: ${unknown.join(", ")}.` : "";
 }
 
 function keepAddress() {

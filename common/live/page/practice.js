@@ -81,7 +81,8 @@ function showCase() {
     hint.disabled = hintsShown >= one.hints.length;
     if (hintsShown === 2 && lastAnswer) showResult(lastAnswer);
   });
-  body.replaceChildren(element("p", {}, element("b", {}, one.title), ". ", one.text || one.task),
+  body.replaceChildren(element("p", {}, element("b", {}, one.title), ". ", one.text || one.task,
+    one.kind === "find" ? " Press the ? beside the line." : ""),
     ...(one.text ? [element("p", {}, element("b", {}, "To begin with: "), one.task)] : []),
     ...(one.choices ? [choicesOf(one)] : []), element("div", {id: "case-answer"}), given, hint,
     ...(one.answered === undefined ? [] : [answerOf(one)]));

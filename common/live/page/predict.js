@@ -38,20 +38,22 @@ async function cyclesBefore() {
 
 function questionOf(answer, before) {
   if (before && numberOfCycles(answer)) return comparedTo(before, answer);
-  return {words: [VERIFIED, WRONG, HANGS, RACE, RULE], right: outcomeOf(answer)};
+  const fence = hazardsOf(answer.errors)[0]?.kind.startsWith("missing-"); // is a rule, too
+  return {words: [VERIFIED, WRONG, HANGS, RACE, RULE], right: outcomeOf(answer), also: fence && RULE};
 }
 
 /* Shows the answer when the reader has said what it will be. */
 function askFirst(answer, before) {
-  const {words, right} = questionOf(answer, before), box = byId("prediction");
+  const {words, right, also} = questionOf(answer, before), box = byId("prediction");
   clearResult("The run is over. What does it say?");
   box.replaceChildren(element("div", {class: "choices"}, ...words.map(word => {
     const button = element("button", {type: "button"}, word);
     button.addEventListener("click", () => {
       showAnswer(answer);
       byId("prediction").replaceChildren(element("p",
-        {class: word === right ? "good" : "bad", role: "status"},
-        word === right ? `As you said: ${right}.` : `You said: ${word}. It is: ${right}.`));
+        {class: word === right || word === also ? "good" : "bad", role: "status"},
+        word === right ? `As you said: ${right}${right === VERIFIED ? ", this run" : ""}.` :
+          `You said: ${word}. It is: ${right}.`));
     });
     return button;
   })));

@@ -127,6 +127,16 @@ def stepper(page):
     expect(not position.startswith("event 1 of"), f"the stepper is at {position}")
     stages = report.locator("#memory-stages li").count()
     expect(stages == 3, f"{stages} stages of 3")
+    for link in ('a[href^="#step="]', "#link"):  # stays in the report
+        report.locator(link).first.click()
+        expect(report.locator("#memory-stages").count() == 1, f"{link} has replaced the report")
+
+
+def bad_link(page):
+    """What a link names in vain is said."""
+    open_at(page, "#chapter=05&version=none&off=kernel.cu:1")
+    said = page.inner_text("#unknown")
+    expect("version" in said and "kernel.cu:1" in said, f"of a bad link: {said}")
 
 
 def check(page):
@@ -277,6 +287,7 @@ def every_part(page):
     versions(page)
     predict(page)
     stepper(page)
+    bad_link(page)
     check(page)
     exercise(page)
     for kind in ("find", "predict", "choose", "mend", "catch"):
