@@ -61,9 +61,9 @@ DEVICE float quad_sum(float value) {
     return value;
 }
 
-/* Raises a row's greatest score so far by those of a block of `keys` keys, a constant; `r` is the
- * row. What has been summed up before is to be multiplied by rescale[r], which brings it to the same
- * maximum; shift[r] is that maximum, scaled. `masked`: the row may see no key yet. Whole warps. */
+/* Raises the greatest score so far of row r by those of a block of `keys` keys, a constant. What
+ * has been summed up before is to be multiplied by rescale[r], which brings it to the same maximum;
+ * shift[r] is that maximum, scaled. `masked`: the row may see no key yet. Whole warps. */
 DEVICE void softmax_maximum(const float *s, struct softmax_rows *rows, int r, float rescale[2],
                             float shift[2], float scale, int keys, bool masked) {
     float max = rows->max[r];

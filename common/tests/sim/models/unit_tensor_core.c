@@ -235,8 +235,8 @@ static void test_the_usual_path_ends(enum tensor_type type, const uint16_t eleme
 }
 
 /* Where sums of whole numbers stop being exact: the greatest sum of products, and accumulators that
- * leave as much room as they need, or one less; that are no whole numbers, or lie between those that
- * a sum keeps. */
+ * leave as much room as they need, or one less; that are no whole numbers, or lie between those
+ * that a sum keeps. */
 static void test_exact_sums_end(enum tensor_type type, int most) {
     static struct wgmma_operand a, b;
     const int depth = tensor_k(type), limit = 2 << tensor_precision(type).kept;
