@@ -5,6 +5,13 @@ get_property(live GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${HOPPER_HOUSE})
 get_property(has_module GLOBAL PROPERTY HOPPER_LIVE_MODULE)
 find_program(HOPPER_NODE node)
 set(run_module ${HOPPER_NODE} ${PROJECT_SOURCE_DIR}/common/live/run.js)
+# What compiles an edited kernel, and what it is linked with.
+set(compiler ${CMAKE_C_COMPILER} ${HOPPER_SIM_KERNEL_OPTIONS})
+if(HOPPER_SANITIZE)
+  list(APPEND compiler -fsanitize=address -fsanitize=undefined)
+endif()
+list(JOIN compiler "," compiler)
+set(libraries $<TARGET_FILE:harness>,$<TARGET_FILE:sim>,$<TARGET_FILE:timeline>)
 
 # A test of a module: check_module(NAME name TARGETS ... COMMAND ...), skipped where it is missing.
 function(check_module)
@@ -32,12 +39,6 @@ function(add_live_tests runs_sample switches_sample links_sample)
 
   # ---- the switches ----
 
-  set(compiler ${CMAKE_C_COMPILER} ${HOPPER_SIM_KERNEL_OPTIONS})
-  if(HOPPER_SANITIZE)
-    list(APPEND compiler -fsanitize=address -fsanitize=undefined)
-  endif()
-  list(JOIN compiler "," compiler)
-  set(libraries $<TARGET_FILE:harness>,$<TARGET_FILE:sim>,$<TARGET_FILE:timeline>)
   set(switches ${Python3_EXECUTABLE} ${here}/switches_test.py --root ${PROJECT_SOURCE_DIR}
     --live ${book} --program $<TARGET_FILE:${program}>)
   set(edited ${switches} --compiler=${compiler} --libraries=${libraries})
