@@ -58,7 +58,7 @@ make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
 expect 1 'This run passes' check "$make" --m 128
 expect 0 'One line is wrong' show m10
 expect 0 'overwritten-while-read' hint m10
-expect 0 'cu:18 by thread 0' hint m10
+expect 0 'cu:1[89] by thread 0' hint m10 # compilers number a call of two lines differently
 expect 1 'The last stores are complete' check m10 28
 expect 1 'no line of code' check m10 30
 expect 1 'Line 23 it is' check m10 23
