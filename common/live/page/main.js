@@ -123,6 +123,7 @@ function listen() {
   });
   byId("restore").addEventListener("click", () => {
     selectVersion(-1);
+    state.case = "";
     showAll();
     runNow();
   });
