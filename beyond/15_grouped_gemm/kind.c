@@ -111,6 +111,16 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     return reference_accumulation(p->product, row, row_of_b(p, row, column));
 }
 
+/* With the first seed, which most schedules have, three groups of which each may have rows. */
+static void draw(int k, uint64_t seed) {
+    static const uint8_t groups[] = {3, 5, 2, 4, 1, 9};
+    static const uint8_t kinds[] = {SKEWED, EVEN, SKEWED, ONE, SKEWED, EVEN, EMPTY};
+    uint64_t state = seed << 32 | (uint32_t)k;
+    const uint64_t drawn = seed == 1 ? 0 : splitmix64(&state);
+    options[GROUPS].value = groups[drawn % sizeof groups];
+    options[ROUTER].value = kinds[drawn / sizeof groups % sizeof kinds];
+}
+
 /* Of a problem with rows; the empty one has none. */
 static double flops(int m, int n, int k) {
     return options[ROUTER].value == EMPTY ? 0 : 2.0 * m * n * k;
@@ -125,5 +135,6 @@ const struct problem_kind grouped_kind = {.name = "grouped",
                                           .fill = fill,
                                           .value = value,
                                           .error = error,
+                                          .draw = draw,
                                           .flops = flops,
                                           .baselines = grouped_rivals};

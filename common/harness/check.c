@@ -53,7 +53,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     of_run.gpus = run->gpus;
     enum exit_code code = backend_open(&of_run, &device);
     if (code != EXIT_VERIFIED) return code;
-    const struct problem_size size = {run->m, run->n, kind_drawn_k(kernel, run->k)};
+    const struct problem_size size = {run->m, run->n, kind_drawn_k(kernel, run->k, run->seed)};
     experiment_early = run->early;
     operand_pitches = PITCHES_DRAWN;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
@@ -252,7 +252,7 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     add_number(command, "--m", (uint64_t)run->m);
     add_number(command, "--n", (uint64_t)run->n);
-    add_number(command, "--k", (uint64_t)kind_drawn_k(kernel, run->k));
+    add_number(command, "--k", (uint64_t)kind_drawn_k(kernel, run->k, run->seed));
     for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
         const struct backend_setting *const option = &kernel->kind->options[i];
         add_word(command, option->option);

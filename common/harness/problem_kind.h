@@ -56,8 +56,8 @@ struct problem_kind {
     const char *(*refuse)(void);
     /* The only k that its kernels compute; 0: any. */
     int depth;
-    /* With a depth: sets options by the k that --check or a sweep has drawn. NULL: it has none. */
-    void (*draw)(int k);
+    /* Sets options by the k and the seed that --check or a sweep has drawn. NULL: it has none. */
+    void (*draw)(int k, uint64_t seed);
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
@@ -104,11 +104,10 @@ static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, 
 }
 
 /* The k of a problem that --check or a sweep has drawn for a kernel; sets its kind's options. */
-static inline int kind_drawn_k(const struct gemm_kernel *kernel, int k) {
+static inline int kind_drawn_k(const struct gemm_kernel *kernel, int k, uint64_t seed) {
     const struct problem_kind *const kind = kernel->kind;
-    if (!kind || !kind->depth) return k;
-    if (kind->draw) kind->draw(k);
-    return kind->depth;
+    if (kind && kind->draw) kind->draw(k, seed);
+    return kind && kind->depth ? kind->depth : k;
 }
 
 /* Before operands are made: m, n, k, type, input and seed, and from these the extents. */

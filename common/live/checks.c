@@ -14,7 +14,7 @@ void live_print_checks(void);
 
 static void print_run(const struct gemm_kernel *kernel, const struct check_run *run) {
     const uint64_t *const setting = run->setting;
-    const int k = kind_drawn_k(kernel, run->k); /* and its kind's options */
+    const int k = kind_drawn_k(kernel, run->k, run->seed); /* and its kind's options */
     printf("{\"m\":%d,\"n\":%d,\"k\":%d,\"input\":%llu,\"sms\":%llu,\"schedule\":\"%s\",\"seed\":%"
            "llu",
            run->m, run->n, k, (unsigned long long)run->seed,

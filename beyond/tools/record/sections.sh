@@ -225,6 +225,12 @@ section_grouped() {
         # shellcheck disable=SC2086 # options, separated by blanks
         rows $file "$run" --json --timing burst --iters 2 $options
     done
+    for options in "--router even --groups 8 --m 1024 --n 4096 --k 7168"{" --variant one_map"," --variant fp8",} \
+        "--router skewed --groups 8 --m 8192 --n 7168 --k 2048 --variant host_maps" \
+        "--router one --groups 1 --m "{129,256}" --n 12672 --k 8192 --variant one_map"; do
+        # shellcheck disable=SC2086
+        rows $file "$run" --json --timing burst --iters 2 $options
+    done
     for options in "--router "{even,skewed}" --groups 256 --m 16384 --n 4096 --k 7168 --variant "{one_map,fp8} \
         "--router even --groups 256 --m 32768 --n 768 --k 64"{" --variant one_map"," --variant host_maps",} \
         "--router one --groups 1 --m 32768 --n 768 --k 64"; do

@@ -76,7 +76,7 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
                                deep   ? 3 * ring
                                : wide ? 2
                                       : ring);
-    trial.size.k = kind_drawn_k(kernel, trial.size.k);
+    trial.size.k = kind_drawn_k(kernel, trial.size.k, seed);
     trial.type = type;
     trial.sms = kernel->cluster * (1 + draw(seed, 4, 3));
     trial.schedule = draw(seed, 5, 2) ? SCHEDULE_RANDOM : (enum sim_schedule)draw(seed, 6, 4);

@@ -73,7 +73,7 @@ enum exit_code sweep_edges(const struct sweep *sweep, struct sweep_counts *count
         kernel_label(kernel_of_any_type(entry), label, sizeof label);
         for (int i = 0; i < sweep->triples; ++i) {
             struct trial trial = draw_trial(sweep, kernel_of_any_type(entry), types, type_count, i);
-            trial.size.k = kind_drawn_k(kernel_of_any_type(entry), trial.size.k);
+            trial.size.k = kind_drawn_k(kernel_of_any_type(entry), trial.size.k, trial.seed);
             progress("%s: %d/%d", label, i + 1, sweep->triples);
             const enum exit_code code = run_trial(entry, &trial);
             if (code == EXIT_NO_DEVICE) return code;

@@ -100,7 +100,7 @@ static enum exit_code run_kinds(const struct backend_info *device, struct trial 
             else
                 kernels[left++] = kernels[s];
         const int drawn = t->size.k;
-        t->size.k = kind_drawn_k(alike[0], drawn);
+        t->size.k = kind_drawn_k(alike[0], drawn, t->seed);
         code = run_shape(device, t, alike, found, counts);
         t->size.k = drawn;
         count = left;

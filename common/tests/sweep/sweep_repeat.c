@@ -74,7 +74,7 @@ enum exit_code sweep_repeat(const struct sweep *sweep, struct sweep_counts *coun
             kernel = sweep_kernel(sweep, &kernel_registry[i], trial.type);
             if (!kernel) continue;
             struct trial own = trial;
-            own.size.k = kind_drawn_k(kernel, trial.size.k);
+            own.size.k = kind_drawn_k(kernel, trial.size.k, trial.seed);
             code = repeat_kernel(sweep, kernel, &device, &own, counts);
         }
         backend_close();
