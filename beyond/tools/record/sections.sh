@@ -23,7 +23,7 @@
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
 #   fused            100 s   14's kernels, each beside 08's product, the same and a kernel behind it, and
 #                            cuBLASLt's epilogues: bias and GELU, and C, over k; SwiGLU; e4m3
-#   grouped          150 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
+#   grouped          170 s   15's forms beside cuBLAS's grouped product, a loop of single ones and 08 or 11 on
 #                            as many rows: 8, 32 and 256 groups, even and skewed (the last two need 32
 #                            GB of device memory); and with as many changes of maps as tiles, over k
 #   attention        100 s   16's steps, d = 128 and 64, with and without a causal mask, beside cuDNN's attention in a build with
