@@ -3,9 +3,9 @@
  *
  * The idea: pingpong.cu waits for both products before it takes the exponentials, which need only
  * the scores. Here the scores are a group of their own, issued first: the softmax begins when they
- * are there, and the product of the last block's values still runs. So the consumers need no turns.
- * What it costs: P needs registers besides the scores, because the Tensor Core still reads it, and
- * O is rescaled when that product is complete, between the exponentials of a thread's two rows.
+ * are there, and the last block's product still runs. Two consumers need no turns; three hand over
+ * when their scores are there. What it costs: P needs registers besides the scores, because the
+ * Tensor Core still reads it, and O is rescaled when that product is complete, between two rows.
  */
 #include "gemm.h"
 #include "building_blocks/epilogue_store.h"
@@ -30,6 +30,7 @@
 #define PRODUCER_REGISTERS 32 /* 32 + 3 * 160 <= 4 * 128 */
 #define CONSUMER_REGISTERS 160
 #endif
+#define TURNS (CONSUMERS > 2) /* at the scores */
 
 enum {
     BM = 64 * CONSUMERS, /* the CTA's tile: queries of a head */
@@ -45,6 +46,7 @@ struct smem {
     element_t v[STAGES][PANELS][BN * 64];    /* the same */
     element_t o[CONSUMERS][PANELS][64 * 64]; /* the same, 64 queries */
     struct pipeline_stage q_ring[1], k_ring[STAGES], v_ring[STAGES]; /* released by all consumers */
+    mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may issue its products number n */
 };
 
 /* A warpgroup's next places in the rings. */
@@ -168,8 +170,11 @@ DEVICE void begin(struct smem *shared, const struct attention_args *args, struct
 DEVICE void next_block(struct smem *shared, const struct attention_args *args,
                        struct places *places, float s[BN / 2], uint32_t p[BN / 16][4],
                        float o[HEAD / 2], struct softmax_rows *rows, int block, bool masked,
-                       int consumer) {
+                       uint32_t *order_phase, int consumer) {
     float rescale[2], shift[2];
+    /* The consumer before has its scores. mbarrier.try_wait */
+    if (TURNS) mbarrier_wait(&shared->order[consumer], *order_phase);
+    *order_phase ^= 1;
     /* All bytes of the values have arrived. mbarrier.try_wait */
     consumer_wait(shared->v_ring, places->v);
     /* What was done to O and P, and with the scores, comes before the multiplications.
@@ -185,6 +190,8 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     wgmma_wait_group(1);
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
+    /* The next consumer's turn; one arrival per warp. mbarrier.arrive */
+    if (TURNS && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[(consumer + 1) % CONSUMERS]);
     if (masked) softmax_mask(s, rows, block * BN, BN);
     UNROLL for (int r = 0; r < 2; ++r)
         softmax_maximum(s, rows, r, rescale, shift, args->scale, BN, masked);
@@ -222,6 +229,7 @@ DEVICE void consumer(struct smem *shared, const struct attention_args *args, int
     float s[BN / 2], o[HEAD / 2];
     uint32_t p[BN / 16][4];
     struct places places = {{0, 0}, {0, 0}, {0, 0}};
+    uint32_t order_phase = consumer == 0; /* consumer 0 begins: parity 1 passes at once */
     struct attention_tile tile;
     for (int step = 0; next_tile(args, &step, BM, BN, &tile);) {
         const int first_row = tile.first_row + consumer * 64;
@@ -235,9 +243,9 @@ DEVICE void consumer(struct smem *shared, const struct attention_args *args, int
         begin(shared, args, &places, s, p, &rows, block, consumer);
         if (block > 0) consumer_wait(shared->k_ring, places.k);
         NO_UNROLL for (--block; block >= whole; --block)
-            next_block(shared, args, &places, s, p, o, &rows, block, true, consumer);
+            next_block(shared, args, &places, s, p, o, &rows, block, true, &order_phase, consumer);
         NO_UNROLL for (; block >= 0; --block)
-            next_block(shared, args, &places, s, p, o, &rows, block, false, consumer);
+            next_block(shared, args, &places, s, p, o, &rows, block, false, &order_phase, consumer);
         /* This warp has read the queries. mbarrier.arrive */
         release(shared->q_ring, &places.q, 1);
         finish(shared, &places, o, p);
@@ -255,6 +263,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct attention_args) args) {
         pipeline_init(shared->q_ring, 1, CONSUMERS * 4);
         pipeline_init(shared->k_ring, STAGES, CONSUMERS * 4);
         pipeline_init(shared->v_ring, STAGES, CONSUMERS * 4);
+        for (int i = 0; TURNS && i < CONSUMERS; ++i) mbarrier_init(&shared->order[i], 4);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
     }
