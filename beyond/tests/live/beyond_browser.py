@@ -67,7 +67,7 @@ def links(page):
 
 def background(page):
     """A line whose absence the usual run does not show."""
-    open_at(page, "#chapter=16&off=kernel.cu:128")
+    open_at(page, "#chapter=16&off=kernel.cu:130")
     page.locator("#background button").click(timeout=120 * SECOND)
     page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
 
