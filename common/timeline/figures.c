@@ -66,13 +66,17 @@ static double k_tile_period(const struct timeline *timeline, int cta) {
     return median;
 }
 
-/* Does a warpgroup issue wgmmas? They fill the Tensor Core while they are under way; between the
- * mma.syncs of a warp there are fragment loads and idle cycles without a mark. */
-static bool issues_wgmma(const struct timeline *timeline) {
+static bool has_span(const struct timeline *timeline, enum span_kind kind) {
     for (int i = 0; i < timeline->tracks; ++i)
         for (int j = 0; j < timeline->track[i].count; ++j)
-            if (timeline->track[i].at[j].kind == SPAN_ISSUE) return true;
+            if (timeline->track[i].at[j].kind == kind) return true;
     return false;
+}
+
+/* Do warps multiply by mma.sync? Between those there are fragment loads and idle cycles without a
+ * mark; wgmmas, which a warpgroup issues, fill the Tensor Core while they are under way. */
+static bool multiplies_by_warps(const struct timeline *timeline) {
+    return has_span(timeline, SPAN_MMA) && !has_span(timeline, SPAN_ISSUE);
 }
 
 struct timeline_figures timeline_figures(int index) {
@@ -84,7 +88,7 @@ struct timeline_figures timeline_figures(int index) {
     figures.name = timeline->name;
     figures.variant = timeline->variant[0] ? timeline->variant : NULL;
     figures.simulated = timeline->simulated;
-    figures.busy_means = issues_wgmma(timeline) ? "Tensor Core busy" : "mma.sync under way";
+    figures.busy_means = multiplies_by_warps(timeline) ? "mma.sync under way" : "Tensor Core busy";
 
     const struct cta_record *record = &timeline->cta[0];
     const struct track *core = timeline_find_track(timeline, record->cta, TRACK_TENSOR_CORE, -1);

@@ -83,7 +83,8 @@ function keepAddress() {
 const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
 
 const optionsOf = (chapter, run, version = -1) => {
-  const names = Object.keys(usual(chapter)), needs = needsOf(chapter, version);
+  const needs = needsOf(chapter, version);
+  const names = Object.keys(usual(chapter)).filter(name => !(name in needs));
   return ["--chapters", Number(chapter.slice(0, 2)), ...names.flatMap(name =>
     [`--${NAMES[name] || name}`, run[name]]), ...Object.entries(needs).flatMap(([name, value]) =>
     [`--${name}`, value]), "--step-limit", stepLimit(run)].map(String);
