@@ -2,14 +2,18 @@
 WebAssembly. What a run says is the whole of its output, and its exit code."""
 
 import concurrent.futures
+import functools
 import json
 import os
 import re
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "live"))
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+sys.path.append(os.path.join(ROOT, "common", "live"))
+sys.path.append(os.path.join(ROOT, "common", "tools", "mutants"))
 import simulate
+from source import Source
 
 SCHEDULES = ("early", "late", "random", "time")
 ENDED = 124  # of a run that did not
@@ -68,8 +72,35 @@ ACCESSED = re.compile(r"the kernel's own code has read or written accumulators|"
                       r"accumulators were read \(packed, converted, stored\)")
 
 
+@functools.lru_cache(maxsize=None)
+def source_of(file):
+    for folder in ("", "common/", "beyond/", "beyond/library/"):
+        path = os.path.join(ROOT, folder, file)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as opened:
+                return Source(path, opened.read())
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def first_line(file, line):
+    """The place of the statement: compilers number a call of several lines differently."""
+    source = source_of(file)
+    if source:
+        at = source.skip_space(source.line_starts[line - 1])
+        line = source.line_of(source.innermost(source.statement_start(source.outermost(at)), at))
+    return f"{file}:{line}"
+
+
 def in_words(text):
-    return ACCESSED.sub("accumulators were accessed", " ".join(text.split()))
+    """Without what follows a first report of registers that are accessed under a wgmma: where the
+    other accesses lie, and what the registers hold, is the choice of each compiler."""
+    first, *reports = re.split(r"(?m)^(?=hazard: )", text)
+    if reports and re.match("hazard: (accumulator-in-use|fragment-in-flight):", reports[0]):
+        text = first + reports[0]
+    text = " ".join(text.split())
+    text = simulate.PLACE.sub(lambda place: first_line(place[1], int(place[2])), text)
+    return ACCESSED.sub("accumulators were accessed", text)
 
 
 class Programs:

@@ -2,7 +2,7 @@
 
 For every switch, and every kernel that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
-hazard (but see comparable()), every line that it names, every number. With --module the same is held between build/sim/live
+hazard (but see in_words()), every line that it names, every number. With --module the same is held between build/sim/live
 and the module, for the versions of the kernels, too; that needs no compiler.
 
     --sample N   every N-th, beginning at one that the commit's seed draws
@@ -10,7 +10,6 @@ and the module, for the versions of the kernels, too; that needs no compiler.
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
 from linked import Linker
 import simulate
-from live_runs import Programs, check_all, files_of, kernels_of, options_of, read_live, said, seed
+from live_runs import (Programs, check_all, files_of, in_words, kernels_of, options_of, read_live, said,
+                       seed)
 
 # Most broken kernels are caught by the first, most others by the second.
 SETTINGS = [((128, 256, 256), "time"), ((256, 256, 256), "late", "--sms", "LEAST"),
@@ -55,14 +55,6 @@ def settings_of(live, chapter, version):
         yield options_of(live, chapter, version, shape, schedule, "--step-limit", "3000000", *more)
 
 
-def comparable(words):
-    """Without what follows a first report of registers that are read too early: where such reads and
-    writes lie is the compiler's choice, which the switch may change."""
-    first, *others = re.split(r"(?m)^(?=hazard: )", words)
-    early = others and others[0].startswith("hazard: accumulator-in-use:")
-    return first + others[0] if early else words
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", required=True)
@@ -86,7 +78,7 @@ def main():
             for setting in settings_of(live, chapter, version):
                 edited, switched = (said([program, *setting]),
                                     said([options.program, *setting], [number], version))
-                if comparable(edited) != comparable(switched):
+                if in_words(edited) != in_words(switched):
                     return (f"{chapter}, version {version}, switch {number}, {' '.join(setting)}:\n"
                             f"{edited}\n---- switched:\n{switched}")
         return None
