@@ -111,7 +111,7 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     return reference_accumulation(p->product, row, row_of_b(p, row, column));
 }
 
-/* With the first seed, which most schedules have, three groups of which each may have rows. */
+/* With the first seed, which most schedules have, three skewed groups. */
 static void draw(int k, uint64_t seed) {
     static const uint8_t groups[] = {3, 5, 2, 4, 1, 9};
     static const uint8_t kinds[] = {SKEWED, EVEN, SKEWED, ONE, SKEWED, EVEN, EMPTY};

@@ -2,8 +2,8 @@
 
 For every switch, and every kernel that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
-hazard (but see in_words()), every line that it names, every number. With --module the same is held between build/sim/live
-and the module, for the versions of the kernels, too; that needs no compiler.
+hazard (but see in_words()), every line that it names, every number. With --module the same is held
+between build/sim/live and the module, for the versions of the kernels, too; that needs no compiler.
 
     --sample N   every N-th, beginning at one that the commit's seed draws
 """
@@ -19,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
 from linked import Linker
 import simulate
-from live_runs import (Programs, check_all, files_of, in_words, kernels_of, options_of, read_live, said,
-                       seed)
+from live_runs import (Programs, check_all, files_of, in_words, kernels_of, options_of, read_live,
+                       said, seed)
 
 # Most broken kernels are caught by the first, most others by the second.
 SETTINGS = [((128, 256, 256), "time"), ((256, 256, 256), "late", "--sms", "LEAST"),
