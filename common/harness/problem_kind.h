@@ -13,6 +13,7 @@
 
 #include "harness/buffers.h"
 #include "harness/verify.h"
+#include "splitmix64.h"
 
 /* A matrix besides A, B and D. */
 struct kind_matrix {
@@ -56,8 +57,9 @@ struct problem_kind {
     const char *(*refuse)(void);
     /* The only k that its kernels compute; 0: any. */
     int depth;
-    /* Sets options by the k and the seed that --check or a sweep has drawn. NULL: it has none. */
-    void (*draw)(int k, uint64_t seed);
+    /* Sets options for a run of --check or of a sweep, by its k and a random number, which is 0
+     * with the first seed: most schedules have that. NULL: it has none. */
+    void (*draw)(int k, uint64_t random);
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
@@ -106,7 +108,8 @@ static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, 
 /* The k of a problem that --check or a sweep has drawn for a kernel; sets its kind's options. */
 static inline int kind_drawn_k(const struct gemm_kernel *kernel, int k, uint64_t seed) {
     const struct problem_kind *const kind = kernel->kind;
-    if (kind && kind->draw) kind->draw(k, seed);
+    uint64_t state = seed << 32 | (uint32_t)k;
+    if (kind && kind->draw) kind->draw(k, seed == 1 ? 0 : splitmix64(&state));
     return kind && kind->depth ? kind->depth : k;
 }
 

@@ -84,21 +84,21 @@ def source_of(file):
 
 @functools.lru_cache(maxsize=None)
 def first_line(file, line):
-    """The place of the statement: compilers number a call of several lines differently."""
     source = source_of(file)
-    if source:
-        at = source.skip_space(source.line_starts[line - 1])
-        line = source.line_of(source.innermost(source.statement_start(source.outermost(at)), at))
-    return f"{file}:{line}"
+    return f"{file}:{source.first_line(line) if source else line}"
 
 
-def in_words(text):
+def comparable(text):
     """Without what follows a first report of registers that are accessed under a wgmma: where the
     other accesses lie, and what the registers hold, is the choice of each compiler."""
     first, *reports = re.split(r"(?m)^(?=hazard: )", text)
-    if reports and re.match("hazard: (accumulator-in-use|fragment-in-flight):", reports[0]):
-        text = first + reports[0]
-    text = " ".join(text.split())
+    early = reports and re.match("hazard: (accumulator-in-use|fragment-in-flight):", reports[0])
+    return first + reports[0] if early else text
+
+
+def in_words(text):
+    """The same between compilers, and wherever lines end."""
+    text = " ".join(comparable(text).split())
     text = simulate.PLACE.sub(lambda place: first_line(place[1], int(place[2])), text)
     return ACCESSED.sub("accumulators were accessed", text)
 

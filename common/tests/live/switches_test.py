@@ -2,7 +2,7 @@
 
 For every switch, and every kernel that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
-hazard (but see in_words()), every line that it names, every number. With --module the same is held
+hazard (but see comparable()), every line that it names, every number. With --module the same is held
 between build/sim/live and the module, for the versions of the kernels, too; that needs no compiler.
 
     --sample N   every N-th, beginning at one that the commit's seed draws
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
 from linked import Linker
 import simulate
-from live_runs import (Programs, check_all, files_of, in_words, kernels_of, options_of, read_live,
+from live_runs import (Programs, check_all, comparable, files_of, kernels_of, options_of, read_live,
                        said, seed)
 
 # Most broken kernels are caught by the first, most others by the second.
@@ -78,7 +78,7 @@ def main():
             for setting in settings_of(live, chapter, version):
                 edited, switched = (said([program, *setting]),
                                     said([options.program, *setting], [number], version))
-                if in_words(edited) != in_words(switched):
+                if comparable(edited) != comparable(switched):
                     return (f"{chapter}, version {version}, switch {number}, {' '.join(setting)}:\n"
                             f"{edited}\n---- switched:\n{switched}")
         return None

@@ -242,15 +242,12 @@ class Gallery:
         return code == self.local.originals[configuration]
 
     def line_text(self, file, line):
-        """Of the first line of the innermost statement: compilers number a call of several lines
-        differently."""
+        """Of the first line of the statement."""
         source = next((source for name, source in self.sources.items()
                        if ("/" + name).endswith("/" + file)), None)
         if not source:
             return f"{file}:{line}"
-        at = source.skip_space(source.line_starts[int(line) - 1])
-        start = source.innermost(source.statement_start(source.outermost(at)), at)
-        return source.line_text(source.line_of(start))
+        return source.line_text(source.first_line(int(line)))
 
     def run_in(self, edit, configuration, number=0):
         """The outcome in one configuration; number: of that run of the search only. None: the edit

@@ -123,6 +123,12 @@ class Source:
                 found = inner
             start = inner
 
+    def first_line(self, line):
+        """Of the innermost statement on this line: compilers number a call of several lines
+        differently."""
+        at = self.skip_space(self.line_starts[line - 1])
+        return self.line_of(self.innermost(self.statement_start(self.outermost(at)), at))
+
     def siblings(self, at):
         """The statements of the block around `at`, as (start, end); [] outside of a function."""
         depth = 0
