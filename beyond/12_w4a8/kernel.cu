@@ -130,10 +130,8 @@ DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int cons
     struct weights w;
     struct fragments even, odd; /* of k-tiles; two names, because registers have no index */
     struct pipeline_state state = {0, 0};
-    if (k_tiles > 0) {
-        take_weights(shared, state, &w, consumer);
-        convert(&even, &w);
-    }
+    take_weights(shared, state, &w, consumer);
+    convert(&even, &w);
     NO_UNROLL
     for (int i = 0; i < k_tiles; i += 2) {
         multiply_k_tile(shared, &state, sum, &even, &odd, i + 1 < k_tiles, consumer);

@@ -148,10 +148,8 @@ DEVICE void consumer(struct smem *shared, const struct w4a8_args *args, int cons
     struct weights w;
     struct fragments f;
     struct pipeline_state state = {0, 0};
-    if (k_tiles > 0) {
-        take_weights(shared, state, &w, consumer);
-        convert(&f, &w);
-    }
+    take_weights(shared, state, &w, consumer);
+    convert(&f, &w);
     NO_UNROLL
     for (int i = 0; i < k_tiles; ++i)
         multiply_k_tile(shared, &state, sum, &f, i + 1 < k_tiles, consumer);

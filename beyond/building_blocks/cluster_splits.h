@@ -57,8 +57,8 @@ DEVICE int cluster_number(struct cluster_parts parts) {
     return (int)divided_by(blockIdx.x, parts.ctas);
 }
 
-/* k-tiles of this CTA. The cluster's CTAs take turns, because DRAM reads neighbouring addresses
- * faster together. Any thread. */
+/* k-tiles of this CTA, at least one. The cluster's CTAs take turns, because DRAM reads neighbouring
+ * addresses faster together. Any thread. */
 DEVICE int cluster_k_tiles(struct cluster_parts parts) {
     return parts.k_tiles + ((int)cluster_rank() < parts.longer);
 }

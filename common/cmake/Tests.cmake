@@ -239,6 +239,28 @@ function(check_programs_without_gpu)
   endif()
 endfunction()
 
+# Which branches the runs of --check take: of every chapter's own kernel, those of a library's
+# selection left out.
+function(check_branches)
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR HOPPER_SANITIZE)
+    return()
+  endif()
+  get_property(directories GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
+  set(chapters "")
+  foreach(directory IN LISTS directories)
+    get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${directory})
+    if(NOT library)
+      cmake_path(GET directory FILENAME program)
+      list(APPEND chapters ${program}=${directory})
+    endif()
+  endforeach()
+  check(build NAME build_branches_all${HOPPER_HOUSE}
+    COMMAND ${PROJECT_SOURCE_DIR}/common/tests/build/branches_all.sh ${PROJECT_SOURCE_DIR}
+            ${CMAKE_CURRENT_BINARY_DIR}/branches_all ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER}
+            ${chapters}
+    LABELS long TIMEOUT 3600)
+endfunction()
+
 # Kernels that take a wgmma's first operand from registers keep their fragments there. `program`: the
 # chapter; then the object libraries of its kernels.
 function(check_fragments program)

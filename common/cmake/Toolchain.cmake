@@ -101,6 +101,21 @@ if(HOPPER_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# The kernels with gcov's counters in them, each branch counted once, and not wherever gcc has inlined
+# its function. Only --check writes what was counted (harness/branches.c).
+if(HOPPER_BRANCHES)
+  set(HOPPER_GPU OFF)
+  find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
+  string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
+  find_program(HOPPER_GCOV NAMES gcov-${major} gcov REQUIRED)
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "HOPPER_BRANCHES needs gcc and its gcov: set CC, and configure in an empty "
+                        "build directory")
+  endif()
+  list(APPEND HOPPER_SIM_WATCH_OPTIONS --coverage -fno-early-inlining -DHOPPER_BRANCHES)
+  add_link_options(--coverage -Wl,--wrap=__gcov_exit)
+endif()
+
 # The compute capabilities of the PTX that kernels for more than 9.0 get (add_ptx()). A toolkit may
 # lack one: kernels for it are then built for 9.0 alone.
 set(HOPPER_PTX_CAPABILITIES 80 90)
@@ -149,6 +164,6 @@ nvcc in PATH (or name it by CUDACXX), and configure in an empty build directory"
   endif()
 else()
   set(HOPPER_NO_GPU "this build directory is configured without the GPU programs: use another, \
-without -DHOPPER_GPU=OFF or HOPPER_SANITIZE, on a machine with a CUDA toolkit")
+without -DHOPPER_GPU=OFF, HOPPER_SANITIZE or HOPPER_BRANCHES, on a machine with a CUDA toolkit")
   message(STATUS "GPU programs switched off: building the simulator alone")
 endif()

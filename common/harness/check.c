@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/branches.h"
 #include "harness/experiment.h"
 #include "harness/message.h"
 #include "harness/problem_kind.h"
@@ -92,6 +93,7 @@ static _Noreturn void work(const struct check *check, int worker) {
         options.type = check->type[run];
         note(board, run, check_run_once(check->kernel[options.type], &options, &check->run[run]));
     }
+    branches_keep();
     _exit(EXIT_VERIFIED);
 }
 
@@ -375,15 +377,21 @@ enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct optio
     for (int i = 0; i < check.count; ++i) /* every way to launch the kernel takes its turn */
         check.run[i].early = (enum gemm_early)(i % (1 + kernel->earliest));
     choose_types(&check, kernel);
-    if (!run_all(&check)) return EXIT_NO_DEVICE;
+    if (!branches_begin()) return EXIT_NO_DEVICE;
+    if (!run_all(&check)) {
+        branches_end(false);
+        return EXIT_NO_DEVICE;
+    }
     const int failed = atomic_load(&check.board->failed);
     enum exit_code code = EXIT_VERIFIED;
     if (failed < check.count) {
         code = show_failure(&check, failed, program);
+        branches_end(false);
     } else {
         say_listed(&check);
         say_drawn(&check);
         say_selected(&check, kernel);
+        if (!branches_end(true)) code = EXIT_NO_DEVICE;
         clock_gettime(CLOCK_MONOTONIC, &end);
         const double seconds =
             (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);

@@ -78,7 +78,7 @@ static struct check_run *add_shapes(struct check_run *run, const struct gemm_ker
 }
 
 /* Once each, by one schedule: what takes a larger problem to be seen. */
-enum { WIDE_RUNS = 8 };
+enum { WIDE_RUNS = 9 };
 struct wide_run {
     int m, n, k, sms;
     enum sim_schedule schedule;
@@ -87,7 +87,7 @@ struct wide_run {
 
 /* Tile orders go on behind their first group of rows, or of columns, with a cluster and without;
  * many short tiles on 16 SMs, where CTAs take them in any order; more SMs than 16; one tile, shared
- * by many SMs; a sum split for three SMs; a k beyond 16 bits of bytes, and of which 256 k-tiles are
+ * by many SMs; sums split for three SMs; a k beyond 16 bits of bytes, and of which 256 k-tiles are
  * not enough. */
 static struct check_run *add_wide(struct check_run *run, const struct gemm_kernel *kernel) {
     const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
@@ -100,6 +100,7 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
         {64, 64, 8000, 64, SCHEDULE_RANDOM, 7},
         {120, 240, 6000, 3, SCHEDULE_LATE, 1},
         {8, 8, long_k > 16500 ? long_k : 16500, 1, SCHEDULE_LATE, 1},
+        {tile_m, tile_n, 6000, 3, SCHEDULE_LATE, 1},
         {7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16, SCHEDULE_RANDOM, 3},
     };
     for (int i = 0; i < WIDE_RUNS - (kernel->layout != LAYOUT_ONE_DEVICE); ++i) {

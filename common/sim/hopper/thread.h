@@ -33,7 +33,11 @@ void sim_st_shared_b128(void *pointer, struct b128 value);
 
 /* ---- the language ---- */
 
+#ifdef HOPPER_BRANCHES /* inlined where gcc likes, after it has put the counters into it */
+#define DEVICE static inline __attribute__((unused))
+#else
 #define DEVICE static inline __attribute__((always_inline, unused))
+#endif
 #define DEVICE_ONCE static __attribute__((noinline, unused))
 /* The launch bounds are data for the simulator: registers at entry are 65536 / (threads * ctas). In
  * ELF the kernel's section tells them. WebAssembly's functions have neither address nor section, so
