@@ -181,6 +181,7 @@ struct check_run {
     uint64_t seed;                    /* of the input, which is whole numbers */
     int gpus;                         /* that the kernel gets; 0: it is not for several */
     enum gemm_early early;            /* when its launch may begin */
+    bool far;                         /* its rows lie as far apart as PITCHES_FAR has it */
     uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
 };
 

@@ -32,7 +32,8 @@ int buffers_sets(const struct operands *o, const struct backend_info *device, in
 
 bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64_t elements,
                 const char *label, bool writable) {
-    slab->elements = elements;
+    slab->elements = slab->piece = elements;
+    slab->pieces = 1;
     slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
     slab->memory = backend_alloc_on(gpu, (size_t)slab->total * sizeof(uint16_t), label, writable);
     if (slab->memory) return true;
@@ -41,19 +42,53 @@ bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64
     return false;
 }
 
+bool slab_alloc_rows(struct slab *slab, const struct buffers *buffers, int64_t rows, int64_t row,
+                     int64_t pitch, const char *label, bool writable) {
+    const int64_t elements = pitch == row ? rows * row : (rows - 1) * pitch + row;
+    if (!slab_alloc(slab, buffers, 0, elements, label, writable)) return false;
+    if (pitch == row) return true;
+    slab->pieces = rows;
+    slab->piece = row;
+    slab->apart = pitch;
+    return true;
+}
+
 uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set) {
     return slab->memory + buffers->guard + slab->stride * set;
 }
 
-/* One matrix in every place of the slab, a NaN everywhere else. */
-static bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host,
-                      uint16_t padding) {
+bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host,
+               uint16_t padding) {
     const size_t bytes = (size_t)slab->elements * sizeof *host;
     if (slab->total != slab->elements && !backend_fill(slab->memory, padding, (size_t)slab->total))
         return false;
-    if (!backend_copy_in(slab_matrix(buffers, slab, 0), host, bytes)) return false;
+    for (int64_t i = 0; i < slab->pieces; ++i)
+        if (!backend_copy_in(slab_matrix(buffers, slab, 0) + i * slab->apart,
+                             host + i * slab->piece, (size_t)slab->piece * sizeof *host))
+            return false;
     for (int set = 1; set < buffers->sets; ++set)
         if (!backend_copy(slab_matrix(buffers, slab, set), slab_matrix(buffers, slab, 0), bytes))
+            return false;
+    return true;
+}
+
+bool slab_poison(const struct slab *slab, uint16_t pattern) {
+    const size_t length = (size_t)(slab->pieces > 1 ? slab->piece : slab->total);
+    for (int64_t i = 0; i < slab->pieces; ++i)
+        if (!backend_fill(slab->memory + i * slab->apart, pattern, length)) return false;
+    return true;
+}
+
+int64_t slab_view_elements(const struct buffers *buffers, const struct slab *slab) {
+    return slab->pieces * slab->piece + 2 * buffers->guard;
+}
+
+bool slab_read(const struct buffers *buffers, const struct slab *slab, int set, uint16_t *view) {
+    const int64_t length = slab->piece + 2 * buffers->guard; /* there is none if there are pieces */
+    for (int64_t i = 0; i < slab->pieces; ++i)
+        if (!backend_copy_out(view + i * slab->piece,
+                              slab_matrix(buffers, slab, set) - buffers->guard + i * slab->apart,
+                              (size_t)length * sizeof *view))
             return false;
     return true;
 }
@@ -77,6 +112,13 @@ static struct gemm_scales scales_of(const struct buffers *buffers, const struct 
         o->scale_a_pitch, o->scale_b_pitch};
 }
 
+static bool alloc_b(struct buffers *buffers, const struct operands *o, int64_t in_16_bits) {
+    if (o->type == GEMM_W4A8) /* blocks */
+        return slab_alloc(&buffers->b, buffers, 0, operand_bytes(o, 'B') / 2, "B", false);
+    return slab_alloc_rows(&buffers->b, buffers, o->n, o->ldb / in_16_bits,
+                           o->device_ldb / in_16_bits, "B", false);
+}
+
 enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
                             const struct backend_info *device, int sets, size_t workspace_bytes) {
     memset(buffers, 0, sizeof *buffers);
@@ -84,12 +126,14 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->guard = device->checks_bounds && sets == 1 ? 0 : GUARD;
     buffers->rows = o->d_rows;
     buffers->columns_padded = o->ldd;
+    buffers->pitch = o->device_ldd;
     buffers->problems = allocate((size_t)sets, sizeof *buffers->problems, "the problems");
 
     const uint16_t padding = gemm_type_is_scaled(o->type) ? E4M3_PADDING : OPERAND_PADDING;
-    if (!slab_alloc(&buffers->a, buffers, 0, operand_bytes(o, 'A') / 2, "A", false) ||
-        !slab_alloc(&buffers->b, buffers, 0, operand_bytes(o, 'B') / 2, "B", false) ||
-        buffers_add_output(buffers) < 0)
+    const int64_t in_16_bits = gemm_type_is_scaled(o->type) ? 2 : 1; /* elements of A and B */
+    if (!slab_alloc_rows(&buffers->a, buffers, o->m, o->lda / in_16_bits,
+                         o->device_lda / in_16_bits, "A", false) ||
+        !alloc_b(buffers, o, in_16_bits) || buffers_add_output(buffers) < 0)
         return EXIT_NO_DEVICE;
     const size_t counter_bytes = (size_t)sets * GEMM_COUNTERS * sizeof(uint32_t);
     buffers->tile_counters = backend_alloc(counter_bytes, "tile counter", true);
@@ -116,9 +160,9 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
             .m = o->m,
             .n = o->n,
             .k = o->k,
-            .lda = o->lda,
-            .ldb = o->ldb,
-            .ldd = o->ldd,
+            .lda = o->device_lda,
+            .ldb = o->device_ldb,
+            .ldd = o->device_ldd,
             .a = (const element_t *)slab_matrix(buffers, &buffers->a, set),
             .b = (const element_t *)slab_matrix(buffers, &buffers->b, set),
             .d = buffers_output(buffers, 0, set),
@@ -148,7 +192,8 @@ int buffers_add_output(struct buffers *buffers) {
         return -1;
     }
     struct slab *slab = &buffers->outputs[buffers->output_count];
-    if (!slab_alloc(slab, buffers, 0, buffers->rows * buffers->columns_padded, "D", true))
+    if (!slab_alloc_rows(slab, buffers, buffers->rows, buffers->columns_padded, buffers->pitch, "D",
+                         true))
         return -1;
     return buffers->output_count++;
 }
@@ -158,9 +203,8 @@ element_t *buffers_output(const struct buffers *buffers, int output, int set) {
 }
 
 bool buffers_poison(const struct buffers *buffers, int output) {
-    const struct slab *slab = &buffers->outputs[output];
     static const uint32_t zeros[GEMM_COUNTERS];
-    if (!backend_fill(slab->memory, OUTPUT_POISON, (size_t)slab->total)) return false;
+    if (!slab_poison(&buffers->outputs[output], OUTPUT_POISON)) return false;
     if (buffers->workspace &&
         !backend_fill(buffers->workspace, OUTPUT_POISON, buffers->workspace_bytes / 2))
         return false;
@@ -171,13 +215,11 @@ bool buffers_poison(const struct buffers *buffers, int output) {
 }
 
 int64_t buffers_view_elements(const struct buffers *buffers) {
-    return buffers->outputs[0].elements + 2 * buffers->guard;
+    return slab_view_elements(buffers, &buffers->outputs[0]);
 }
 
 bool buffers_read(const struct buffers *buffers, int output, int set, uint16_t *view) {
-    const struct slab *slab = &buffers->outputs[output];
-    return backend_copy_out(view, slab_matrix(buffers, slab, set) - buffers->guard,
-                            (size_t)buffers_view_elements(buffers) * sizeof *view);
+    return slab_read(buffers, &buffers->outputs[output], set, view);
 }
 
 bool buffers_counters_zero(const struct buffers *buffers, int set, const char *what) {

@@ -18,8 +18,11 @@
  * the type. */
 struct slab {
     uint16_t *memory;
-    int64_t elements; /* of one matrix */
-    int64_t stride;   /* from one matrix to the next */
+    int64_t elements; /* of one matrix, from its first to its last */
+    /* It is moved in so many pieces, which are this long and this far apart there: the whole of it,
+     * or rows that lie far apart. On the host there is nothing between them. */
+    int64_t pieces, piece, apart;
+    int64_t stride; /* from one matrix to the next */
     int64_t total;
 };
 
@@ -27,8 +30,8 @@ enum { MAX_OUTPUTS = 160 };
 
 struct buffers {
     int sets;
-    int64_t guard;                /* elements */
-    int64_t rows, columns_padded; /* of D */
+    int64_t guard;                       /* elements */
+    int64_t rows, columns_padded, pitch; /* of D: on the host, and there */
     struct slab a, b, outputs[MAX_OUTPUTS];
     struct slab scale_a, scale_b; /* of e4m3; else empty */
     int output_count;
@@ -42,8 +45,20 @@ struct buffers {
  * complaint. */
 bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64_t elements,
                 const char *label, bool writable);
+/* The same on the first GPU, for a matrix of `rows` rows: `row` long on the host, `pitch` apart
+ * there. */
+bool slab_alloc_rows(struct slab *slab, const struct buffers *buffers, int64_t rows, int64_t row,
+                     int64_t pitch, const char *label, bool writable);
 /* Its matrix of a set. */
 uint16_t *slab_matrix(const struct buffers *buffers, const struct slab *slab, int set);
+/* One matrix in every place of the slab, `padding` everywhere else. */
+bool slab_fill(const struct buffers *buffers, const struct slab *slab, const uint16_t *host,
+               uint16_t padding);
+/* The same number in all of it, guards included. */
+bool slab_poison(const struct slab *slab, uint16_t pattern);
+/* Elements of the view on the host that slab_read() makes of a set: guard, matrix, guard. */
+int64_t slab_view_elements(const struct buffers *buffers, const struct slab *slab);
+bool slab_read(const struct buffers *buffers, const struct slab *slab, int set, uint16_t *view);
 
 /* How many sets a problem of this size takes; `outputs`: that will be made for each. */
 int buffers_sets(const struct operands *operands, const struct backend_info *device, int outputs);
@@ -62,7 +77,7 @@ element_t *buffers_output(const struct buffers *buffers, int output, int set);
 /* Before a run: fills an output (all sets) and the workspace with NaN, zeroes the tile counters. */
 bool buffers_poison(const struct buffers *buffers, int output);
 
-/* Elements of an output's view on the host: guard, matrix, guard. */
+/* slab_view_elements() and slab_read() of an output. */
 int64_t buffers_view_elements(const struct buffers *buffers);
 bool buffers_read(const struct buffers *buffers, int output, int set, uint16_t *view);
 /* Did every launch leave the tile counters of this set zero? Complains in the name of `what`. */

@@ -56,7 +56,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     if (code != EXIT_VERIFIED) return code;
     const struct problem_size size = {run->m, run->n, kind_drawn_k(kernel, run->k, run->seed)};
     experiment_early = run->early;
-    operand_pitches = PITCHES_DRAWN;
+    operand_pitches = run->far ? PITCHES_FAR : PITCHES_DRAWN;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
     code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
                            &kernel, 1, false);
@@ -273,7 +273,7 @@ static void make_command(const struct check *check, int number, const char *prog
         add_word(command, early_names[run->early]);
     }
     add_word(command, "--pitches");
-    add_word(command, pitch_names[PITCHES_DRAWN]);
+    add_word(command, pitch_names[run->far ? PITCHES_FAR : PITCHES_DRAWN]);
     add_word(command, "--input");
     add_word(command, input_names[INPUT_INTEGER]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);

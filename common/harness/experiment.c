@@ -89,8 +89,12 @@ static bool memory_suffices(struct problem_size size, const struct backend_info 
 
 static size_t workspace_needed(const struct operands *o, const struct gemm_kernel *const *kernels,
                                int count) {
-    const struct gemm_problem problem = {
-        .m = o->m, .n = o->n, .k = o->k, .lda = o->lda, .ldb = o->ldb, .ldd = o->ldd};
+    const struct gemm_problem problem = {.m = o->m,
+                                         .n = o->n,
+                                         .k = o->k,
+                                         .lda = o->device_lda,
+                                         .ldb = o->device_ldb,
+                                         .ldd = o->device_ldd};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
         if (kernels[i]->layout != LAYOUT_ONE_DEVICE) continue; /* shares_open() */

@@ -97,8 +97,11 @@ static void print_problem_options(void) {
         "                        numbers so small that D must be exact\n"
         "  --seed SEED           of the input (default 1)\n"
         "  --pitches WHICH       least (default): the columns, and what alignment needs; drawn:\n"
-        "                        more, and not the same of A and B\n",
-        kind ? kind->formula : "D = A * B", m, n, k, types_there_are());
+        "                        more, and not the same of A and B%s\n",
+        kind ? kind->formula : "D = A * B", m, n, k, types_there_are(),
+        backend_can_time() ? ""
+                           : "; far: so far that no\n"
+                             "                        32 bits count all elements");
     for (int i = 0; i < kernel_registry_count; ++i) {
         if (kernel_registry[i].gpus == 1) continue;
         printf("  --gpus N              that work together (default %d)\n",

@@ -15,7 +15,7 @@
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};
-const char *const pitch_names[] = {"least", "drawn"};            /* enum pitches */
+const char *const pitch_names[] = {"least", "drawn", "far"};     /* enum pitches */
 const char *const early_names[] = {"order", "early", "early-b"}; /* enum gemm_early */
 static const char *const timing_names[4] = {"none", "burst", "sustained", "both"}; /* by flags */
 
@@ -285,7 +285,8 @@ static bool apply(struct options *options, const char *name, const char *value) 
         if (!read_name(name, value, early_names, GEMM_EARLY_B + 1, &index)) return false;
         options->early = (enum gemm_early)index;
     } else if (!strcmp(name, "--pitches")) {
-        if (!read_name(name, value, pitch_names, PITCHES, &index)) return false;
+        const int choices = backend_can_time() ? PITCHES_FAR : PITCHES; /* no GPU has the memory */
+        if (!read_name(name, value, pitch_names, choices, &index)) return false;
         options->pitches = (enum pitches)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;

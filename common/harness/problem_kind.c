@@ -37,16 +37,20 @@ static void fill(struct kind_problem *p, int matrix) {
         p->kind->fill(p, matrix, i, (char *)p->host[matrix] + (size_t)i * row);
 }
 
+static bool alloc(const struct kind_problem *p, const struct buffers *buffers, int matrix,
+                  struct slab *slab) {
+    const struct kind_matrix *const of = &p->matrix[matrix];
+    const int bytes = gemm_type_bytes(of->type);
+    return slab_alloc_rows(slab, buffers, of->rows, p->ld[matrix] * bytes / 2,
+                           p->device_ld[matrix] * bytes / 2, of->label, of->output);
+}
+
 static bool open_input(struct kind_run *run, const struct buffers *buffers, int matrix) {
     struct kind_problem *const p = &run->problem;
     struct slab *const slab = &run->input[matrix];
-    const size_t bytes = matrix_bytes(p, matrix);
     fill(p, matrix);
-    bool good = slab_alloc(slab, buffers, 0, (int64_t)bytes / 2, p->matrix[matrix].label, false) &&
-                backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total);
-    for (int set = 0; set < buffers->sets && good; ++set)
-        good = backend_copy_in(slab_matrix(buffers, slab, set), p->host[matrix], bytes);
-    return good;
+    return alloc(p, buffers, matrix, slab) &&
+           slab_fill(buffers, slab, p->host[matrix], OPERAND_PADDING);
 }
 
 /* ---- the references ---- */
@@ -112,6 +116,7 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct
     for (int i = 0; i < p->count; ++i) {
         const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
+        p->device_ld[i] = device_pitch(p->matrix[i].rows, p->ld[i]);
         if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     }
     make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &run->d);
@@ -145,7 +150,7 @@ void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int
     for (int i = 0; i < p->count; ++i) {
         const struct slab *const slab =
             p->matrix[i].output ? &run->output[i][output] : &run->input[i];
-        problem->matrix[i] = (struct gemm_matrix){slab_matrix(buffers, slab, set), p->ld[i]};
+        problem->matrix[i] = (struct gemm_matrix){slab_matrix(buffers, slab, set), p->device_ld[i]};
     }
 }
 
@@ -154,11 +159,8 @@ bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output
     for (int i = 0; i < p->count; ++i) {
         struct slab *const slab = &run->output[i][output];
         if (!p->matrix[i].output) continue;
-        if (!slab->memory && !slab_alloc(slab, buffers, 0, (int64_t)matrix_bytes(p, i) / 2,
-                                         p->matrix[i].label, true))
-            return false;
-        if (!backend_fill(slab->memory, output_poison(p->matrix[i].type), (size_t)slab->total))
-            return false;
+        if (!slab->memory && !alloc(p, buffers, i, slab)) return false;
+        if (!slab_poison(slab, output_poison(p->matrix[i].type))) return false;
     }
     return true;
 }
@@ -174,10 +176,9 @@ static bool check_matrix(const struct kind_run *run, const struct buffers *buffe
                          const char *what, int output, int set, struct verdict *verdict) {
     const struct kind_matrix *const of = &run->problem.matrix[matrix];
     const struct slab *const slab = &run->output[matrix][output];
-    const int64_t elements = slab->elements + 2 * buffers->guard;
-    uint16_t *const view = allocate((size_t)elements, sizeof *view, "a kind's output");
-    const bool read = backend_copy_out(view, slab_matrix(buffers, slab, set) - buffers->guard,
-                                       (size_t)elements * sizeof *view);
+    uint16_t *const view =
+        allocate((size_t)slab_view_elements(buffers, slab), sizeof *view, "a kind's output");
+    const bool read = slab_read(buffers, slab, set, view);
     const struct output_view seen = {.what = what,
                                      .label = of->label,
                                      .memory = view,

@@ -37,8 +37,8 @@ struct kind_problem {
     const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
     int count;
     struct kind_matrix matrix[GEMM_MATRICES];
-    int64_t ld[GEMM_MATRICES];
-    void *host[GEMM_MATRICES]; /* inputs, [rows][ld]; NULL: an output */
+    int64_t ld[GEMM_MATRICES], device_ld[GEMM_MATRICES]; /* on the host, and there */
+    void *host[GEMM_MATRICES];                           /* inputs, [rows][ld]; NULL: an output */
 };
 
 struct kind_extents {

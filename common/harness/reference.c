@@ -26,23 +26,37 @@ static uint64_t draw_pitches(const struct operands *o) {
     return ((o->seed ^ extents) * 0x9e3779b97f4a7c15u) >> 32;
 }
 
+/* Far ones put the last row 1.5 * 2^32 elements behind the first: so some rows lie beyond the reach
+ * of an int, and others beyond that of 32 bits. */
+int64_t device_pitch(int rows, int64_t ld) {
+    if (operand_pitches != PITCHES_FAR || rows < 2) return ld;
+    const int64_t far = (INT64_C(6) << 30) / (rows - 1) / 128 * 128;
+    return far > ld ? far : ld;
+}
+
 void operands_set_d(struct operands *o, int rows, int columns) {
     o->d_rows = rows;
     o->d_columns = columns;
     o->ldd = leading_dimension(columns);
     if (operand_pitches == PITCHES_DRAWN)
         o->ldd += (int64_t)(draw_pitches(o) / MOST_STEPS / MOST_STEPS % MOST_STEPS) * 8;
+    o->device_ldd = device_pitch(rows, o->ldd);
 }
 
-static void set_pitches(struct operands *o) {
-    o->lda = o->ldb = operand_leading_dimension(o->k, o->type);
-    operands_set_d(o, o->m, o->n);
-    if (operand_pitches == PITCHES_LEAST) return;
+static void draw_operand_pitches(struct operands *o) {
     const uint64_t drawn = draw_pitches(o);
     const int64_t step = gemm_type_is_scaled(o->type) ? 16 : 8;
     const uint64_t a = drawn % MOST_STEPS, apart = 1 + drawn / MOST_STEPS % (MOST_STEPS - 1);
     o->lda += (int64_t)a * step;
     o->ldb += (int64_t)((a + apart) % MOST_STEPS) * step;
+}
+
+static void set_pitches(struct operands *o) {
+    o->lda = o->ldb = operand_leading_dimension(o->k, o->type);
+    operands_set_d(o, o->m, o->n);
+    if (operand_pitches == PITCHES_DRAWN) draw_operand_pitches(o);
+    o->device_lda = device_pitch(o->m, o->lda);
+    o->device_ldb = o->type == GEMM_W4A8 ? o->ldb : device_pitch(o->n, o->ldb); /* blocks */
 }
 
 int64_t operand_bytes(const struct operands *o, char matrix) {

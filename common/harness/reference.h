@@ -67,6 +67,7 @@
 struct operands {
     int m, n, k;
     int64_t lda, ldb, ldd;
+    int64_t device_lda, device_ldb, device_ldd; /* in the backend's memory: farther, with _FAR */
     int d_rows, d_columns; /* m and n, but for other kinds of problems (problem_kind.h) */
     enum gemm_type type;
     enum input_kind kind;
@@ -114,9 +115,14 @@ struct reference {
 enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
 /* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
- * distances that the seed draws; those of A and B then differ. Set before the operands are made. */
-enum pitches { PITCHES_LEAST, PITCHES_DRAWN, PITCHES };
+ * distances that the seed draws; those of A and B then differ. Or, on one simulated device, so far
+ * that 32 bits cannot count the elements from the first row to the last. Set before the operands
+ * are made. */
+enum pitches { PITCHES_LEAST, PITCHES_DRAWN, PITCHES_FAR, PITCHES };
 extern enum pitches operand_pitches;
+
+/* How far apart such rows are in the backend's memory: `ld`, but for PITCHES_FAR. */
+int64_t device_pitch(int rows, int64_t ld);
 
 /* The multiple of 8 that a matrix of this many columns is padded to. */
 int64_t leading_dimension(int columns);

@@ -112,6 +112,22 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
     return run;
 }
 
+/* Rows so far apart that 32 bits do not count the elements between them, with n a multiple of 8 and
+ * not: of several tiles, also with a k to be split; of one, where 16 rows are that far apart; and
+ * two that an int cannot tell apart. */
+enum { FAR_RUNS = 4 };
+static struct check_run *add_far(struct check_run *run, const struct gemm_kernel *kernel) {
+    if (kernel->layout != LAYOUT_ONE_DEVICE) return run;
+    const int m = 2 * kernel->tile_m + 33, n = kernel->tile_n, k = kernel->tile_k + 8;
+    const struct shape far[FAR_RUNS] = {
+        {m, n + 8, 5 * kernel->tile_k + k, 2}, {m, n + 3, k, 2}, {33, 40, k, 2}, {3, n + 3, k, 2}};
+    for (int i = 0; i < FAR_RUNS; ++i) {
+        set_run(run, kernel, &far[i], i % 2 ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
+        run++->far = true;
+    }
+    return run;
+}
+
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     struct check_run *run = add_shapes(runs, kernel, 0, FIRST_SHAPES);
     const uint64_t seeds = kernel->layout == LAYOUT_ONE_DEVICE ? MORE_SEEDS : SEEDS_OF_SEVERAL;
@@ -120,10 +136,11 @@ int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs)
         set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
     }
     run = add_shapes(run, kernel, FIRST_SHAPES, SHAPES);
-    return (int)(add_wide(run, kernel) - runs);
+    run = add_wide(run, kernel);
+    return (int)(add_far(run, kernel) - runs);
 }
 
-_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + WIDE_RUNS <=
+_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + WIDE_RUNS + FAR_RUNS <=
                    MOST_CHECK_RUNS,
                "room");
 

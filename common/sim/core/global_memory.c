@@ -12,6 +12,7 @@
 
 #include "gemm.h"
 #include "sim/core/hazards.h"
+#include "sim/core/host_memory.h"
 
 struct allocation {
     uintptr_t base;
@@ -21,6 +22,7 @@ struct allocation {
     const char *label;
     enum global_kind kind;
     void *cells; /* order/global_shadow.c */
+    size_t cells_bytes;
 };
 
 enum { MOST_ALLOCATIONS = 1024 };
@@ -34,11 +36,24 @@ static bool several;           /* there is memory of more than one device */
 static struct allocation none; /* of 0 bytes */
 static struct allocation *hit = &none, *hit_before = &none; /* the last two */
 
+/* From here on a block's pages are taken when they are touched: rows may lie far apart. */
+static const size_t SPARSE = (size_t)1 << 30;
+
+static size_t with_gaps(size_t bytes) { return GAP + ((bytes + 255) & ~(size_t)255) + GAP; }
+
+static void give_back(void *block, size_t bytes) {
+    if (bytes < SPARSE)
+        free(block);
+    else
+        host_sparse_free(block, bytes);
+}
+
 void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
     if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
     if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
         return NULL;
-    unsigned char *const block = aligned_alloc(256, GAP + ((bytes + 255) & ~(size_t)255) + GAP);
+    unsigned char *const block = with_gaps(bytes) < SPARSE ? aligned_alloc(256, with_gaps(bytes))
+                                                           : host_sparse(with_gaps(bytes));
     if (!block) return NULL;
     unsigned char *const memory = block + GAP;
     int i = allocation_count++;
@@ -50,7 +65,8 @@ void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
                                          (uint64_t)device << DEVICE_SHIFT | next_address[device],
                                          label,
                                          writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
-                                         NULL};
+                                         NULL,
+                                         0};
     next_address[device] += (bytes + 511) & ~(uint64_t)255;
     several |= device > 0;
     hit = hit_before = &none;
@@ -60,8 +76,9 @@ void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
 void global_free(void *memory) {
     for (int i = 0; i < allocation_count; ++i) {
         if (allocations[i].base != (uintptr_t)memory) continue;
-        free(allocations[i].cells);
-        free((unsigned char *)memory - GAP);
+        const struct allocation *const a = &allocations[i];
+        give_back(a->cells, a->cells_bytes);
+        give_back((unsigned char *)memory - GAP, with_gaps(a->bytes));
         for (--allocation_count; i < allocation_count; ++i)
             allocations[i] = allocations[i + 1];
         hit = hit_before = &none;
@@ -148,6 +165,15 @@ void **global_cells_of(const void *pointer, size_t *offset, size_t *bytes) {
     *offset = address - a->base;
     *bytes = a->bytes;
     return &a->cells;
+}
+
+void *global_cells_make(const void *pointer, size_t bytes, const char *what) {
+    struct allocation *const a = find((uintptr_t)pointer);
+    give_back(a->cells, a->cells_bytes);
+    a->cells = bytes < SPARSE ? host_zeroed(1, bytes, what) : host_sparse(bytes);
+    a->cells_bytes = bytes;
+    if (!a->cells) host_memory_ends(what);
+    return a->cells;
 }
 
 /* ---- places ---- */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "backend.h"
 #include "sim/core/run.h"
@@ -23,6 +24,14 @@ void *host_aligned(size_t alignment, size_t bytes, const char *what) {
     if (!memory) host_memory_ends(what);
     return memory;
 }
+
+void *host_sparse(size_t bytes) {
+    void *const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void host_sparse_free(void *memory, size_t bytes) { munmap(memory, bytes); }
 
 void *host_grown(void *memory, size_t count, size_t size, const char *what) {
     void *const grown = realloc(memory, count * size);

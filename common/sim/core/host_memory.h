@@ -14,6 +14,10 @@ void *host_zeroed(size_t count, size_t size, const char *what);
 void *host_aligned(size_t alignment, size_t bytes, const char *what);
 /* realloc() */
 void *host_grown(void *memory, size_t count, size_t size, const char *what);
+/* Zeroed, at a page's beginning, where the system takes memory only for what is touched; NULL if
+ * there are no such addresses. */
+void *host_sparse(size_t bytes);
+void host_sparse_free(void *memory, size_t bytes);
 void host_memory_ends(const char *what) __attribute__((noreturn));
 
 #endif

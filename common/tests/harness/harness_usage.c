@@ -53,6 +53,7 @@ static const struct usage usages[] = {
     {SIM, "--sms 1025", 2, "--sms: '1025'"},
     {SIM, "--timing burst", 2, "--timing: the simulator has cycles"},
     {SIM, "--csv x.csv", 2, "--csv: the simulator takes no times"},
+    {GPU, "--pitches far", 2, "--pitches: 'far' is not known; choose least or drawn"},
     {GPU, "--sms 4", 2, "--sms: only the simulator's programs"},
     {GPU, "--schedule late", 2, "--schedule: only the simulator's programs"},
     {GPU, "--schedule-seed 1", 2, "--schedule-seed: only the simulator's programs"},

@@ -165,6 +165,8 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")
+# What a row's number is multiplied by: elements from one row to the next.
+PITCH = re.compile(r"\*\s*((?:\w+(?:->|\.))*ld[abd]?)\b")
 # Removing the call gives a wrong value, not a broken order.
 VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put"}
 
@@ -193,10 +195,11 @@ class Finder:
         self.edits.append(Edit(source.name, self.function, line, code, what, nth, category,
                                tuple(replacements)))
 
+    def device_functions(self):
+        return (f for f in self.source.functions() if f[0] not in ("launch", "tile_at"))
+
     def calls(self):
-        for self.function, brace, end in self.source.functions():
-            if self.function == "launch" or self.function == "tile_at":
-                continue
+        for self.function, brace, end in self.device_functions():
             for match in re.finditer(r"\b(\w+)\s*\(", self.source.code[brace:end]):
                 if match.group(1) in SYNCHRONIZING:
                     yield match.group(1), brace + match.start(), brace + match.end() - 1
@@ -217,7 +220,18 @@ class Finder:
                 self.add(at, "by one thread of the warpgroup",
                          [(at, end, f"({ONE_THREAD} ? {flat} : (void)0)")])
             self.change_statement(at, end)
+        self.narrow_pitches()
         return self.edits
+
+    def narrow_pitches(self):
+        """Elements between rows that lie far apart need 64 bits; on the host nothing is told."""
+        for self.function, brace, end in self.device_functions():
+            head = self.source.code.rfind("\n\n", 0, brace)
+            if not re.search(r"\b(DEVICE|DEVICE_ONCE|KERNEL\w*)\b", self.source.code[head:brace]):
+                continue
+            for match in PITCH.finditer(self.source.code, brace, end):
+                self.add(match.start(), "pitch of 32 bits",
+                         [(match.start(1), match.end(1), f"(int){match.group(1)}")], VALUE)
 
     def change_call(self, name, at, opening, end):
         arguments = self.source.arguments(opening)
