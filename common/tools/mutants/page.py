@@ -10,10 +10,11 @@ import right
 BEGINNING = """# Broken kernels{title}
 
 A *mutant* is a kernel broken by one edit. The mutants on this page are made by rule: at every place
-where a kernel waits, arrives, fences or commits, each meaningful edit gives one mutant. The
-simulator has to notice it. The rules read the sources, so the mutants follow the kernels. If an
-edit breaks an order, the simulator must report a hazard or a deadlock, even if the result is right.
-If an edit changes an address, a size or a number, a wrong result is enough.
+where a kernel waits, arrives, fences or commits, or multiplies a row by a pitch, each meaningful
+edit gives one mutant. The simulator has to notice it. The rules read the sources, so the mutants
+follow the kernels. If an edit breaks an order, the simulator must report a hazard or a deadlock,
+even if the result is right. If an edit changes an address, a size or a number, a wrong result is
+enough.
 
 This page is a summary. [verdicts.tsv]({verdicts}) lists every mutant with
 its verdict, the line that the report names first (`at`) and the line of the conflicting access

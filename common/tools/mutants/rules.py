@@ -1,7 +1,8 @@
-"""rules.py: what can be done wrong with each synchronization wrapper.
+"""rules.py: what can be done wrong with each synchronization wrapper, and with a pitch.
 
 Every call of a wrapper, in every kernel and in the headers made of wrappers, is found in the source
-and broken in all the ways that mean something for it. So the gallery follows the kernels.
+and broken in all the ways that mean something for it; so is every product of a row and a pitch. So
+the gallery follows the kernels.
 """
 
 import re
@@ -224,7 +225,7 @@ class Finder:
         return self.edits
 
     def narrow_pitches(self):
-        """Elements between rows that lie far apart need 64 bits; on the host nothing is told."""
+        """Counts the elements between rows in 32 bits; on the device."""
         for self.function, brace, end in self.device_functions():
             head = self.source.code.rfind("\n\n", 0, brace)
             if not re.search(r"\b(DEVICE|DEVICE_ONCE|KERNEL\w*)\b", self.source.code[head:brace]):
