@@ -109,10 +109,11 @@ if(HOPPER_BRANCHES)
   string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
   find_program(HOPPER_GCOV NAMES gcov-${major} gcov REQUIRED)
   if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    message(FATAL_ERROR "HOPPER_BRANCHES needs gcc and its gcov: set CC, and configure in an empty "
-                        "build directory")
+    message(FATAL_ERROR "HOPPER_BRANCHES needs gcc and its gcov: set CC to gcc, and configure in an "
+                        "empty build directory")
   endif()
-  list(APPEND HOPPER_SIM_WATCH_OPTIONS --coverage -fno-early-inlining -DHOPPER_BRANCHES)
+  list(APPEND HOPPER_SIM_WATCH_OPTIONS --coverage -fno-early-inlining -fno-thread-jumps
+    -DHOPPER_BRANCHES)
   add_link_options(--coverage -Wl,--wrap=__gcov_exit)
 endif()
 

@@ -16,7 +16,7 @@
 
 #include "harness/message.h"
 
-static char directory[4096];
+static char *directory;
 
 /* Linked in the place of __gcov_exit(), which every object file with counters calls at its end. */
 void __wrap___gcov_exit(void);
@@ -24,9 +24,12 @@ void __wrap___gcov_exit(void) {}
 
 bool branches_begin(void) {
     const char *const parent = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/branches_XXXXXX", parent ? parent : "/tmp");
-    if (mkdtemp(directory) && setenv("GCOV_PREFIX", directory, 1) == 0) return true;
-    complain("--check: no directory for the branches' counts, '%s': %s", directory,
+    char made[4096];
+    snprintf(made, sizeof made, "%s/branches_XXXXXX", parent ? parent : "/tmp");
+    if (mkdtemp(made)) directory = realpath(made, NULL);
+    if (directory && setenv("GCOV_PREFIX", directory, 1) == 0 && unsetenv("GCOV_PREFIX_STRIP") == 0)
+        return true;
+    complain("--check: no directory for the branches' counts, '%s': %s; see TMPDIR", made,
              strerror(errno));
     return false;
 }
@@ -43,7 +46,7 @@ bool branches_end(bool say) {
         _exit(127);
     }
     if (process > 0 && waitpid(process, &status, 0) == process && status == 0) return true;
-    complain("--check: %s cannot read the branches' counts in '%s'", HOPPER_BRANCHES, directory);
+    complain("--check: the branches' counts cannot be read");
     return false;
 }
 #else

@@ -37,8 +37,10 @@ bool slab_alloc(struct slab *slab, const struct buffers *buffers, int gpu, int64
     slab->total = slab_total(elements, buffers->sets, buffers->guard, &slab->stride);
     slab->memory = backend_alloc_on(gpu, (size_t)slab->total * sizeof(uint16_t), label, writable);
     if (slab->memory) return true;
-    complain("no memory for %s: %d x %.1f MB on the device; choose smaller sizes", label,
-             buffers->sets, (double)elements * 2e-6);
+    complain("no memory for %s: %d x %.1f MB on the device; %s", label, buffers->sets,
+             (double)elements * 2e-6,
+             operand_pitches == PITCHES_FAR ? "--pitches far needs the addresses: ulimit -v"
+                                            : "choose smaller sizes");
     return false;
 }
 

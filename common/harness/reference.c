@@ -26,12 +26,13 @@ static uint64_t draw_pitches(const struct operands *o) {
     return ((o->seed ^ extents) * 0x9e3779b97f4a7c15u) >> 32;
 }
 
-/* Far ones put the last row 1.5 * 2^32 elements behind the first: so some rows lie beyond the reach
- * of an int, and others beyond that of 32 bits. */
+/* A far one is more than 32 bits hold; what they would keep of it is no int. Of many rows it is as
+ * much as the address space has room for. */
 int64_t device_pitch(int rows, int64_t ld) {
+    static const int64_t far = (INT64_C(3) << 31) + 1024, room = INT64_C(1) << 42; /* elements */
     if (operand_pitches != PITCHES_FAR || rows < 2) return ld;
-    const int64_t far = (INT64_C(6) << 30) / (rows - 1) / 128 * 128;
-    return far > ld ? far : ld;
+    const int64_t pitch = far < room / rows ? far : room / rows / 128 * 128;
+    return pitch > ld ? pitch : ld;
 }
 
 void operands_set_d(struct operands *o, int rows, int columns) {

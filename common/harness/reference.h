@@ -116,8 +116,7 @@ enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
 /* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
  * distances that the seed draws; those of A and B then differ. Or, on one simulated device, so far
- * that 32 bits cannot count the elements from the first row to the last. Set before the operands
- * are made. */
+ * that 32 bits cannot count the elements between two rows. Set before the operands are made. */
 enum pitches { PITCHES_LEAST, PITCHES_DRAWN, PITCHES_FAR, PITCHES };
 extern enum pitches operand_pitches;
 

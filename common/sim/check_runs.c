@@ -112,15 +112,14 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
     return run;
 }
 
-/* Rows so far apart that 32 bits do not count the elements between them, with n a multiple of 8 and
- * not: of several tiles, also with a k to be split; of one, where 16 rows are that far apart; and
- * two that an int cannot tell apart. */
+/* Rows so far apart that 32 bits do not count the elements between them: several tiles, with n a
+ * multiple of 8 and not, and a k to be split; and small ones. */
 enum { FAR_RUNS = 4 };
 static struct check_run *add_far(struct check_run *run, const struct gemm_kernel *kernel) {
     if (kernel->layout != LAYOUT_ONE_DEVICE) return run;
     const int m = 2 * kernel->tile_m + 33, n = kernel->tile_n, k = kernel->tile_k + 8;
     const struct shape far[FAR_RUNS] = {
-        {m, n + 8, 5 * kernel->tile_k + k, 2}, {m, n + 3, k, 2}, {33, 40, k, 2}, {3, n + 3, k, 2}};
+        {m, n + 8, 5 * kernel->tile_k + k, 2}, {m, n + 3, k, 2}, {33, 40, k, 2}, {2, 3, k, 2}};
     for (int i = 0; i < FAR_RUNS; ++i) {
         set_run(run, kernel, &far[i], i % 2 ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
         run++->far = true;

@@ -21,31 +21,38 @@ def counted(gcov, directory):
     """gcov's account of each file of counts, with the directory that its names are relative to."""
     for counts in sorted(directory.rglob("*.gcda")):
         notes = pathlib.Path("/") / counts.relative_to(directory).with_suffix(".gcno")
-        shutil.copy(notes, counts.with_suffix(".gcno"))
-        said = subprocess.run([gcov, "--json-format", "--stdout", "--branch-probabilities", counts],
-                              cwd=directory, check=True, stdout=subprocess.PIPE).stdout
-        for account in map(json.loads, said.splitlines()):
-            yield pathlib.Path(account["current_working_directory"]), account["files"]
+        shutil.copy2(notes, counts.with_suffix(".gcno"))
+        gcov_ran = subprocess.run(
+            [gcov, "--json-format", "--stdout", "--branch-probabilities", counts], cwd=directory,
+            check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if "stamp mismatch" in gcov_ran.stderr.decode():
+            continue  # of a kernel that was compiled again, but not linked; not built: not run
+        for account in map(json.loads, gcov_ran.stdout.splitlines()):
+            yield notes, pathlib.Path(account["current_working_directory"]), account["files"]
 
 
-def on_the_device(path, function):
-    """Whether a function's definition begins with KERNEL or DEVICE."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    first = function["start_line"] - 1
-    return any(re.match(r"\s*(KERNEL|DEVICE)", line) for line in lines[max(first - 1, 0):first + 1])
+def on_the_device(lines, function):
+    """Whether a function's definition begins with KERNEL or DEVICE, perhaps in a line of its own."""
+    line = function["start_line"] - 1
+    while line > 0 and re.search(r"\w\s*$", lines[line - 1]) and lines[line - 1][0] != "#":
+        line -= 1
+    return re.match(r"\s*(KERNEL|DEVICE)", lines[line]) is not None
 
 
 def branches_of(gcov, directory):
     """{(path, line, on the device, ways): how often each way was taken} of the kernels that ran."""
     taken = {}
-    for where, files in counted(gcov, directory):
+    for notes, where, files in counted(gcov, directory):
         if not any(line["count"] for file in files for line in file["lines"]):
             continue  # another kernel of the program
         for file in files:
             path = (where / file["file"]).resolve()
             if ROOT not in path.parents or any(part in path.parents for part in NOT_OURS):
                 continue
-            device = {function["name"]: on_the_device(path, function)
+            if path.stat().st_mtime > notes.stat().st_mtime:
+                sys.exit(f"branches.py: {path.relative_to(ROOT)} has changed: build again")
+            lines = path.read_text(encoding="utf-8").splitlines()
+            device = {function["name"]: on_the_device(lines, function)
                       for function in file["functions"]}
             for line in file["lines"]:
                 ways = [branch["count"] for branch in line["branches"]]
@@ -66,7 +73,7 @@ def say(taken):
               + (f"{sum(missed.values())} of them never taken:" if missed else "all taken"))
         for (path, line, _, count), never in missed.items():
             text = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
-            print(f"    {path.relative_to(ROOT)}:{line}  {never} of {count}: {text}")
+            print(f"    {path.relative_to(ROOT)}:{line}  {never} of {count} ways: {text}")
 
 
 def main():
