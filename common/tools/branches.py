@@ -26,7 +26,7 @@ def counted(gcov, directory):
             [gcov, "--json-format", "--stdout", "--branch-probabilities", counts], cwd=directory,
             check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if "stamp mismatch" in gcov_ran.stderr.decode():
-            continue  # of a kernel that was compiled again, but not linked; not built: not run
+            sys.exit(f"branches.py: {notes.stem} was compiled again, but not linked: build again")
         for account in map(json.loads, gcov_ran.stdout.splitlines()):
             yield notes, pathlib.Path(account["current_working_directory"]), account["files"]
 
