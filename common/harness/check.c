@@ -207,7 +207,8 @@ static void say_listed(const struct check *check) {
         if (said) continue;
         const struct problem_kind *const kind = check->kernel[check->type[i]]->kind;
         const int k = kind && kind->depth ? kind->depth : run->k;
-        printf("%8d %6d %6d %5d   ", run->m, run->n, k, sms < 0 ? 0 : (int)run->setting[sms]);
+        printf("%8d %6d %6d %5d   %s", run->m, run->n, k, sms < 0 ? 0 : (int)run->setting[sms],
+               run->far ? "far pitches: " : "");
         say_schedules(check, 0, check->listed, run);
     }
 }

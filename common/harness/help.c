@@ -100,8 +100,8 @@ static void print_problem_options(void) {
         "                        more, and not the same of A and B%s\n",
         kind ? kind->formula : "D = A * B", m, n, k, types_there_are(),
         backend_can_time() ? ""
-                           : "; far: so far that no\n"
-                             "                        32 bits count all elements");
+                           : "; far: more\n"
+                             "                        elements than 32 bits count");
     for (int i = 0; i < kernel_registry_count; ++i) {
         if (kernel_registry[i].gpus == 1) continue;
         printf("  --gpus N              that work together (default %d)\n",
