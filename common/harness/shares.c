@@ -63,10 +63,7 @@ static bool fill_part(const struct slab *slab, const struct buffers *buffers, co
     for (int64_t row = part.first_row; row < part.end_row; ++row)
         for (int64_t column = part.first_column; column < part.end_column; ++column)
             image[row * ld + column] = host[row * ld + column];
-    bool good = backend_fill(slab->memory, OPERAND_PADDING, (size_t)slab->total);
-    for (int set = 0; set < buffers->sets && good; ++set)
-        good = backend_copy_in(slab_matrix(buffers, slab, set), image,
-                               (size_t)slab->elements * sizeof *image);
+    const bool good = slab_fill(buffers, slab, image, OPERAND_PADDING);
     free(image);
     return good;
 }
@@ -257,9 +254,7 @@ bool shares_read(const struct shares *shares, const struct buffers *buffers,
         view[i] = OUTPUT_POISON;
     for (int device = 0; device < shares->devices; ++device) {
         const struct slab *const slab = &shares->outputs[device][output];
-        if (!backend_copy_out(shares->view, slab_matrix(buffers, slab, set) - buffers->guard,
-                              (size_t)elements * sizeof *view))
-            return false;
+        if (!slab_read(buffers, slab, set, shares->view)) return false;
         const struct part part = part_of_d(o, kernel->layout, device, shares->devices);
         *clean &= take_slice(buffers, o, shares->view, part, device, what, view);
         if (!flags_zero(shares, device, what, clean)) return false;

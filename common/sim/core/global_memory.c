@@ -169,6 +169,7 @@ void **global_cells_of(const void *pointer, size_t *offset, size_t *bytes) {
 
 void *global_cells_make(const void *pointer, size_t bytes, const char *what) {
     struct allocation *const a = find((uintptr_t)pointer);
+    if (a->cells && bytes == a->cells_bytes && bytes < SPARSE) return memset(a->cells, 0, bytes);
     give_back(a->cells, a->cells_bytes);
     a->cells = bytes < SPARSE ? host_zeroed(1, bytes, what) : host_sparse(bytes);
     a->cells_bytes = bytes;

@@ -28,7 +28,7 @@ enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_ac
 /* What order/ keeps of an allocation: a block that is freed with it, NULL at first. NULL for an
  * address outside of all. *offset: of the address in the allocation, *bytes: of the allocation. */
 void **global_cells_of(const void *pointer, size_t *offset, size_t *bytes);
-/* Makes that block, of zeros; `what` completes "no memory for ...". */
+/* Makes that block, or makes it anew, of zeros; `what` completes "no memory for ...". */
 void *global_cells_make(const void *pointer, size_t bytes, const char *what);
 
 #endif

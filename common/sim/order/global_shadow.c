@@ -27,8 +27,6 @@
 
 enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_BYTES };
 
-enum { FEW_CELLS = 1 << 26 }; /* are zeroed one by one */
-
 /* Of an allocation. */
 struct cells {
     uint32_t launch;  /* in which they were last used */
@@ -54,10 +52,7 @@ static struct cells *cells_at(const void *pointer, size_t *offset) {
     if (cells && cells->launch == launch) return cells;
     const uint32_t written = cells ? cells->written : 0;
     const size_t room = bytes / CELL_BYTES + 1;
-    if (cells && room < FEW_CELLS)
-        memset(cells->first, 0, room * sizeof cells->first[0]);
-    else
-        cells = global_cells_make(pointer, sizeof *cells + room * sizeof cells->first[0], name);
+    cells = global_cells_make(pointer, sizeof *cells + room * sizeof cells->first[0], name);
     cells->launch = launch;
     cells->written = written;
     return cells;
