@@ -284,14 +284,14 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args *gemm = &all.scaled.gemm;
     gemm->tiles_m += groups; /* at most: the rows of each are cut off once */
     all.clusters_n = ceil_div(gemm->tiles_n, CLUSTER);
-    all.rows_b = grouped_rows_of_b(p->n, GEMM_E4M3);
-    const int rows_b = groups * all.rows_b;
+    const int64_t rows_b = groups * grouped_rows_of_b(p->n, GEMM_E4M3);
+    all.rows_b = (int)(rows_b / groups);
     if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, rows_b, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&all.scaled.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
                         p->scales.pitch_a, 1, SCALES_A, SWIZZLE_NONE) ||
-        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, p->scales.b, rows_b / SCALE_BLOCK,
+        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, p->scales.b, (int)(rows_b / SCALE_BLOCK),
                         gemm->tiles_k, p->scales.pitch_b, PARTS, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
                         EPILOGUE_N, SWIZZLE_128B))

@@ -98,7 +98,7 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *words)
 
 /* The row of B that makes this element. */
 static int row_of_b(const struct kind_problem *p, int row, int column) {
-    return group_of_row[row] * grouped_rows_of_b(p->n, p->type) + column;
+    return (int)(group_of_row[row] * grouped_rows_of_b(p->n, p->type)) + column;
 }
 
 static double value(const struct kind_problem *p, int matrix, int row, int column) {

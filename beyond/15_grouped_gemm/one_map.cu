@@ -174,7 +174,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args->tiles_m += groups; /* at most: the rows of each are cut off once */
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args->map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+        gemm_tensor_map(&args->map_b, type, p->b, groups * (int64_t)p->n, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args->map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))

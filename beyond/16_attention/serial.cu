@@ -161,7 +161,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
     if (masked) softmax_mask(s, rows, block * BN, BN);
-    softmax_block(s, rows, rescale, args->scale, BN, masked);
+    softmax_block(s, rows, rescale, args->scale, BN);
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
     /* All bytes of the values have arrived. mbarrier.try_wait */

@@ -42,8 +42,8 @@ struct kind_problem {
 };
 
 struct kind_extents {
-    int a_rows, b_rows, k; /* of the operands; at least 1 */
-    int d_rows, d_columns;
+    int64_t a_rows, b_rows, k; /* of the operands; at least 1 */
+    int64_t d_rows, d_columns;
 };
 
 struct problem_kind {

@@ -444,7 +444,7 @@ static bool make_bound(struct reference *reference, const struct operands *o) {
     const bool scaled = gemm_type_is_scaled(o->type);
     const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
     reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
-    reference->addition_errors = (1.25 * o->k + 32) * 0x1p-23;
+    reference->addition_errors = (4 * sqrt(o->k) + 1.25 * o->k / 8 + 32) * 0x1p-23;
     reference->row_norm =
         fourth_norms(o, 'A', reference->chains, scaled ? 1 : reference->addition_errors * partial);
     reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
