@@ -99,6 +99,7 @@ struct gemm_launch {
     void *stream;          /* the backend's stream (cudaStream_t), or NULL */
     enum gemm_early early; /* GEMM_IN_ORDER: after everything before it on the stream */
     bool together;         /* its CTAs wait for each other: a GPU refuses it unless all fit */
+    size_t flags;          /* words of gemm_devices.h by which devices wait for each other */
 };
 
 enum gemm_status {

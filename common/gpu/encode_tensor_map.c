@@ -98,10 +98,10 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE /* zeros */);
     }
     if (status != CUDA_SUCCESS) {
-        fprintf(
-            stderr,
-            "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %d x %d, ld %lld, box %d x %d\n",
-            (int)status, rows, columns, (long long)ld, box_rows, box_columns);
+        fprintf(stderr,
+                "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %lld x %d, ld %lld, box %d "
+                "x %d\n",
+                (int)status, (long long)rows, columns, (long long)ld, box_rows, box_columns);
         return GEMM_UNSUPPORTED;
     }
     __builtin_memcpy(map, &encoded, sizeof *map);
