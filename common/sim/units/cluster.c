@@ -2,10 +2,11 @@
  * loads.
  *
  * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
- * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally there is no
- * order across CTAs unless both say so. The simulator lets the default carry what it does carry on
- * the GPU, the end of asynchronous reads and copies that the arriving thread has waited for, and
- * nothing that went through ld or st. That takes the scope of the cluster on both sides.
+ * it says .release.cluster, and so has a wait unless it says .acquire.cluster (PTX ISA 9.0 to 9.4,
+ * mbarrier.arrive, mbarrier.try_wait); formally there is no order across CTAs unless both say so.
+ * The simulator lets the default carry what it does carry on the GPU, the end of asynchronous reads
+ * and copies that the arriving thread has waited for, and nothing that went through ld or st. That
+ * takes the scope of the cluster on both sides.
  */
 #include <stdio.h>
 #include <stdlib.h>
