@@ -174,13 +174,13 @@ enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_W4A8 = 3, GEM
 /* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,
  * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size is a multiple
  * of 16 bytes and at most the swizzle's width, unless that is SWIZZLE_NONE). The base must be
- * 16-byte aligned, the pitch a multiple of 16 bytes, and `rows`
- * below 2^31: a coordinate has 32 bits, and may lie in front of the matrix. A load fills the part of a box beyond the
- * matrix with zeros; a store leaves it out. Returns GEMM_UNSUPPORTED and names the argument at
- * fault. CUDA driver API, cuTensorMapEncodeTiled. */
+ * 16-byte aligned, the pitch a multiple of 16 bytes, and `rows` below 2^31: a coordinate has 32
+ * bits, and may lie in front of the matrix. A load fills the part of a box beyond the matrix with
+ * zeros; a store leaves it out. Returns GEMM_UNSUPPORTED and names the argument at fault. CUDA
+ * driver API, cuTensorMapEncodeTiled. */
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
-                                 int64_t rows, int columns, int64_t ld, int box_rows, int box_columns,
-                                 enum gemm_swizzle swizzle);
+                                 int64_t rows, int columns, int64_t ld, int box_rows,
+                                 int box_columns, enum gemm_swizzle swizzle);
 
 #ifdef __cplusplus
 }

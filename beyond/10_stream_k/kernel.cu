@@ -48,7 +48,8 @@ struct piece {
 /* What is left to do for this cluster: whole pairs, then its stretch, the last piece first. So the
  * sums that another cluster waits for are stored early. The piece that needs sums of others comes
  * last, and waits only for clusters of lower index. The launch is cooperative, so all clusters of
- * the grid run at once, or none does. In this kernel args->items is the number of complete rounds, not of items. */
+ * the grid run at once, or none does. In this kernel args->items is the number of complete rounds,
+ * not of items. */
 struct work {
     int round;          /* of whole pairs */
     int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */

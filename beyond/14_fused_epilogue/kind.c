@@ -3,9 +3,9 @@
  *
  * gelu is the form with a hyperbolic tangent. Everything is computed in fp32 from the sum of the
  * products, and rounded once. So whole numbers make the activation's argument exact, and what is
- * left is the activation's own error: ex2 and rcp are off by at most 2^-22 each, the exponent by some
- * roundings of a number below 128. ACTIVATION_ERROR is more than all of them together, LEAST what a
- * power that overflows leaves out.
+ * left is the activation's own error: ex2 and rcp are off by at most 2^-22 each, the exponent by
+ * some roundings of a number below 128. ACTIVATION_ERROR is more than all of them together, LEAST
+ * what a power that overflows leaves out.
  */
 #include <math.h>
 

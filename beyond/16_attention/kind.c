@@ -3,8 +3,8 @@
  * may be. Everything is computed in fp64 from the formula, query by query.
  *
  * The bounds of O and LSE. An exponential is off by a share of itself, in which the score's sum,
- * the fma of the exponent and ex2 have a part; where O is rescaled, because the maximum rises, there
- * is an ex2 more. (Where it stays, the factor is exactly 1: no error grows with the number of
+ * the fma of the exponent and ex2 have a part; where O is rescaled, because the maximum rises,
+ * there is an ex2 more. (Where it stays, the factor is exactly 1: no error grows with the number of
  * blocks.) P is rounded to 16 bits besides. For O these errors know nothing of the signs of V,
  * which are coin flips, so their sum over the keys is like a random walk: it exceeds 8 times the
  * root of the sum of squares with a probability below 4 exp(-32) (Hoeffding). The products are
@@ -103,7 +103,8 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *elemen
 /* ---- what is right ---- */
 
 /* Errors of a sum by the Tensor Core, in units of 2^-23 of its greatest partial sum: the cuts of
- * the accumulator in steps of 16 products, and those of the products, 8 deviations (numerics.md). */
+ * the accumulator in steps of 16 products, and 8 deviations of those of the products
+ * (numerics.md). */
 static double accumulator_cuts(int terms) { return 1.25 * (terms / 16.0 + 2); }
 static double product_cuts(int terms) { return 2 * sqrt(terms); }
 static double deviations(int terms) { return fmin(8, sqrt(terms)); }
@@ -279,8 +280,8 @@ static const struct attention *attend(const struct kind_problem *p, int row, int
 #define ERROR_OF_EX2 0x1p-22
 #define ERROR_OF_RISE (1.5 * ERROR_OF_EX2)
 
-/* How far an exponential in fp32 may be off, as a share of itself: that of the key whose exponent is
- * the worst. */
+/* How far an exponential in fp32 may be off, as a share of itself: the one whose exponent is the
+ * worst. */
 static double error_of_power(const struct kind_problem *p, const struct attention *a) {
     const double cuts = (accumulator_cuts(p->k) + product_cuts(p->k)) * 0x1p-23 * a->greatest;
     const double exponent = cuts * attention_options().scale + a->farthest * 0x1p-24;

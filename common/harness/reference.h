@@ -57,9 +57,9 @@
  * 2^-6 is subnormal and counts as 2^-6, and the sum is never promoted, as with tensor_scales.
  * Integers have a bound, too, because a sum over all of k may need more than 14 bits.
  *
- * The bound grows with k (for random input between k and k^1.5; of promoted e4m3 as k^0.5) and with |A| * |B|;
- * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
- * rounded to nearest even, bit for bit. The signs of zeros are not compared.
+ * The bound grows with k (for random input between k and k^1.5; of promoted e4m3 as k^0.5) and with
+ * |A| * |B|; for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the
+ * reference rounded to nearest even, bit for bit. The signs of zeros are not compared.
  */
 #ifndef HARNESS_REFERENCE_H
 #define HARNESS_REFERENCE_H

@@ -1,8 +1,8 @@
 /*
  * fused_operands.c: where 14's operands may lie. C may be D itself: the kernel leaves the same D as
- * with a C of its own. And a bias ends with its element n - 1: what follows is another's, is not read,
- * and changes nothing, whatever it is. (A NaN would not show in quantize.cu: the greatest of a row
- * drops it.)
+ * with a C of its own. And a bias ends with its element n - 1: what follows is another's, is not
+ * read, and changes nothing, whatever it is. (A NaN would not show in quantize.cu: the greatest of
+ * a row drops it.)
  */
 #include "14_fused_epilogue/fused.h"
 #include "element_codec.h"

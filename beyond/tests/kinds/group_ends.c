@@ -1,7 +1,7 @@
 /*
- * group_ends.c: 15's kernels with a table of groups that no router should leave: a word below the one
- * before it, words behind the last row of D. The first makes its group empty, the others count as m;
- * rows of no group, and what lies behind D, keep what they held.
+ * group_ends.c: 15's kernels with a table of groups that no router should leave: a word below the
+ * one before it, words behind the last row of D. The first makes its group empty, the others count
+ * as m, and what lies behind D keeps what it held.
  */
 #include "15_grouped_gemm/grouped.h"
 #include "element_codec.h"

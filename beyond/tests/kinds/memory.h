@@ -1,5 +1,6 @@
 /*
- * memory.h: matrices in the simulator's memory, for tests that launch a chapter's kernel themselves.
+ * memory.h: matrices in the simulator's memory, for tests that launch a chapter's kernel
+ * themselves.
  */
 #ifndef BEYOND_TESTS_KINDS_MEMORY_H
 #define BEYOND_TESTS_KINDS_MEMORY_H
