@@ -4,7 +4,8 @@
     ...
     <!-- end -->
 
-What stands between is made from pictures/ring.svg of the page's house: the picture, with its title as
+What stands between is made from pictures/ring.svg of the page's house: the picture, with its title
+as
 the words for a reader who cannot see it, and its caption. What is in the SVG is made by
 common/tools/pictures.
 """
@@ -28,8 +29,8 @@ def make(book, page, line):
     if svg is None:
         book.complain(page, line, f"there is no picture {place}: build the target pictures")
         return None
-    caption = re.sub(r"\]\((?![a-z]+:|#)([^)]*)\)", lambda link: f"]({page.link('docs/' + link[1])})",
-                     part(svg, "metadata"))  # a caption's links are from docs/
+    caption = re.sub(r"\]\((?![a-z]+:|#)([^)]*)\)",  # links in it are from docs/
+                     lambda link: f"]({page.link('docs/' + link[1])})", part(svg, "metadata"))
     return ["", f"![{part(svg, 'title')}]({page.link(place)})", "",
             *textwrap.wrap(f"*{caption}*", COLUMNS, break_long_words=False, break_on_hyphens=False),
             ""]

@@ -7,7 +7,8 @@ from picture import Picture
 KERNEL, PROGRAM = "05_tma_mbarrier/kernel.cu", "05_tma_mbarrier"
 SIZE = ("--m", "128", "--n", "128", "--k", "256")
 LINE = re.compile(r" *(\d+) +(\d+) +(\d+) +(\d+) +(-?\d+)  (\w+): (.*?)  +(.*)")
-EDITS = [(KERNEL, "mbarrier_init(&shared->full[stage], 1);", "mbarrier_init(&shared->full[stage], 2);"),
+EDITS = [(KERNEL, "mbarrier_init(&shared->full[stage], 1);",
+          "mbarrier_init(&shared->full[stage], 2);"),
          (KERNEL, "BM = 128, BN = 128,", "BM = 128, BN = 256,")]
 STEP, TOP, BAR_X, BAR_W = 40, 100, 268, 176
 
@@ -31,7 +32,8 @@ def draw():
     assert names == ["init", "expect_tx", "arrive", "complete_tx", "complete_tx", "flip",
                      "expect_tx", "arrive"], names
     assert shown[1][4] == stage and waits < first
-    landed = [before[4] - row[4] for before, row in zip(shown, shown[1:]) if row[5] == "complete_tx"]
+    landed = [before[4] - row[4] for before, row in zip(shown, shown[1:])
+              if row[5] == "complete_tx"]
     assert sum(landed) == stage
     words = [("init", f"{shown[0][3]} arrival expected"),
              ("expect_tx", f"{stage} bytes announced"), ("arrive", "by the same thread"),

@@ -32,12 +32,15 @@ def draw():
     flying = sorted(k for k in asked if asked[k] <= now < landed[k])
     assert current == [2] and flying == [3, 4]  # one is multiplied while two are on their way
     p = Picture("While one k-tile is multiplied, two come",
-                f"""K-tile {current[0]} is multiplied while the copies of {len(flying)} others are on
+                f"""K-tile {current[0]} is multiplied while the copies of {len(flying)} others are
+                on
                 their way, in all {stages} stages. `cp_async_wait_group({stages - 2})` waits for the
                 oldest, k-tile {flying[0]}; k-tile {flying[0] + stages - 1} will take the stage of
                 k-tile {current[0]} (simulated, one CTA of chapter 03).""",
-                f"A ring of {stages} stages at one moment. K-tile {current[0]} is being multiplied; "
-                f"copies of k-tiles {flying[0]} and {flying[1]} fill the other stages. Beside it the "
+                f"A ring of {stages} stages at one moment. K-tile {current[0]} is being "
+                f"multiplied; "
+                f"copies of k-tiles {flying[0]} and {flying[1]} fill the other stages. Beside it "
+                f"the "
                 "copies as a queue of groups, the oldest first. Below, the same over time.", 480)
     for s in range(stages):
         k = max(k for k in asked if k % stages == s and asked[k] <= now)
@@ -46,8 +49,8 @@ def draw():
             p.path(rings.sector(CX, CY, s, stages, R0, R0 + 12), "mma")
         rings.k_tile(p, CX, CY, s, stages, 85, k)
         x, y = rings.middle(CX, CY, s, stages, R1 + 12)
-        p.text(x + (10 if s == 0 else -10 if s == 2 else 0), y + (22 if s == 1 else -2), f"stage {s}",
-               "text", (None, "middle", "end")[s])
+        p.text(x + (10 if s == 0 else -10 if s == 2 else 0), y + (22 if s == 1 else -2),
+               f"stage {s}", "text", (None, "middle", "end")[s])
     p.text(CX, CY - 2, "cycle", "text soft", "middle")
     p.text(CX, CY + 18, now, "head", "middle")
     x, y = 358, 96

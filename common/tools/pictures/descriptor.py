@@ -8,7 +8,8 @@ LEFT, RIGHT = 40, 318
 # swizzle, LBO, SBO: those of the page
 CASES = (("SWIZZLE_NONE", 128, 256), ("SWIZZLE_128B", 0, 1024))
 EDITS = [("common/sim/models/descriptor.h", "address >> 3", "address >> 4"),
-         (MODEL, "in_core + core * d->sbo + chunk * d->lbo", "in_core + core * d->lbo + chunk * d->sbo")]
+         (MODEL, "in_core + core * d->sbo + chunk * d->lbo",
+          "in_core + core * d->lbo + chunk * d->sbo")]
 
 
 def addresses(swizzle, lbo, sbo):

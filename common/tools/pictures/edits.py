@@ -5,7 +5,8 @@
 
 For each of a picture's EDITS (file, text, text in its place), makes the edit in a copy of the tree
 below WORK and draws the picture from there. It must come out different from the one that is stored,
-or fail one of its own assertions. An edited kernel or header is compiled for the simulator: COMPILER
+or fail one of its own assertions. An edited kernel or header is compiled for the simulator:
+COMPILER
 and the ARGUMENTs behind it are those with which the build links such a program.
 
 Exit code: 0 every edit is noticed, 1 complaints on stderr, 2 usage.
@@ -65,7 +66,8 @@ def notice(name, number, root, programs, work, compiler, arguments):
     data.BOOK, data.PROGRAMS, data.COMPILER = f"{folder}/tree", [programs], compiler
     data.forget()
     if path.endswith("/kernel.cu") and getattr(module, "PROGRAM", "") == path.split("/")[0]:
-        compile_program(f"{folder}/tree", f"{folder}/sim", module.PROGRAM, path, compiler, arguments)
+        compile_program(f"{folder}/tree", f"{folder}/sim", module.PROGRAM, path, compiler,
+                        arguments)
         data.PROGRAMS = [f"{folder}/sim", programs]
     try:
         svg = module.draw()

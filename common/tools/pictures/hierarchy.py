@@ -36,7 +36,8 @@ def draw():
                 f"Four drawings, each a part of the one before. D of {SIZE} by {SIZE} is cut into "
                 f"tiles of {bm} by {bn}; {SMS} of them, a patch, are computed at the same time. A "
                 f"CTA computes a tile from {bm} rows of A and {bn} columns of B, {bk} of k at a "
-                f"time. One wgmma multiplies {rows} by {wide} with {wide} by {bn}; each of the four "
+                f"time. One wgmma multiplies {rows} by {wide} with {wide} by {bn}; each of the "
+                f"four "
                 f"warps gets 16 rows of the result. In shared memory its operands consist of core "
                 "matrices, 8 rows of 16 bytes.", 740)
     # 1: D and its tiles

@@ -45,13 +45,14 @@ def form(svg):
     for part in ("title", "desc", "metadata"):
         if not re.search(rf"<{part}[^>]*>[^<]+</{part}>", svg):
             out.append(f"no <{part}>")
-    small = [size for size in re.findall(r"font-size[:=]\"?([\d.]+)", svg) if float(size) < SMALLEST]
+    small = [size for size in re.findall(r"font-size[:=]\"?([\d.]+)", svg)
+             if float(size) < SMALLEST]
     if small:
         out.append(f"letters of {', '.join(small)} units, less than {SMALLEST}")
     if not re.search(r"\((simulated|predicted|measured|counted)[ ,);]",
                      svg.partition("<metadata>")[2].partition("</metadata>")[0]):
-        out.append("the caption does not say whether its numbers are simulated, predicted, measured "
-                   "or counted")
+        out.append("the caption does not say whether its numbers are simulated, predicted, "
+                   "measured or counted")
     return out
 
 

@@ -37,7 +37,8 @@ def draw():
     assert landed(PROGRAM) == [a, half, half]
     alone, shared = 2 * (a + b), 2 * (a + half)
     p = Picture("Multicast: each CTA fetches half of B",
-                f"""A pipe is as wide as its bytes for one k-tile. Alone, two CTAs request {alone} KB
+                f"""A pipe is as wide as its bytes for one k-tile. Alone, two CTAs request {alone}
+                KB
                 from the L2; as a cluster {shared} KB, since each half of B leaves the L2 once and
                 forks into both CTAs. {a + b} KB arrive in each either way (predicted, from the
                 kernels' constants).""",
@@ -75,8 +76,8 @@ def draw():
                 pipe(p, f"M{x_of(own, i):g} {source_y}V{stage_y}", half, cls)
                 pipe(p, f"M{x_of(own, i):g} {source_y + level}H{x_of(1 - own, i):g}V{stage_y}",
                      half, cls)
-                p.text(x_of(own, i) + (12 if own == 0 else -12), source_y + 26, f"{half} KB", "text",
-                       None if own == 0 else "end")
+                p.text(x_of(own, i) + (12 if own == 0 else -12), source_y + 26, f"{half} KB",
+                       "text", None if own == 0 else "end")
         for cta in (0, 1):
             x = left[cta]
             p.rect(x - 6, stage_y - 6, 3 * cell + 2 * gap + 12, 76, "lane", rx=4)

@@ -19,7 +19,8 @@ MORE = {  # name: light, dark
 # the three kinds of cones (Machado, Oliveira, Fernandes 2009, severity 1; linear RGB).
 APART = 12
 NEIGHBOURS = [("mma", "mma1", "wait"), ("load", "held", "lane"), ("load", "wait"),
-              ("mma", "load", "epilogue"), ("mma1", "epilogue"), ("item0", "item1"), ("item1", "mma"),
+              ("mma", "load", "epilogue"), ("mma1", "epilogue"), ("item0", "item1"),
+              ("item1", "mma"),
               ("item1", "load"), ("mmapale", "mma"), ("mma1pale", "mma1"), ("hot", "lane"),
               ("hot", "load"), ("idle", "mma"), ("idle", "mma1")]
 VISION = {

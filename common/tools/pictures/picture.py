@@ -29,7 +29,8 @@ def short(x):
 
 
 class Picture:
-    """title: the idea, at most 44 characters. caption: what the page has below it, in Markdown: what
+    """title: the idea, at most 44 characters. caption: what the page has below it, in Markdown:
+                what
     one sees, two things that one can count, and what kind of numbers they are. desc: what the
     picture tells a reader who cannot see it."""
 

@@ -21,7 +21,8 @@ def merged(spans):
 
 
 def schedule(events):
-    """For each consumer [(tile, multiplications' begin, end, epilogue's begin, end)]; busy spans."""
+    """For each consumer [(tile, multiplications' begin, end, epilogue's begin, end)]; spans of the
+    Tensor Core."""
     tiles = {}
     for track, name, begin, cycles, args in events:
         if name == "multiply" and track == "Tensor Core" and "role" in args:
@@ -113,7 +114,8 @@ def draw():
             p.arrow(px(b), y + LANE - 4, px(b), y + STEP + 7)
         else:
             p.arrow(px(b), y + STEP + 4, px(b), y + LANE - 7)
-    p.text(px(order[1][0]), core + LANE + 20, "the Tensor Core changes hands", "text soft", "middle")
+    p.text(px(order[1][0]), core + LANE + 20, "the Tensor Core changes hands", "text soft",
+           "middle")
     p.path(f"M{px(order[1][0])} {core + LANE + 6}V{y + STEP + 10}", "dash")
     yl = core + LANE + 46
     p.legend(20, yl, (("mma", "", 20), ("mma1", "multiplies", 134),

@@ -5,8 +5,8 @@ from data import source
 from picture import Picture
 
 PAGE, WRAPPERS = "docs/memory-order.md", "common/hopper"
-EDITS = [(PAGE, "| TMA load writes | `ldmatrix` reads | wait on the full barrier, nothing else | 05 |",
-          "| TMA load writes | `ldmatrix` reads | `fence_proxy_async()` | 05 |"),
+EDITS = [(PAGE, "| TMA load writes | `ldmatrix` reads | wait on the full barrier, nothing else |",
+          "| TMA load writes | `ldmatrix` reads | `fence_proxy_async()` |"),
          (PAGE, "| `ldmatrix` reads | TMA load overwrites | each reader: `fence_proxy_async()`; "
           "barrier or arrive; refill | 05 |",
           "| `ldmatrix` reads | TMA load overwrites | barrier or arrive; refill | 05 |")]
@@ -24,7 +24,8 @@ def crossings():
     """How many rows of the table cross from one proxy to the other, each way: (to async, back)."""
     table = source(PAGE).partition("## Which pairs need what")[2].partition("\n\n#")[0]
     there, back = [], []
-    for first, then, needed, _ in re.findall(r"^\| (.*?) \| (.*?) \| (.*?) \| (.*?) \|$", table, re.M):
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| (.*?) \| .*? \|$", table, re.M)
+    for first, then, needed in rows:
         if (kind(first), kind(then)) == ("generic", "async"):
             there.append(needed)
         elif (kind(first), kind(then)) == ("async", "generic"):
@@ -38,12 +39,14 @@ def draw():
     there, back = crossings()
     p = Picture("Two proxies, one memory, two crossings",
                 f"""A path to memory for threads and one for units. From left to right each thread
-                needs a fence before the unit's work is issued, as in {there} rows of the table below;
+                needs a fence before the unit's work is issued, as in {there} rows of the table
+                below;
                 from right to left a wait for completion is enough, as in {back} (counted from the
                 table). A barrier orders threads, on the left alone.""",
                 "Threads reach shared memory through the generic proxy, the TMA and wgmma through "
                 "the async proxy. An arrow from the generic to the async path is labelled fence, "
-                "then barrier, then issue; an arrow back is labelled wait for completion. A barrier "
+                "then barrier, then issue; an arrow back is labelled wait for completion. A "
+                "barrier "
                 "among threads stays on the generic side.", 452)
     lx, rx, w = 20, 310, 230
     p.rect(lx, 52, w, 84, "lane", rx=5)

@@ -4,8 +4,10 @@ from data import between, c_table, constants, function
 from picture import Picture
 
 BEFORE, KERNEL = "03_cp_async_multistage/kernel.cu", "04_rf_double_buffer/kernel.cu"
-EDITS = [(KERNEL, "multiply(acc, &fragments[step % 2]);", "multiply(acc, &fragments[(step + 1) % 2]);"),
-         (KERNEL, "load_fragments(&fragments[(step + 1) % 2],", "load_fragments(&fragments[step % 2],")]
+EDITS = [(KERNEL, "multiply(acc, &fragments[step % 2]);",
+          "multiply(acc, &fragments[(step + 1) % 2]);"),
+         (KERNEL, "load_fragments(&fragments[(step + 1) % 2],",
+          "load_fragments(&fragments[step % 2],")]
 TILES, X, SLOT, LANE = 2, 128, 52, 30
 
 

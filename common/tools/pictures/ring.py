@@ -1,4 +1,4 @@
-"""Chapter 07's ring of stages at one moment of a simulated run, with its full and empty barriers."""
+"""Chapter 07's ring of stages at a moment of a simulated run, with its full and empty barriers."""
 import rings
 from data import constants, run, trace
 from picture import Picture
@@ -87,12 +87,15 @@ def draw():
                 chapter 07, k = {SIZE[-1]}).""",
                 f"A ring of {life.stages} stages at one moment. The TMA fills the stage of k-tile "
                 f"{', '.join(map(str, loading))}; stages with k-tiles "
-                f"{', '.join(map(str, full))} are full, and two consumers read them. The producer's "
-                f"hand is at stage {waited % life.stages} and waits for its empty barrier. A stage's "
+                f"{', '.join(map(str, full))} are full, and two consumers read them. The "
+                f"producer's "
+                f"hand is at stage {waited % life.stages} and waits for its empty barrier. A "
+                f"stage's "
                 "full barrier flips when its bytes have landed, its empty barrier when both "
                 "consumers have released it. Below, the same over time.", 612)
     for s, (k, what) in enumerate(state):
-        p.path(rings.sector(CX, CY, s, 4, R0, R1), {"load": "load", "full": "held", "free": "lane"}[what])
+        p.path(rings.sector(CX, CY, s, 4, R0, R1),
+               {"load": "load", "full": "held", "free": "lane"}[what])
         for c, (r0, r1) in enumerate(((R0, R0 + 9), (R0 + 11, R0 + 20))):
             if life.issue.get((c, k), TO) <= now < life.release.get((c, k), TO):
                 p.path(rings.sector(CX, CY, s, 4, r0, r1), ("mma", "mma1")[c])

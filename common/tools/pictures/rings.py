@@ -3,7 +3,7 @@ import math
 
 
 def sector(cx, cy, s, parts, r0, r1, gap=2.2):
-    """The path of one of `parts` sectors; stage 0 begins at the top, and the stages go clockwise."""
+    """The path of one of `parts` sectors; stage 0 begins at the top, the stages go clockwise."""
     def at(r, degrees):
         a = math.radians(degrees)
         return f"{cx + r * math.sin(a):.1f} {cy - r * math.cos(a):.1f}"

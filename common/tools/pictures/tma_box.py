@@ -89,7 +89,8 @@ def draw():
     p.text(LEFT + 4 * CELL_W, box + CELL_H * 8 + 24, f"the box: {BOX[0]} × {BOX[1]}", "text b",
            "middle")
     p.path(f"M{RIGHT - 24} {box + 4 * CELL_H}h16m-6 -5l6 5l-6 5", "rule")
-    p.text(RIGHT + 4 * CELL_W, box + CELL_H * 8 + 24, f"{counted} bytes counted", "text b", "middle")
+    p.text(RIGHT + 4 * CELL_W, box + CELL_H * 8 + 24, f"{counted} bytes counted", "text b",
+           "middle")
     p.legend(LEFT, 416, (("item1", "chunk 0 of a row", 170), ("load", "the others", 120),
                          ("lane", "zeros", 0)))
     return p.svg()

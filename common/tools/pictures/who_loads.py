@@ -35,7 +35,8 @@ def draw():
     assert len(lines_a) == 1 and len(lines_b) == 32 == len(each)
     assert [b for _, b in each] == [2 * LD * lane for lane in range(32)]
     p = Picture("One warp, one step along k: 33 lines",
-                f"""All lanes load the same element of A: {len(lines_a)} line of {LINE} bytes. From B
+                f"""All lanes load the same element of A: {len(lines_a)} line of {LINE} bytes. From
+                B
                 each lane loads its own row: {len(lines_b)} lines for {len(each)} elements, the
                 orange part of each (counted from `01_naive/kernel.cu`).""",
                 f"The 32 lanes of a warp in a column. On the left they all load one element of A, "
@@ -49,12 +50,14 @@ def draw():
     p.text(20, 84, "for all lanes", "text soft")
     p.text(line_x, 84, f"a line: {LINE} bytes", "text soft")
     middle = (TOP + bottom) / 2
-    p.path("".join(f"M126 {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}" for i in range(32)), "thread")
+    p.path("".join(f"M126 {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}" for i in range(32)),
+           "thread")
     p.css.append(".thread{fill:none;stroke:var(--edge);stroke-width:.8}")
     p.rect(20, middle - 9, 106, 18, "held")
     p.rect(120, middle - 9, 6, 18, "item1")
     p.cells([(lane_x, TOP + STEP * i, 24, STEP - 2) for i in range(32)], "load")
-    p.path("".join(f"M{lane_x + 28} {TOP + STEP * i + 5}H{line_x - 2}" for i in range(32)), "thread")
+    p.path("".join(f"M{lane_x + 28} {TOP + STEP * i + 5}H{line_x - 2}" for i in range(32)),
+           "thread")
     p.cells([(line_x, TOP + STEP * i, width, STEP - 2) for i in range(32)], "held")
     p.cells([(line_x, TOP + STEP * i, width * 2 / LINE + 2, STEP - 2) for i in range(32)], "item1")
     for i in (0, 31):
