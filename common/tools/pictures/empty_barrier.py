@@ -40,7 +40,8 @@ def draw():
                 f"An mbarrier that expects {expected} arrivals, as rows of dots from top to "
                 "bottom. " + " ".join(
                     f"At cycle {cycle} {count} warps of {'the other' if peer else 'the own'} CTA "
-                    f"arrive; {pending} arrivals are left." for cycle, pending, peer, count in groups)
+                    f"arrive; {pending} arrivals are left."
+                    for cycle, pending, peer, count in groups)
                 + " Then the phase flips, and the producer passes.",
                 TOP + STEP * (len(groups) + 2) + 16)
     p.text(20, 66, "event", "text soft")
