@@ -30,14 +30,15 @@ def draw():
     assert full[:ROUNDS] == [r % 2 for r in range(ROUNDS)], full
     p = Picture("Who waits for which phase of a stage",
                 f"""One stage through {ROUNDS} rounds. In each the producer waits for a phase of
-                `empty` and the consumers for the next one of `full`, so their parities,
-                the colours, are never the same: the producer begins with {empty[0]}, the consumers with {full[0]}.
-                Phase −1 of a fresh barrier counts as complete (simulated, stage 0 of chapter 07).""",
+                `empty` and the consumers for the next one of `full`, so their parities, the
+                colours, are never the same: the producer begins with {empty[0]}, the consumers
+                with {full[0]}. Phase −1 of a fresh barrier counts as complete (simulated, stage 0
+                of chapter 07).""",
                 "Two rows of phases, of a stage's empty and full barriers, joined by arrows in a "
                 "zigzag. The producer waits for phase −1 of empty, which is complete from the "
-                "start, and fills the stage; that completes phase 0 of full. The consumers wait for "
-                "it, read, and release; that completes phase 0 of empty, for which the producer "
-                "waits next; and so on.", 376)
+                "start, and fills the stage; that completes phase 0 of full. The consumers wait "
+                "for it, read, and release; that completes phase 0 of empty, for which the "
+                "producer waits next; and so on.", 376)
     p.css.append(".fill{fill:none;stroke:var(--load);stroke-width:2.5}"
                  ".read{fill:none;stroke:var(--mma);stroke-width:2.5}"
                  ".before{fill:none;stroke:var(--item1);stroke-width:2.5;stroke-dasharray:4 3}")
@@ -50,7 +51,8 @@ def draw():
             p.rect(x, y, W, H, f"item{phase % 2}", rx=5)
         p.text(x + W / 2, y + 22, f"−{-phase}" if phase < 0 else phase,
                "head" if phase < 0 else "head ink", "middle")
-        p.text(x + W / 2, y + 42, f"parity {phase % 2}", "num" if phase < 0 else "num ink", "middle")
+        p.text(x + W / 2, y + 42, f"parity {phase % 2}", "num" if phase < 0 else "num ink",
+               "middle")
 
     def middle(i):
         return X + STEP * i + W / 2

@@ -26,7 +26,8 @@ def draw():
                 f"Two tiles of D with the strips of A and B that a k-tile needs. On the left one "
                 f"warpgroup computes {one[0]} by {one[1]}, on the right two compute {two[0]} by "
                 f"{two[1]}, {two[0] // 2} rows each. The strip of A is the same, that of B is "
-                f"twice as wide. The bytes for each cycle fall from {rate[0]:.0f} to {rate[1]:.0f}.", 366)
+                f"twice as wide. The bytes for each cycle fall from {rate[0]:.0f} to "
+                f"{rate[1]:.0f}.", 366)
     for x, (bm, bn, bk, size, cycles), head, groups, bytes_a_cycle in (
             (20, one, "kernel.cu", 1, rate[0]), (228, two, "two_warpgroups.cu", 2, rate[1])):
         p.text(x, 62, head, "head")
