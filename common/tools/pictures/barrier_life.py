@@ -10,7 +10,7 @@ LINE = re.compile(r" *(\d+) +(\d+) +(\d+) +(\d+) +(-?\d+)  (\w+): (.*?)  +(.*)")
 EDITS = [(KERNEL, "mbarrier_init(&shared->full[stage], 1);",
           "mbarrier_init(&shared->full[stage], 2);"),
          (KERNEL, "BM = 128, BN = 128,", "BM = 128, BN = 256,")]
-STEP, TOP, BAR_X, BAR_W = 40, 100, 268, 176
+STEP, TOP, BAR_X, BAR_W = 44, 100, 268, 176
 
 
 def life():
@@ -36,7 +36,7 @@ def draw():
               if row[5] == "complete_tx"]
     assert sum(landed) == stage
     words = [("init", f"{shown[0][3]} arrival expected"),
-             ("expect_tx", f"{stage} bytes announced"), ("arrive", "by the same thread"),
+             ("expect_tx", f"{stage} bytes more"), ("arrive", "by the same thread"),
              ("complete_tx", f"A’s {landed[0]} bytes"), ("complete_tx", f"B’s {landed[1]} bytes"),
              ("flip", "both are zero"), ("expect_tx", "the next k-tile"), ("arrive", "")]
     p = Picture("A barrier flips when both counts are zero",
@@ -63,9 +63,9 @@ def draw():
     p.rect(px + 56, begin - 16, 14, end - begin - 2, "wait")
     for i, (row, (name, word)) in enumerate(zip(shown, words)):
         y = TOP + STEP * i
-        p.path(f"M20 {y + 22}H{BAR_X + BAR_W}", "thin")
+        p.path(f"M20 {y + 26}H{BAR_X + BAR_W}", "thin")
         p.text(20, y, name, "code b")
-        p.text(20, y + 17, word, "text soft")
+        p.text(20, y + 19, word, "text soft")
         for j in range(row[3]):
             p.add(f'<circle cx="{BAR_X - 42 + 18 * j}" cy="{y + 2}" r="7" class="load"/>')
         if not row[3]:

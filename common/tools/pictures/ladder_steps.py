@@ -41,7 +41,7 @@ def draw():
                 f"""Each step's share of cuBLAS, and in dark green what it adds to the best before
                 it: {shares[0]:.1f} % at first, {shares[steps.index("06")]:.0f} % with the first
                 `wgmma`, {top:.0f} % at best (measured, {card}, {records.shape_text(shape)},
-                bf16).""",
+                bf16, [record](results/{name}.jsonl)).""",
                 "Eleven bars, each with the step's idea and its share of cuBLAS: " + "; ".join(
                     f"{word.partition(':')[0]} {WORDS[word]}, {share:.1f} %"
                     for word, share in zip(steps, shares)) + ".", TOP + STEP * len(steps) + 46)
