@@ -40,10 +40,10 @@ def draw():
              ("complete_tx", f"A’s {landed[0]} bytes"), ("complete_tx", f"B’s {landed[1]} bytes"),
              ("flip", "both are zero"), ("expect_tx", "the next k-tile"), ("arrive", "")]
     p = Picture("A barrier flips when both counts are zero",
-                f"""Arrivals run down from {shown[0][3]}, bytes from {stage}, and the phase flips
-                when both are gone; {names.count("complete_tx")} loads bring the bytes, and a
-                waiter for parity 0 passes at the flip, not before (simulated, `full[0]` of chapter
-                05).""",
+                f"""The pending arrivals run down from {shown[0][3]} and the missing bytes from
+                {stage}; {names.count("complete_tx")} loads bring the bytes. When both counts are
+                zero the phase flips, and a thread that waits for parity 0 passes (simulated,
+                `full[0]` of chapter 05).""",
                 "The steps of one mbarrier, from top to bottom. " + " ".join(
                     f"{name}: phase {row[1]}, {row[3]} arrivals pending, {row[4]} bytes missing."
                     for name, row in zip(names, shown)), TOP + STEP * len(shown) + 34)

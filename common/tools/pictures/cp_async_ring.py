@@ -31,12 +31,11 @@ def draw():
     current = [k for k in tiles if landed[k] <= now < done[k]]
     flying = sorted(k for k in asked if asked[k] <= now < landed[k])
     assert current == [2] and flying == [3, 4]  # one is multiplied while two are on their way
-    p = Picture("While one k-tile is multiplied, two come",
+    p = Picture("One k-tile is multiplied, two are in flight",
                 f"""K-tile {current[0]} is multiplied while the copies of {len(flying)} others are
-                on
-                their way, in all {stages} stages. `cp_async_wait_group({stages - 2})` waits for the
-                oldest, k-tile {flying[0]}; k-tile {flying[0] + stages - 1} will take the stage of
-                k-tile {current[0]} (simulated, one CTA of chapter 03).""",
+                in flight, so all {stages} stages are in use. `cp_async_wait_group({stages - 2})`
+                waits for the older copy, k-tile {flying[0]}. K-tile {flying[0] + stages - 1} goes
+                into the stage of k-tile {current[0]} (simulated, one CTA of chapter 03).""",
                 f"A ring of {stages} stages at one moment. K-tile {current[0]} is being "
                 f"multiplied; "
                 f"copies of k-tiles {flying[0]} and {flying[1]} fill the other stages. Beside it "

@@ -33,10 +33,10 @@ def draw():
             groups.append([cycle, pending, peer, 1])
     assert groups[-1][1] == 0
     p = Picture("A stage is free when both CTAs have read it",
-                f"""The empty barrier of one stage: {own} warps of its own CTA arrive, and {peers}
-                of the other, whose TMA writes here too. With the last of {expected} the phase
-                flips, and the producer may refill the stage (simulated, `ring[0].empty` of chapter
-                09).""",
+                f"""The empty barrier of a stage expects {expected} arrivals: {own} from warps of
+                its own CTA, and {peers} from those of the other, into whose stage this producer's
+                TMA writes too. With the last one the phase flips, and the producer refills the
+                stage (simulated, `ring[0].empty` of chapter 09).""",
                 f"An mbarrier that expects {expected} arrivals, as rows of dots from top to "
                 "bottom. " + " ".join(
                     f"At cycle {cycle} {count} warps of {'the other' if peer else 'the own'} CTA "

@@ -77,11 +77,11 @@ def draw():
     p.text(274, 529, "barrier")
     p.path("M352 518l12 12m0 -12l-12 12", "cross")
     p.text(374, 529, "not ordered")
-    p.caption = " ".join(f"""Four threads write, one of them issues the store. With all three,
-        {reach[0]} of {THREADS} writes come before the TMA's reading; without the fence {reach[1]};
-        with one thread's fence, or without the barrier, {reach[2]}: the issuing thread's own. Below
-        each is the simulator's verdict (simulated, [breaks.md](breaks.md#08_persistent_pingpong)).
-        """.split())
+    p.caption = " ".join(f"""Four threads write, and one of them issues the store. With all
+        three steps {reach[0]} of {THREADS} writes come before the TMA's read. Without the fence
+        {reach[1]} do; with a fence in one thread, or without the barrier, {reach[2]} does, the
+        issuing thread's own. Below each panel is the verdict (simulated,
+        [breaks.md](breaks.md#08_persistent_pingpong)).""".split())
     p.desc = ("Four panels with four threads each. Each thread writes, executes a fence, meets the "
               "others at a barrier, and one thread issues a TMA store that reads all bytes. "
               f"Without the fence no write is ordered: {none}. With a fence in the issuing thread "

@@ -38,9 +38,8 @@ def draw():
     alone, shared = 2 * (a + b), 2 * (a + half)
     p = Picture("Multicast: each CTA fetches half of B",
                 f"""A pipe is as wide as its bytes for one k-tile. Alone, two CTAs request {alone}
-                KB
-                from the L2; as a cluster {shared} KB, since each half of B leaves the L2 once and
-                forks into both CTAs. {a + b} KB arrive in each either way (predicted, from the
+                KB from the L2, as a cluster {shared} KB: each half of B leaves the L2 once and
+                reaches both CTAs. {a + b} KB arrive in each CTA either way (predicted, from the
                 kernels' constants).""",
                 f"Two CTAs with tiles one above the other need the same {bn} columns of B. Above, "
                 f"each fetches its own {a} KB of A and all {b} KB of B from the L2: {alone} KB. "

@@ -29,11 +29,10 @@ def draw():
     assert empty[:ROUNDS] == [(r - 1) % 2 for r in range(ROUNDS)], empty
     assert full[:ROUNDS] == [r % 2 for r in range(ROUNDS)], full
     p = Picture("Who waits for which phase of a stage",
-                f"""One stage through {ROUNDS} rounds. In each the producer waits for a phase of
-                `empty` and the consumers for the next one of `full`, so their parities, the
-                colours, are never the same: the producer begins with {empty[0]}, the consumers
-                with {full[0]}. Phase −1 of a fresh barrier counts as complete (simulated, stage 0
-                of chapter 07).""",
+                f"""One stage through {ROUNDS} rounds. In each, the producer waits for a phase of
+                `empty` and the consumers for the next phase of `full`, so the two parities always
+                differ: the producer begins with {empty[0]}, the consumers with {full[0]}. Phase −1
+                of a fresh barrier counts as complete (simulated, stage 0 of chapter 07).""",
                 "Two rows of phases, of a stage's empty and full barriers, joined by arrows in a "
                 "zigzag. The producer waits for phase −1 of empty, which is complete from the "
                 "start, and fills the stage; that completes phase 0 of full. The consumers wait "

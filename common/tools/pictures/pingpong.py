@@ -91,9 +91,10 @@ def draw():
     shares = [f"{100 * share(b, *s):.0f} %" for b, s in ((busy_t, steady_t), (busy_p, steady_p))]
     wide, own = constants(PERSISTENT), constants(KERNEL)
     p = Picture("Ping-pong hides the epilogue",
-                f"""Above, both consumers store at once, and the Tensor Core is idle between tiles:
-                {len(idle)} gaps. Below, each stores while the other multiplies, and no gap is left.
-                Busy: {shares[0]} and {shares[1]} (simulated, {SIZE[1]}×{SIZE[3]}×{SIZE[5]}).""",
+                f"""Above, both consumers store at about the same time, and the Tensor Core is idle
+                between tiles: {len(idle)} gaps. Below, each consumer stores while the other
+                multiplies, and no gap is left. Utilization: {shares[0]} and {shares[1]}
+                (simulated, {SIZE[1]}×{SIZE[3]}×{SIZE[5]}).""",
                 "Two schedules over simulated cycles. When both consumers share a tile, both store "
                 "at about the same time, and the Tensor Core has gaps between tiles. In ping-pong "
                 "each consumer has a tile of its own: one multiplies while the other stores, and "

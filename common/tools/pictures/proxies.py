@@ -38,11 +38,11 @@ def crossings():
 def draw():
     there, back = crossings()
     p = Picture("Two proxies, one memory, two crossings",
-                f"""A path to memory for threads and one for units. From left to right each thread
-                needs a fence before the unit's work is issued, as in {there} rows of the table
-                below;
-                from right to left a wait for completion is enough, as in {back} (counted from the
-                table). A barrier orders threads, on the left alone.""",
+                f"""Threads and units reach shared memory by different paths. From the generic
+                proxy to the async one, each thread needs a fence before the work is issued:
+                {there} rows of the table below. In the other direction a wait for completion is
+                enough: {back} rows (counted from the table). A barrier alone orders threads and
+                crosses nowhere.""",
                 "Threads reach shared memory through the generic proxy, the TMA and wgmma through "
                 "the async proxy. An arrow from the generic to the async path is labelled fence, "
                 "then barrier, then issue; an arrow back is labelled wait for completion. A "

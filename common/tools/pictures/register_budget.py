@@ -23,9 +23,9 @@ def draw():
     assert given >= consumers * taken, "the last inc would wait forever"
     assert launch < acc < most
     p = Picture("setmaxnreg: registers change hands",
-                f"""Registers of a thread in each warpgroup, at the launch {launch} everywhere. The
-                producer gives {given} back, and each of {consumers} consumers takes {taken}: then
-                its {acc} accumulators fit (predicted, from
+                f"""Registers of a thread in each warpgroup: at launch {launch} everywhere. The
+                producer's warpgroup gives {given} back, and each of the {consumers} consumers
+                takes {taken}, so that its {acc} accumulators fit (predicted, from
                 `08_persistent_pingpong/kernel.cu`).""",
                 f"Three bars of {launch} registers for each thread, one a warpgroup. After "
                 f"setmaxnreg the producer has {least} and each consumer {most}. The accumulators "

@@ -107,10 +107,10 @@ def draw():
     p.legend(20, y - 4, (("fragments", "ldmatrix", 120), ("mma", "mma.sync", 120),
                          ("idle", "idle", 0)))
     p.text(20, y + 24, f"number: which of a k-tile’s {steps} steps of 16 along k", "text soft")
-    p.caption = " ".join(f"""With one set the Tensor Core waits for every load: {rate[0]} slots for
-        the {steps} steps of a k-tile. With two sets one is loaded while the other is multiplied:
-        {rate[1]} slots (counted from both kernels' loops, with a slot for each load and each
-        multiplication; what they take on a GPU is another question).""".split())
+    p.caption = " ".join(f"""With one set of registers the Tensor Core waits for every load:
+        {rate[0]} slots for the {steps} steps of a k-tile. With two sets, one is loaded while the
+        other is multiplied: {rate[1]} slots (counted in the two kernels' loops, one slot for each
+        load and each multiplication; real durations differ).""".split())
     p.desc = (f"Two schedules. With one set of registers, loads and multiplications alternate, and "
               f"the Tensor Core is idle during every load: {rate[0]} slots for a k-tile. With two "
               f"sets, each load runs beside a multiplication from the other set: {rate[1]} slots.")

@@ -81,10 +81,10 @@ def draw():
     loading = [k for k, what in state if what == "load"]
     full = [k for k, what in state if what == "full"]
     p = Picture("The ring: who fills, who waits",
-                f"""One moment, the cursor below: loads fill {len(loading)} of {life.stages} stages,
-                {len(full)} are full, and the producer waits for `empty` of stage
-                {waited % life.stages}, which both consumers still read (simulated, one CTA of
-                chapter 07, k = {SIZE[-1]}).""",
+                f"""One moment, marked by the line in the lanes below: of {life.stages} stages
+                {len(loading)} is being filled and {len(full)} are full, and the producer waits for
+                `empty` of stage {waited % life.stages}, which both consumers still read (simulated,
+                one CTA of chapter 07, k = {SIZE[-1]}).""",
                 f"A ring of {life.stages} stages at one moment. The TMA fills the stage of k-tile "
                 f"{', '.join(map(str, loading))}; stages with k-tiles "
                 f"{', '.join(map(str, full))} are full, and two consumers read them. The "

@@ -62,9 +62,10 @@ def draw():
     before = wavefronts("--swizzle", "0", "--pitch", "128")[0]
     after = wavefronts()[0]
     p = Picture("The swizzle spreads a column over all banks",
-                f"""The first chunks of eight rows, in blue: a column that costs {before} wavefronts
-                without the swizzle, and a diagonal that costs {after} with it. A bar under a group
-                of four banks is one access to it (simulated, by `build/sim/inspect`).""",
+                f"""The first chunks of eight rows are blue. Without the swizzle they form a
+                column, and reading them costs {before} wavefronts; with it they form a diagonal,
+                which costs {after}. Each bar below is one access to a group of four banks
+                (simulated, by `build/sim/inspect`).""",
                 "Two grids of eight rows by eight 16-byte chunks in shared memory. Without "
                 "swizzle the first chunks of all eight rows lie in banks 0 to 3, and reading them "
                 f"takes {before} wavefronts. With the 128-byte swizzle they lie on a diagonal, one "

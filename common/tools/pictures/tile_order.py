@@ -36,11 +36,11 @@ def draw():
     assert need[-1] < .6 * min(need[:-1])
     names = ("row by row", "column by column", f"groups of {own} rows")
     p = Picture("A patch of tiles needs less than a stripe",
-                f"""The {SMS} tiles of a wave, green, and the strips that they need, blue: row by
-                row
-                {len(orders[0][2])} of A and {len(orders[0][3])} of B, in the kernels' order
-                {len(orders[2][2])} and {len(orders[2][3])}. Of a k-tile that is {need[0]} KB or
-                {need[2]} KB (counted from `tile_order.h`, {SIZE}³, tiles of {bm} × {bn}).""",
+                f"""The {SMS} tiles of a wave (green) and the strips of A and B that they need
+                (blue). Row by row they need {len(orders[0][2])} and {len(orders[0][3])} strips, in
+                the kernels' order {len(orders[2][2])} and {len(orders[2][3])}: {need[0]} KB or
+                {need[2]} KB for one k-tile (counted from `tile_order.h`, {SIZE}³, tiles of {bm} ×
+                {bn}).""",
                 f"Three times D of {SIZE} by {SIZE} in tiles of {bm} by {bn}, with the {SMS} tiles "
                 "that are computed at the same time. In a stripe they need few strips of one "
                 "operand and all of the other; in a patch, few of both: "

@@ -60,10 +60,9 @@ def draw():
     mine = [key for key, by in warps.items() if follow in by]
     assert moved == 2 * copied and len(mine) == 2
     p = Picture("Copied once, read by two warps",
-                f"""Warp {follow}, in orange, multiplies one strip of A by one strip of B, and
-                another
-                warp reads each of the two as well. So {copied} KB are copied to shared memory for a
-                k-tile, and {moved} KB are read from it into the fragments of 4 warps (counted from
+                f"""Warp {follow} (orange) multiplies one strip of A by one strip of B, and each of
+                the two strips is read by another warp, too. So {copied} KB are copied to shared
+                memory for a k-tile, and {moved} KB are read from it by the 4 warps (counted from
                 `02_smem_tiled/kernel.cu`).""",
                 f"A CTA's tile of {bm} by {bn} consists of four quarters, one for each warp. The "
                 f"strips of A and B beside and above it are {bk} deep. Each strip is read by two "

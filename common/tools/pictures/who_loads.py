@@ -35,10 +35,9 @@ def draw():
     assert len(lines_a) == 1 and len(lines_b) == 32 == len(each)
     assert [b for _, b in each] == [2 * LD * lane for lane in range(32)]
     p = Picture("One warp, one step along k: 33 lines",
-                f"""All lanes load the same element of A: {len(lines_a)} line of {LINE} bytes. From
-                B
-                each lane loads its own row: {len(lines_b)} lines for {len(each)} elements, the
-                orange part of each (counted from `01_naive/kernel.cu`).""",
+                f"""All {len(each)} lanes load the same element of A, from {len(lines_a)} line of
+                {LINE} bytes. From B each lane loads an element of its own row: {len(lines_b)}
+                lines, of which the orange part is used (counted from `01_naive/kernel.cu`).""",
                 f"The 32 lanes of a warp in a column. On the left they all load one element of A, "
                 f"in one line of {LINE} bytes. On the right each lane loads an element of another "
                 f"row of B, each in another line: 2 of its {LINE} bytes are used.", 558)

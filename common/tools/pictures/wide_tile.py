@@ -19,10 +19,10 @@ def draw():
     assert one[0] == two[0] and two[1] == 2 * one[1] and one[2] == two[2]
     rate = [size / cycles for *_, size, cycles in (one, two)]
     p = Picture("Twice the columns, the same strip of A",
-                f"""Both tiles need the same {one[0]} rows of A for a k-tile. The wider one
-                multiplies them by {two[1]} columns instead of {one[1]}: {two[3] // 1024} KB last
-                {two[4]} cycles instead of {one[3] // 1024} KB for {one[4]}, {rate[1]:.0f} bytes a
-                cycle instead of {rate[0]:.0f} (predicted, at the Tensor Core's full rate).""",
+                f"""Both tiles need the same {one[0]} rows of A for a k-tile. The wider tile
+                multiplies them by {two[1]} columns instead of {one[1]}, so it needs {rate[1]:.0f}
+                bytes a cycle instead of {rate[0]:.0f} (predicted, at the Tensor Core's full
+                rate).""",
                 f"Two tiles of D with the strips of A and B that a k-tile needs. On the left one "
                 f"warpgroup computes {one[0]} by {one[1]}, on the right two compute {two[0]} by "
                 f"{two[1]}, {two[0] // 2} rows each. The strip of A is the same, that of B is "
