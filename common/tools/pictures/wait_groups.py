@@ -67,9 +67,9 @@ def draw():
     p.path(f"M{RIGHT - k:g} 296h{k:g}m0 -4v8m{-k:g} 0v-8", "rule")
     p.text(RIGHT - k - 10, 301, "1000 cycles; number: k-tile", "text soft", "end")
     p.caption = " ".join(f"""In the same time the Tensor Core multiplies {done[0]} k-tiles with
-        `WAIT` = 0 and {done[1]} with `WAIT` = 1, one in {pace[0]:.0f} and in {pace[1]:.0f} cycles.
-        With 0 it is idle for {gaps[0][1] - gaps[0][0]} cycles after each (simulated, one CTA of
-        chapter 06).""".split())
+        `WAIT` = 0 and {done[1]} with `WAIT` = 1, one every {pace[0]:.0f} and every {pace[1]:.0f}
+        cycles. With 0 it is idle for {gaps[0][1] - gaps[0][0]} cycles after each (simulated, one
+        CTA of chapter 06).""".split())
     p.desc = (f"Two schedules of the Tensor Core. With WAIT 0 the queue in front of it is always "
               f"empty, and it is idle for {gaps[0][1] - gaps[0][0]} cycles after each k-tile. With "
               f"WAIT 1 the next k-tile's group waits in the queue, and there is no gap: {done[1]} "
