@@ -67,6 +67,20 @@ def source(path):
         return file.read()
 
 
+SHEET = "docs/machine.md"
+
+
+def sheet(row):
+    """A cell of the machine's table."""
+    found = re.search(rf"^\| {re.escape(row)} \| ([^|]*) \|", source(SHEET), re.M)
+    assert found, f"{SHEET} has no row '{row}'"
+    return found.group(1)
+
+
+def sms_of_a_gpu():
+    return int(sheet("SMs, sub-partitions each").split(",")[0])
+
+
 def constants(path):
     """The numbers of a kernel's enum and its #defines."""
     text = source(path)

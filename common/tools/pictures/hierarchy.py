@@ -1,19 +1,19 @@
 """D, a CTA's tile, one wgmma, a core matrix: chapter 06."""
-from data import DEVICE, between, c_table, constants
+from data import DEVICE, between, c_table, constants, sms_of_a_gpu
 from picture import Picture
 
 KERNEL, ORDER = "06_wgmma/kernel.cu", "common/building_blocks/tile_order.h"
-SIZE, SMS = 4096, 132
+SIZE = 4096
 EDITS = [(KERNEL, "BM = 128, BN = 128,", "BM = 128, BN = 256,"),
          (KERNEL, "wgmma_m64nNk16(128,", "wgmma_m64nNk16(64,"),
          (ORDER, "#define RASTER_GROUP 12", "#define RASTER_GROUP 8")]
 
 
-def first_wave(tiles_m, tiles_n):
-    """The tiles with numbers below SMS."""
+def first_wave(sms, tiles_m, tiles_n):
+    """The tiles of the first CTAs, one on each SM."""
     return c_table(DEVICE + f'''#include "building_blocks/tile_order.h"
 int main(void) {{
-    for (int i = 0; i < {SMS}; ++i) {{
+    for (int i = 0; i < {sms}; ++i) {{
         struct tile t = tile_at(i, {tiles_m}, {tiles_n});
         printf("%d %d\\n", t.m, t.n);
     }}
@@ -22,6 +22,7 @@ int main(void) {{
 
 def draw():
     c = constants(KERNEL)
+    sms = sms_of_a_gpu()
     bm, bn, bk = c["BM"], c["BN"], c["BK"]
     multiply = between(KERNEL, "DEVICE void multiply(", "\n}\n")
     assert f"wgmma_m64nNk16({bn}," in multiply  # one wgmma is as wide as the tile
@@ -30,11 +31,11 @@ def draw():
     tiles_m, tiles_n = SIZE // bm, SIZE // bn
     p = Picture("From D to a core matrix",
                 f"""Each part is a piece of the one before. {tiles_m} × {tiles_n} tiles make D, of
-                which {SMS} are computed at once; {halves} × {steps} `wgmma` make a k-tile of one
+                which {sms} are computed at once; {halves} × {steps} `wgmma` make a k-tile of one
                 tile; {rows // 8} × {wide // 8} core matrices make one `wgmma`'s A (counted from
-                `06_wgmma/kernel.cu` at {SIZE}³ on {SMS} SMs).""",
+                `06_wgmma/kernel.cu` at {SIZE}³ on {sms} SMs).""",
                 f"Four drawings, each a part of the one before. D of {SIZE} by {SIZE} is cut into "
-                f"tiles of {bm} by {bn}; {SMS} of them, a patch, are computed at the same time. A "
+                f"tiles of {bm} by {bn}; {sms} of them, a patch, are computed at the same time. A "
                 f"CTA computes a tile from {bm} rows of A and {bn} columns of B, {bk} of k at a "
                 f"time. One wgmma multiplies {rows} by {wide} with {wide} by {bn}; each of the "
                 f"four "
@@ -46,14 +47,14 @@ def draw():
     p.text(x, 60, f"1  D, {SIZE} × {SIZE}", "head")
     p.text(x, 80, f"{tiles_m} × {tiles_n} tiles", "text soft")
     p.rect(x, y, side, side, "lane")
-    wave = first_wave(tiles_m, tiles_n)
-    assert len(set(wave)) == SMS
+    wave = first_wave(sms, tiles_m, tiles_n)
+    assert len(set(wave)) == sms
     p.cells([(x + tw * t[1] + .5, y + th * t[0] + .5, tw - 1, th - 1) for t in wave], "mmapale")
     p.path("".join(f"M{x + tw * i:g} {y}v{side}" for i in range(tiles_n + 1)) +
            "".join(f"M{x} {y + th * i:g}h{side}" for i in range(tiles_m + 1)), "thin")
-    tm, tn = wave[SMS - 10]
+    tm, tn = wave[sms - 10]
     mx, my = x + tw * tn, y + th * tm
-    p.text(x, y + side + 20, f"pale: {SMS} tiles at once")
+    p.text(x, y + side + 20, f"pale: {sms} tiles at once")
     # 2: the tile of a CTA; its last 64 rows are looked at
     zoom = 1.2
     bmz, bnz, bkz = bm * zoom, bn * zoom, bk * zoom

@@ -1,11 +1,10 @@
 """Chapter 08: how setmaxnreg moves registers from the producer to the consumers."""
 import re
 
-from data import constants, source
+from data import constants, sheet, source
 from picture import Picture
 
 KERNEL = "08_persistent_pingpong/kernel.cu"
-FILE = 65536  # registers of an SM: docs/machine.md
 EDITS = [(KERNEL, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 24"),
          (KERNEL, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240")]
 SCALE, X, LANE, STEP, TOP = 1.5, 130, 34, 42, 98
@@ -15,7 +14,7 @@ def draw():
     c = constants(KERNEL)
     consumers, least, most = c["CONSUMERS"], c["PRODUCER_REGISTERS"], c["CONSUMER_REGISTERS"]
     threads = 128 * (1 + consumers)
-    launch = FILE // threads // 8 * 8
+    launch = int(sheet("registers per SM").split()[0]) // threads // 8 * 8
     acc = c["BM"] * c["BN"] // 128
     text = source(KERNEL)
     assert re.search(r"\(PRODUCER_REGISTERS\)", text) and re.search(r"\(CONSUMER_REGISTERS\)", text)

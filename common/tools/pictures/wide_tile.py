@@ -1,9 +1,8 @@
 """Chapter 06: a tile of two warpgroups beside a tile of one, with the strips that they need."""
-from data import constants
+from data import constants, sheet
 from picture import Picture
 
 ONE, TWO = "06_wgmma/kernel.cu", "06_wgmma/two_warpgroups.cu"
-FLOPS = 4096  # of the Tensor Core in a cycle: docs/machine.md
 EDITS = [(TWO, "BM = 128, BN = 256,", "BM = 128, BN = 192,")]
 UNIT, DEEP, TOP = 1, 46, 124
 
@@ -11,7 +10,8 @@ UNIT, DEEP, TOP = 1, 46, 124
 def tile(path):
     c = constants(path)
     bm, bn, bk = c["BM"], c["BN"], c["BK"]
-    return bm, bn, bk, (bm + bn) * bk * 2, 2 * bm * bn * bk // FLOPS
+    flops = int(sheet("dense 16-bit FLOPs per clock and SM, on the Tensor Core"))
+    return bm, bn, bk, (bm + bn) * bk * 2, 2 * bm * bn * bk // flops
 
 
 def draw():
