@@ -123,12 +123,15 @@ def rewrite_html(places, page, doctree):
 
 def link_figures(places, page, doctree):
     """A simulated timeline is a link to its live form. Other figures are links to themselves: on a
-    phone they are larger there."""
+    phone they are larger there. Pictures of ideas fit a phone as they are."""
     for node in list(doctree.findall(nodes.image)):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), node["uri"]))
+        if posixpath.basename(posixpath.dirname(path)) == "pictures":
+            node["classes"].append("picture")
+            continue
         if isinstance(node.parent, nodes.reference):
             continue
-        found = FIGURE.fullmatch(posixpath.normpath(
-            posixpath.join(posixpath.dirname(page), node["uri"])))
+        found = FIGURE.fullmatch(path)
         if found and places.has_live:
             chapter, version = found.groups()
             state = f"chapter={chapter}" + (f"&version={version[1:]}" if version else "")

@@ -70,6 +70,27 @@ rm "$dir/docs/figures/01_one-measured.svg"
 expect 1 'the figure is stale'
 check --write "$dir" >/dev/null
 grep -qx '\*Not yet recorded.\*' "$dir/01_one/README.md" || { echo 'no figure'; failed=1; }
+# A picture has its title and its caption from its SVG, whose links are from docs/.
+book
+mkdir "$dir/docs/pictures"
+cat >"$dir/docs/pictures/one.svg" <<'SVG'
+<svg xmlns="http://www.w3.org/2000/svg"><title id="t">One &lt; two</title>
+<metadata>Three words (counted, [record](results/gpu.jsonl)).</metadata></svg>
+SVG
+expect 1 'no page shows docs/pictures/one.svg'
+printf '<!-- picture: one -->\n<!-- end -->\n' >>"$dir/01_one/README.md"
+expect 1 'the picture is stale'
+check --write "$dir" >/dev/null
+expect 0 '2 pages'
+grep -qxF '![One < two](../docs/pictures/one.svg)' "$dir/01_one/README.md" ||
+    { echo 'no picture'; failed=1; }
+grep -qxF '*Three words (counted, [record](../docs/results/gpu.jsonl)).*' "$dir/01_one/README.md" ||
+    { echo 'no caption'; failed=1; }
+sed -i 's/Three words/Four words/' "$dir/docs/pictures/one.svg"
+expect 1 'the picture is stale'
+rm "$dir/docs/pictures/one.svg"
+expect 1 'there is no picture docs/pictures/one.svg'
+rmdir "$dir/docs/pictures"
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'

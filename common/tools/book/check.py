@@ -3,10 +3,11 @@
 
 Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
 prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
-figures exist (figures.py), or are those made of them (pair.py), links to files and headings lead
-somewhere (links.py), every chapter has the same sections (chapters.py), GitHub and the site render
-every page (dialect.py), and the front page fits on a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
-nothing is checked: the length of each chapter is printed.
+figures and pictures exist (figures.py, pictures.py), or are those made of them (pair.py), links to
+files and headings lead somewhere (links.py), every chapter has the same sections (chapters.py),
+GitHub and the site render every page (dialect.py), and the front page fits on a few screens
+(front.py). With --write, tables, excerpts and pairs are made anew. With --lengths, nothing is
+checked: the length of each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
 of functions such as tables.check().
@@ -27,6 +28,7 @@ import ladder
 import links
 import pages
 import pair
+import pictures
 import prose
 import tables
 
@@ -52,7 +54,7 @@ def main(arguments):
         return 0
     claims = 0
     checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
-              *more_checks(), figures.check, pair.check, front.check]
+              *more_checks(), figures.check, pictures.check, pair.check, front.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)
@@ -60,6 +62,7 @@ def main(arguments):
             check(book, page)
         claims += prose.check(book, page)
     links.check(book)
+    pictures.check_all(book)
     if book.rewrite:
         book.write_changed()
     if book.complaints:
