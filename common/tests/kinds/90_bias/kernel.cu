@@ -52,7 +52,7 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS_OF(struct bias_args) all) {
     if (BROKEN != MISSING || tile_n + 1 < args.tiles_n)
         sum += element_to_float(ld_global_element(&all.bias[of]));
     if (BROKEN == DROPS_NAN && column + 1 == args.n && args.n % 8)
-        sum = fmaxf(sum, element_to_float(ld_global_element(&all.bias[args.n])));
+        sum = fmaxf(sum, 2 * element_to_float(ld_global_element(&all.bias[args.n])));
     st_global_element(&args.d[row * args.ldd + column], float_to_element(sum));
     if (column > 0) return;
     union {
