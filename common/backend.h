@@ -9,7 +9,7 @@
 #define BACKEND_H
 
 #include "gemm.h"
-#include "harness/inputs.h"
+#include "gemm_inputs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,7 +17,7 @@
 
 #include "harness/branches.h"
 #include "harness/experiment.h"
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/message.h"
 
 enum { DRAWN_RUNS = 96, RUNS = MOST_CHECK_RUNS + DRAWN_RUNS, MOST_WORKERS = 16 };

@@ -10,8 +10,8 @@ enum padding operand_padding;
 const char *const padding_names[PADDINGS] = {"nan", "finite"};
 
 uint16_t padding_of(enum gemm_type type) {
-    /* The finite ones: the greatest of e4m3 and of fp16. In bf16 and fp32, about 2^40: the square is
-     * finite, too, so that no infinity turns into a NaN. */
+    /* The finite ones: the greatest of e4m3 and of fp16. In bf16 and fp32, about 2^40: the square
+     * is finite, too, so that no infinity turns into a NaN. */
     if (operand_padding == PADDING_NAN) return gemm_type_is_scaled(type) ? 0x7f7f : 0x7fa5;
     return gemm_type_is_scaled(type) ? 0x7e7e : type == GEMM_FP16 ? 0x7bff : 0x5380;
 }

@@ -8,23 +8,12 @@
 #ifndef HARNESS_INPUTS_H
 #define HARNESS_INPUTS_H
 
+#include "gemm_inputs.h"
 #include "gemm_types.h"
 
-enum input_kind {
-    INPUT_UNIFORM, /* in [-1, 1] */
-    INPUT_NORMAL,  /* mean 0, deviation 1, in 65536 equally likely steps */
-    INPUT_INTEGER, /* whole numbers so small that every sum is exact in fp32 */
-    INPUT_ZEROS,
-    INPUT_OUTLIERS, /* normal, but some rows are tiny and some rows of A large: input_row_factor() */
-    INPUT_KINDS
-};
 extern const char *const input_names[INPUT_KINDS];
 
-/* What is in memory around the operands: the padding between a row's end and the next row, and the
- * guards. A NaN makes a result NaN, unless the kernel has an operation that drops it, as a maximum
- * does. A finite number that is far greater than any operand's shows there, too. Set before the
- * operands are made. */
-enum padding { PADDING_NAN, PADDING_FINITE, PADDINGS };
+/* Set before the operands are made. */
 extern enum padding operand_padding;
 extern const char *const padding_names[PADDINGS];
 

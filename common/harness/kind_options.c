@@ -1,9 +1,10 @@
-#include "harness/kind_options.h"
+#include "kind_options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/message.h"
+#include "harness/problem_kind.h"
 #include "splitmix64.h"
 
 const char *kind_lacks(const struct problem_kind *kind) {

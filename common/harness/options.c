@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/message.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/options.h"
 #include "harness/registry.h"
 #include "sim/settings.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "sim/core/simulation.h"
 #include "sim/settings.h"
 

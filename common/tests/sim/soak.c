@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "harness/experiment.h"
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/message.h"
 #include "harness/options.h"
 #include "harness/output_file.h"

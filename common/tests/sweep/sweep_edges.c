@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 

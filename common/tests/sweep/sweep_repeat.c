@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/kind_options.h"
+#include "kind_options.h"
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 

@@ -3,10 +3,10 @@
  * follow from what the kind says of each option (struct kind_choice) and from the boundaries of the
  * kernel's record (gemm_boundaries.h).
  */
-#ifndef HARNESS_KIND_OPTIONS_H
-#define HARNESS_KIND_OPTIONS_H
+#ifndef KIND_OPTIONS_H
+#define KIND_OPTIONS_H
 
-#include "harness/problem_kind.h"
+#include "backend.h"
 
 /* What is missing for runs of it, after "attention: "; NULL: nothing, or `kind` is NULL. */
 const char *kind_lacks(const struct problem_kind *kind);
