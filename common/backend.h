@@ -9,6 +9,7 @@
 #define BACKEND_H
 
 #include "gemm.h"
+#include "gemm_inputs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,16 +174,19 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
-enum { CHECK_SETTINGS = 5, MOST_CHECK_RUNS = 128 };
+enum { CHECK_SETTINGS = 5, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {
     int m, n, k;
-    uint64_t seed;                    /* of the input, which is whole numbers */
+    uint64_t seed; /* of the input */
+    enum input_kind input;
+    enum padding padding;
     int gpus;                         /* that the kernel gets; 0: it is not for several */
     enum gemm_early early;            /* when its launch may begin */
     bool far;                         /* its rows lie as far apart as PITCHES_FAR has it */
     uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
+    uint64_t option[KIND_OPTIONS];    /* and of the options of the kernel's kind */
 };
 
 /* Writes runs that together find every known broken kernel; the runs that find the most come

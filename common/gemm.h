@@ -7,8 +7,8 @@
  *     B  n x k   row-major, leading dimension ldb     so both operands are contiguous along k
  *     D  m x n   row-major, leading dimension ldd
  *
- * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
- * neither be used nor written.
+ * for every m, n, k >= 1. The columns between k (or n) and the leading dimension may hold anything,
+ * NaN included, and must neither be used nor written.
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
  * against the simulator, once for each type that it is for: fp16 and bf16 unless it says otherwise.
@@ -16,8 +16,8 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_selection.h,
- * gemm_devices.h, gemm_plan.h.
+ * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_boundaries.h,
+ * gemm_selection.h, gemm_devices.h, gemm_plan.h.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -27,6 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gemm_boundaries.h"
 #include "gemm_early.h"
 #include "gemm_matrices.h"
 #include "gemm_scales.h"
@@ -136,6 +137,7 @@ struct gemm_kernel {
     bool rounds_parts, follows;
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
+    struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

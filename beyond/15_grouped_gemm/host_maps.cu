@@ -257,4 +257,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
     .kind = &grouped_kind,
+    .boundaries = {{"m", RASTER_GROUP * BM}, {"--groups", MAPS_AT_ONCE}},
 };

@@ -267,5 +267,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .kind = &grouped_kind,
+    .kind = &grouped_kind, .boundaries = {{"m", RASTER_GROUP * BM}},
 };

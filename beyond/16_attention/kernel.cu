@@ -297,4 +297,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
     .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .along_n = true,
+    .boundaries = {{"--heads", RASTER_GROUP}},
 };

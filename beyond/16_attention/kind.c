@@ -59,6 +59,13 @@ static struct backend_setting options[OPTIONS] = {
                scales, SCALE_OF_INPUT, STEEP, SCALE_OF_INPUT},
 };
 
+static const struct kind_choice choices[OPTIONS] = {
+    [HEADS] = {.usual = {2}, .usuals = 1, .drawn = 4, .most = 17},
+    [KV_HEADS] = {.usual = {1}, .usuals = 1, .drawn = 4, .most = 4},
+    [MASK] = {.usual = {0, 1}, .usuals = 2},
+    [SCALE] = {.usual = {ONE, STEEP}, .usuals = 2},
+};
+
 static unsigned problems;  /* so far */
 static bool whole_numbers; /* of the one that the harness runs */
 static int depth;          /* its d */
@@ -338,16 +345,6 @@ static bool infinite(const struct kind_problem *p, int matrix) {
     return matrix == LSE && options[MASK].value && p->m > p->n; /* some see no key */
 }
 
-/* Two heads that share their keys first. */
-static void draw(int k, uint64_t random) {
-    static const uint8_t heads[][2] = {{2, 1}, {1, 1}, {2, 2}, {3, 3}, {4, 2}};
-    enum { WAYS = sizeof heads / sizeof *heads };
-    options[HEADS].value = heads[random % WAYS][0];
-    options[KV_HEADS].value = heads[random % WAYS][1];
-    options[MASK].value = ((unsigned)k + random) / WAYS % 2;
-    options[SCALE].value = ((unsigned)k / 2 + random) % 2 ? STEEP : ONE;
-}
-
 static double flops(int m, int n, int k) {
     double seen = (double)m * n;
     if (options[MASK].value) { /* the last min(m, n) queries see n, n - 1, ... keys */
@@ -363,10 +360,10 @@ enum { TERMS_OF_ONES = 1 << 23 };
 #define ATTENTION_KIND(d)                                                                          \
     {                                                                                              \
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
-        .options = options, .option_count = OPTIONS, .refuse = refuse, .depth = (d), .draw = draw, \
-        .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices, .fill = fill,    \
-        .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
-        .flops = flops, .baselines = attention_rivals                                              \
+        .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
+        .depth = (d), .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices,    \
+        .fill = fill, .is_exact = is_exact, .value = value, .infinite = infinite, .error = error,  \
+        .cost = cost, .flops = flops, .baselines = attention_rivals                                \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

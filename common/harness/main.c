@@ -297,6 +297,7 @@ int main(int argc, char **argv) {
     }
     experiment_early = options.early;
     operand_pitches = options.pitches;
+    operand_padding = options.padding;
     struct selection selection = select_kernels(&options);
     options.backend.oldest = oldest_of(&selection);
     options.backend.times = options.timing != 0;

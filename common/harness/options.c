@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kind_options.h"
 #include "harness/message.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"
@@ -288,6 +289,9 @@ static bool apply(struct options *options, const char *name, const char *value) 
         const int choices = backend_can_time() ? PITCHES_FAR : PITCHES; /* no GPU has the memory */
         if (!read_name(name, value, pitch_names, choices, &index)) return false;
         options->pitches = (enum pitches)index;
+    } else if (!strcmp(name, "--padding")) {
+        if (!read_name(name, value, padding_names, PADDINGS, &index)) return false;
+        options->padding = (enum padding)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -394,7 +398,8 @@ static bool check_early(const struct options *o) {
 }
 
 bool kind_accepts(const struct problem_kind *kind) {
-    const char *const why = kind && kind->refuse ? kind->refuse() : NULL;
+    const char *const lacks = kind_lacks(kind);
+    const char *const why = lacks ? lacks : kind && kind->refuse ? kind->refuse() : NULL;
     if (why) complain("%s: %s", kind->name, why);
     return !why;
 }
@@ -487,9 +492,9 @@ static bool means_nothing_to_check(const char *name) {
 
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
     static const char *const with_value[] = {
-        "--m",       "--n",     "--k",         "--size",   "--input",  "--seed",     "--timing",
-        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",    "--chapters", "--report",
-        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches"};
+        "--m",       "--n",     "--k",         "--size",   "--input",   "--seed",     "--timing",
+        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",     "--chapters", "--report",
+        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches", "--padding"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,

@@ -29,6 +29,7 @@ struct options {
     struct backend_options backend;   /* the type of the elements is in here */
     enum gemm_early early;            /* when launches may begin, of kernels that are for it */
     enum pitches pitches;             /* of A, B and D */
+    enum padding padding;             /* around what the kernel reads */
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };

@@ -114,10 +114,6 @@ struct reference {
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
 
-/* What the padding between k and the leading dimension holds: a NaN in both 16-bit types; two of
- * e4m3. */
-enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
-
 /* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
  * distances that the seed draws; those of A and B then differ. Or, on one simulated device, so far
  * that 32 bits cannot count the elements between two rows. Set before the operands are made. */

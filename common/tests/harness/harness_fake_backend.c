@@ -182,8 +182,13 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i,         8,     1,
-                                     0, GEMM_IN_ORDER, false, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] = (struct check_run){.m = 8,
+                                     .n = 8 + i,
+                                     .k = 8,
+                                     .seed = 1,
+                                     .input = INPUT_INTEGER,
+                                     .padding = i ? PADDING_FINITE : PADDING_NAN,
+                                     .setting = {(uint64_t)i + 1, (uint64_t)i, 1}};
     return FAKE_GPU ? 0 : 2;
 }
 
