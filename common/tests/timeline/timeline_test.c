@@ -424,6 +424,58 @@ static void check_device(void) {
     }
 }
 
+/* A consumer that loads pieces of another matrix, beside the producer of the k-tiles: the ring has
+ * the k-tiles alone, each in its stage, and when they landed is known. */
+static void check_other_loads(void) {
+    enum { STAGES = 3, K = 7, STEP = 1000, LATENCY = 700 };
+    const struct gemm_kernel stage = {.name = "pieces",
+                                      .tile_m = 128,
+                                      .tile_n = 128,
+                                      .tile_k = 64,
+                                      .stages = STAGES,
+                                      .cluster = 1};
+    const struct gemm_problem problem = {.m = 128, .n = 128, .k = 64 * K};
+    struct timeline *timeline = timeline_begin(&stage, &problem);
+    char detail[200];
+    for (int k_tile = 0; k_tile < K; ++k_tile) {
+        const uint64_t time = (uint64_t)STEP * (uint64_t)k_tile;
+        if (k_tile == 0) timeline_cue(timeline, 0, 0, 0, time, TRACE_CUE_TILE, 0);
+        timeline_cue(timeline, 0, 0, 0, time + 10, TRACE_CUE_ANNOUNCE, 0);
+        timeline_busy(timeline, 0, 0, UNIT_COPY, 0, time + 12, time + LATENCY);
+        timeline_busy(timeline, 0, 0, UNIT_COPY, 0, time + 14, time + LATENCY + 9);
+        if (k_tile == 0) timeline_cue(timeline, 0, 0, 1, time + 20, TRACE_CUE_TILE, 0);
+        if (k_tile % 2 == 0) { /* the pieces come between the k-tiles */
+            timeline_cue(timeline, 0, 0, 1, time + 30, TRACE_CUE_ANNOUNCE, 0);
+            timeline_busy(timeline, 0, 0, UNIT_COPY, 4, time + 32, time + 300);
+        }
+        timeline_cue(timeline, 0, 0, 1, time + 40, TRACE_CUE_WAIT, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 20, TRACE_CUE_PASS, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 30, TRACE_CUE_COMMIT, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 60, TRACE_CUE_DRAIN, 0);
+    }
+    timeline_cue(timeline, 0, 0, 0, STEP * K, TRACE_CUE_EXIT, 0);
+    timeline_cue(timeline, 0, 0, 1, STEP * K, TRACE_CUE_EXIT, 0);
+    timeline_end(timeline, STEP * K);
+    int loads = 0;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (track->kind != TRACK_SLOT) continue;
+        for (int j = 0; j < track->count; ++j) {
+            const struct span *span = &track->at[j];
+            if (span->kind != SPAN_LOAD) continue;
+            ++loads;
+            snprintf(detail, sizeof detail, "k-tile %d in stage %d, from %lld to %lld%s",
+                     span->k_tile, track->slot, (long long)span->begin, (long long)span->end,
+                     span->inferred ? ", inferred" : "");
+            check(span->k_tile % STAGES == track->slot && !span->inferred &&
+                      span->end == STEP * span->k_tile + LATENCY + 9,
+                  "a consumer's own loads do not move the k-tiles", detail);
+        }
+    }
+    snprintf(detail, sizeof detail, "%d", loads);
+    check(loads == K, "the ring has the k-tiles and no piece", detail);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: timeline_test DIR\n");
@@ -442,6 +494,7 @@ int main(int argc, char **argv) {
     check_early_end(argv[1]);
     check_device();
     check_devices();
+    check_other_loads();
     timeline_free_all();
     printf(failures ? "%d checks FAILED\n" : "all checks passed\n", failures);
     return failures != 0;
