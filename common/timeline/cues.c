@@ -85,6 +85,8 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
         const int k_tile = late && commits == of_tile ? 0 : commits / groups; /* the next one */
         switch (cue.event) {
         case TRACE_CUE_WAIT:
+            /* In an epilogue it is for something that the epilogue needs, and a part of it. */
+            if (epilogue && !late) break;
             timeline_add_mark(marks, cue.time, produces ? TRACE_ACQUIRE_BEGIN : TRACE_WAIT_BEGIN,
                               produces ? loads : k_tile);
             break;

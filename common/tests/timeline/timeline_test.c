@@ -424,8 +424,9 @@ static void check_device(void) {
     }
 }
 
-/* A consumer that loads pieces of another matrix, beside the producer of the k-tiles: the ring has
- * the k-tiles alone, each in its stage, and when they landed is known. */
+/* A consumer that loads pieces of another matrix, beside the producer of the k-tiles, and waits for
+ * them in its epilogue: the ring has the k-tiles alone, each in its stage, and when they landed is
+ * known; the epilogue is one, to the end. */
 static void check_other_loads(void) {
     enum { STAGES = 3, K = 7, STEP = 1000, LATENCY = 700 };
     const struct gemm_kernel stage = {.name = "pieces",
@@ -453,9 +454,15 @@ static void check_other_loads(void) {
         timeline_cue(timeline, 0, 0, 1, time + LATENCY + 30, TRACE_CUE_COMMIT, 0);
         timeline_cue(timeline, 0, 0, 1, time + LATENCY + 60, TRACE_CUE_DRAIN, 0);
     }
+    timeline_cue(timeline, 0, 0, 1, STEP * K, TRACE_CUE_WAIT, 0);
+    timeline_cue(timeline, 0, 0, 1, STEP * K + 100, TRACE_CUE_PASS, 0);
     timeline_cue(timeline, 0, 0, 0, STEP * K, TRACE_CUE_EXIT, 0);
-    timeline_cue(timeline, 0, 0, 1, STEP * K, TRACE_CUE_EXIT, 0);
-    timeline_end(timeline, STEP * K);
+    timeline_cue(timeline, 0, 0, 1, STEP * K + 200, TRACE_CUE_EXIT, 0);
+    timeline_end(timeline, STEP * K + 200);
+    const struct track *consumer = timeline_find_track(timeline, 0, TRACK_ROLE, TRACE_CONSUMER_0);
+    const struct span *last = consumer ? &consumer->at[consumer->count - 1] : NULL;
+    check(last && last->kind == SPAN_EPILOGUE && last->end == STEP * K + 200,
+          "a wait in an epilogue is a part of it", "");
     int loads = 0;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
