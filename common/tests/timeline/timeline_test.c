@@ -483,6 +483,17 @@ static void check_other_loads(void) {
     check(loads == K, "the ring has the k-tiles and no piece", detail);
 }
 
+/* The figure of all names the extents of those without a name of their own: of the last. */
+static void check_extents(const char *dir) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/stack.svg", dir);
+    check(timeline_write_stack_svg(path), "the figure of all stages is written", path);
+    char *text = json_read_file(path);
+    check(text && strstr(text, ">128 x 128 x 448, one CTA of each step") && strstr(text, "\u00d7"),
+          "the figure of all has the last one's extents", "");
+    free(text);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: timeline_test DIR\n");
@@ -502,6 +513,7 @@ int main(int argc, char **argv) {
     check_device();
     check_devices();
     check_other_loads();
+    check_extents(argv[1]);
     timeline_free_all();
     printf(failures ? "%d checks FAILED\n" : "all checks passed\n", failures);
     return failures != 0;
