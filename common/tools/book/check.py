@@ -7,8 +7,8 @@ figures exist (figures.py), or are those made of them (pair.py), links to files 
 somewhere (links.py), every chapter has the same sections (chapters.py), GitHub and the site render
 every page (dialect.py), and the front page fits on a few screens (front.py). Captions say what
 their figures show (figures.py), numbers of summaries stand in the pages that they sum up
-(summaries.py), predictions have measurements beside them (predictions.py), and the numbers that
-nothing holds do not become more (unheld.py). With --write, tables, excerpts and pairs are made
+(summaries.py), predictions have measurements beside them (prediction_tables.py), and the numbers
+that nothing holds do not become more (unheld.py). With --write, tables, excerpts and pairs are made
 anew. With --unheld or --lengths, nothing is checked: the numbers that nothing holds are recorded,
 or the length of each chapter is printed.
 
@@ -31,7 +31,7 @@ import ladder
 import links
 import pages
 import pair
-import predictions
+import prediction_tables
 import prose
 import summaries
 import tables
@@ -63,7 +63,7 @@ def main(arguments):
     claims = 0
     checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
               *more_checks(), figures.check, pair.check, front.check, summaries.check,
-              predictions.check, unheld.check]
+              prediction_tables.check, unheld.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)
