@@ -75,6 +75,19 @@ grid 'A table.' '{{tflops(01, 64) | 0}} {{tflops(01, 64) + 0 * utilization(01, 6
 expect 0 '1 numbers in their prose' # one cell, one run
 sed -i 's/^+ | one | {{tflops(01, 64) | 0}} /+ | {{tflops(01, 64) | 0}} | /' "$page"
 expect 1 '01 at 64 is of two runs of gpu'
+# A table's speeds are of one run, its shares need not be.
+table() { # COLUMNS
+    claims 'It has 160.' '160 = tflops(01, 64)'
+    sed -n 1p "$dir/docs/results/gpu.jsonl" >>"$dir/docs/results/gpu.jsonl"
+    sed -n '2s/01_one/02_two/p' "$dir/docs/results/gpu.jsonl" >>"$dir/docs/results/gpu.jsonl"
+    printf '\n<!-- table: results=gpu kernels=01,02 shapes=64 columns=%s -->\n<!-- end -->\n' "$1" \
+        >>"$page"
+    check --write "$dir" >/dev/null 2>&1 || true
+}
+table cublas
+expect 0 '1 numbers in their prose'
+table burst,cublas
+expect 1 '01 at 64³ is of another run than the rest of the table'
 
 # ---- captions ----
 book
