@@ -196,7 +196,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     UNROLL for (int r = 0; r < 2; ++r)
         softmax_maximum(s, rows, r, rescale, args->scale, BN);
     softmax_exponentials(s, rows, 0, args->scale, BN); /* and under them row 1's maximum */
-    if (block > 0) consumer_wait(shared->k_ring, places->k);
+    if (block > 0) consumer_wait(shared->k_ring, places->k); /* no wait is moved over this loop */
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);
