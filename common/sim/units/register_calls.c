@@ -4,8 +4,12 @@
  * Kernels are compiled with -fsanitize=thread (cmake/Toolchain.cmake), so the compiler calls these
  * functions before such an access. The names are the compiler's; its own library for the option is
  * not linked. Variables whose address is never taken are left out, and accumulators are not among
- * those: a wgmma gets their address.
+ * those: a wgmma gets their address. memset(), memcpy() and memmove() are no such accesses to the
+ * compiler, so kernels call the simulator's (sim/hopper/memory_calls.h).
  */
+#include <string.h>
+
+#include "sim/hopper/memory_calls.h"
 #include "sim/units/register_watch.h"
 
 static inline void touched(const void *address, size_t bytes) {
@@ -33,6 +37,25 @@ void __tsan_read_range(void *address, size_t bytes);
 void __tsan_write_range(void *address, size_t bytes);
 void __tsan_read_range(void *address, size_t bytes) { touched(address, bytes); }
 void __tsan_write_range(void *address, size_t bytes) { touched(address, bytes); }
+
+/* sim/hopper/memory_calls.h */
+
+void *sim_memset(void *to, int byte, size_t bytes) {
+    touched(to, bytes);
+    return memset(to, byte, bytes);
+}
+
+void *sim_memcpy(void *to, const void *from, size_t bytes) {
+    touched(from, bytes);
+    touched(to, bytes);
+    return memcpy(to, from, bytes);
+}
+
+void *sim_memmove(void *to, const void *from, size_t bytes) {
+    touched(from, bytes);
+    touched(to, bytes);
+    return memmove(to, from, bytes);
+}
 
 /* When a program, or a function of a compiler that calls them nevertheless, begins and ends. */
 void __tsan_init(void);
