@@ -61,9 +61,10 @@ struct global_record {
     uint32_t issued;  /* of the thread: its epoch when it issued an asynchronous access */
     uint32_t cluster; /* index in the grid; its memory may be another cluster's by now */
     uint32_t next;    /* of the same cell; 0: none */
-    uint16_t slot, site, thread; /* thread: in the cluster */
-    uint8_t elements;            /* mask, 2 bytes each */
-    uint8_t write : 1;
+    uint16_t slot, site;
+    uint16_t bytes;       /* mask */
+    uint16_t thread : 14; /* in the cluster */
+    uint16_t write : 1;
     uint8_t scope : 2; /* if strong */
     uint8_t how : 3;
     uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */

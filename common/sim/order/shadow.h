@@ -20,7 +20,7 @@ void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t o
 /* An access that an async unit makes some time after T issues it here: checked against what T has
  * ordered, recorded as (slot, epoch), ordered for no thread until its clock reaches the epoch.
  * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each
- * contiguous piece; any alignment down to 4 bytes. */
+ * contiguous piece; any alignment. */
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch);
 /* The same, issued by all lanes of a warp together, each of which has to have ordered it. No lane

@@ -44,6 +44,26 @@ void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place p
     }
 }
 
+void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                           int row, int column,
+                           void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                           void *object) {
+    struct tensor_map_fields inside = *f; /* the box's rows that are in the matrix */
+    const uint32_t address = sim_shared_place_address(place);
+    const struct box_row first = tensor_map_store_row(f, row, column, 0);
+    if (row + inside.box_rows > f->rows) inside.box_rows = (int)(f->rows - row);
+    if (first.last == f->box_columns) {
+        tma_box_pieces(&inside, place, piece, object);
+        return;
+    }
+    for (int r = 0; r < inside.box_rows; ++r)
+        for (int c = first.first; c < first.last; c += TMA_CHUNK / f->element_bytes) {
+            const uint32_t to = tensor_map_box_offset(f, address, r, c);
+            piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+                  TMA_CHUNK);
+        }
+}
+
 /* The GPU answers another column with "illegal instruction", and names none. */
 static void check_column(const struct tensor_map_fields *f, int column) {
     if ((int64_t)column * f->element_bytes % TMA_CHUNK)

@@ -239,7 +239,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
     if (store->writable) note_written(bulk, &f, row, column, add);
-    tma_box_pieces(&f, place, note_read, bulk);
+    tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
     tma_map_note_read(&use, bulk->slot, bulk->committed + 1);
     struct store **link = &bulk->first;
     while (*link)

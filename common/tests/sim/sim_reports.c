@@ -174,6 +174,15 @@ KERNEL(32, 1) neighbouring_elements(KERNEL_ARGS args) {
     st_global_element(&args.d[me()], args.a[0]);
 }
 
+KERNEL(32, 1) same_byte_twice(KERNEL_ARGS args) {
+    MARK st_global_b8((char *)args.d + me() / 2, 1);
+}
+
+/* Two bytes of an element. */
+KERNEL(32, 1) neighbouring_bytes(KERNEL_ARGS args) {
+    st_global_b8((char *)args.d + me(), 1);
+}
+
 /* ---- cp.async ---- */
 
 KERNEL(32, 1) copy_left_behind(KERNEL_ARGS args) {
@@ -242,6 +251,8 @@ int main(void) {
     EXPECT_HAZARD(odd_address, 32, "misaligned");
     EXPECT_HAZARD(same_element_twice, 32, "global-write-write");
     EXPECT_CLEAN(neighbouring_elements, 32);
+    EXPECT_HAZARD(same_byte_twice, 32, "global-write-write");
+    EXPECT_CLEAN(neighbouring_bytes, 32);
     EXPECT_HAZARD(copy_left_behind, 32, "exit-in-flight");
     EXPECT_HAZARD(copy_past_input, 32, "global-bounds");
     EXPECT_HAZARD(tagged_accumulator, 32, "accumulator-in-use");
