@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "sim/core/hazards.h"
 
 enum { HELD = 256 };
 static char held[1 << 20]; /* texts, each with its NUL */
@@ -43,8 +44,24 @@ void reports_spill(void) {
     holding = false;
 }
 
+/* Where a kernel was when it did what ends the process. Takes no memory. */
+static void say_place(int signal) {
+    const struct sim_thread *const thread = sim_thread();
+    if (!thread || signal == SIGINT || signal == SIGTERM || signal == SIGABRT) return;
+    char who[96], text[512];
+    const int size = snprintf(
+        text, sizeof text,
+        "signal %d%s, in the kernel: %s, after the wrapper that it called at %s:%d\n", signal,
+        signal == SIGSEGV  ? " (an address outside of memory)"
+        : signal == SIGFPE ? " (a division that has no result)"
+                           : "",
+        sim_who(thread, who, sizeof who), source_name(thread->self.file), thread->self.line);
+    if (write(STDERR_FILENO, text, (size_t)size) < 0) return;
+}
+
 static void end(int signal) {
     reports_spill();
+    say_place(signal);
     raise(signal); /* SA_RESETHAND: now it does what it always does */
 }
 

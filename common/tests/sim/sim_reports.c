@@ -226,6 +226,29 @@ KERNEL(32, 1) poll_neighbour(KERNEL_ARGS args) {
         (void)atomic_add_relaxed(args.tile_counter, 1, SCOPE_GPU);
 }
 
+/* ---- divisions ---- */
+
+#if DIVISIONS_SEEN
+static int zero(void) { return (int)blockDim.x - 32; }
+
+KERNEL(32, 1) divides_by_zero(KERNEL_ARGS args) {
+    __syncwarp();
+    MARK if (me() == 5) st_global_b32(args.d, (uint32_t)(me() / zero()));
+}
+
+KERNEL(32, 1) remainder_of_zero(KERNEL_ARGS args) {
+    __syncwarp();
+    const unsigned none = (unsigned)zero();
+    MARK const unsigned left = blockIdx.x % none; st_global_b32(args.d + 2 * me(), left);
+}
+
+/* Of real numbers it has a result. */
+KERNEL(32, 1) other_divisions(KERNEL_ARGS args) {
+    const float infinite = 1.0f / (float)zero();
+    st_global_b32(args.d + 2 * me(), (uint32_t)(1000 / (me() + 1) + 1000 % (me() + 1) + (infinite > 0)));
+}
+#endif
+
 int main(void) {
     EXPECT_RACE(diverged_lines, 32);
     EXPECT_RACE(returned_lane, 32);
@@ -258,6 +281,11 @@ int main(void) {
     EXPECT_HAZARD(tagged_accumulator, 32, "accumulator-in-use");
     EXPECT_HAZARD(poll_forever, 32, "deadlock");
     EXPECT_CLEAN(poll_neighbour, 32);
+#if DIVISIONS_SEEN
+    EXPECT_HAZARD(divides_by_zero, 32, "division-by-zero");
+    EXPECT_HAZARD(remainder_of_zero, 32, "division-by-zero");
+    EXPECT_CLEAN(other_divisions, 32);
+#endif
     backend_close();
     return expect_result();
 }
