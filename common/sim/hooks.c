@@ -20,6 +20,11 @@ static void cta_begins(struct sim_cta *cta) {
     named_barriers_begin(cta);
 }
 
+static void thread_ends(struct sim_thread *thread) {
+    cp_async_thread_exit(thread);
+    named_barrier_thread_exit(thread);
+}
+
 static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
                      size_t size) {
     return mbarrier_scope_too_narrow(thread, slot, epoch, text, size) ||
@@ -42,7 +47,7 @@ const struct sim_hooks sim_hooks = {
     .cta_freed = shadow_free,
     .cta_begins = cta_begins,
     .warp_begins = timing_warp_begin,
-    .thread_ends = cp_async_thread_exit,
+    .thread_ends = thread_ends,
     .cluster_retires = earlier_retire,
     .launch_begins = launch_begins,
     .settle = timing_settle,

@@ -70,6 +70,9 @@ void say_threads(FILE *out);
 
 void hazards_begin(void); /* a run begins: forget what was reported */
 void hazards_end(void);   /* says how much was not shown */
+/* How many reports of a run are made, of one line and kind each; the others are counted. */
+enum { HAZARDS_USUALLY = 4, HAZARDS_MOST = 256 };
+extern int hazards_shown;
 /* Counts hazards without printing them, for tests that expect thousands. */
 void hazards_quiet(bool quiet);
 /* The i-th distinct hazard of the run; false if there are not so many. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/order/global_shadow.h"
@@ -190,6 +191,7 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
     }
     const enum sim_scope needed = distance_to(thread, then);
     if (global_loses_update(now, then) && now->scope >= needed && then->scope >= needed) {
+        doubt_in_next_report(DOUBT_LOST_UPDATE);
         snprintf(advice, ADVICE_TEXT,
                  "A store and an atomic addition: under another schedule the store comes last, and "
                  "the addition\n    is lost. Order the two: a reset has to acquire all additions "

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -107,7 +108,7 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
-    if (a->how != GLOBAL_STRONG || b->how != GLOBAL_STRONG) return false;
+    if (!doubtful_rules || a->how != GLOBAL_STRONG || b->how != GLOBAL_STRONG) return false;
     return (a->strong == STRONG_STORE && b->strong == STRONG_ADD) ||
            (a->strong == STRONG_ADD && b->strong == STRONG_STORE);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -130,6 +131,37 @@ static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int
     return &cluster->cta[index / threads].thread[index % threads];
 }
 
+/* Has a thread executed a proxy fence for others, this access among them, and is `thread` ordered
+ * after that? Known of a thread that has acquired nothing since. */
+static bool another_has_fenced(const struct sim_cluster *cluster, const struct sim_thread *thread,
+                               const struct record *then) {
+    const int threads = cluster->cta[0].threads;
+    for (int i = 0; i < cluster->ctas * threads; ++i) {
+        const struct sim_thread *const other = thread_of(cluster, i);
+        if (other->fence.epoch && other->fence.acquired == other->acquired &&
+            sim_clock_get(&other->c, then->slot) >= then->epoch &&
+            sim_clock_get(&thread->p, other->slot) >= other->fence.epoch)
+            return true;
+    }
+    return false;
+}
+
+/* A warp's part of a wgmma, which another warp of the warpgroup has waited for? Their slots were
+ * made together, and have one name. */
+static bool another_warp_has_waited(const struct sim_cluster *cluster,
+                                    const struct sim_thread *thread, const struct record *then) {
+    const struct sim_slot *const slot = &cluster->slot[then->slot];
+    if (strcmp(slot->what, "wgmma") != 0) return false;
+    for (int i = 1 - WARPGROUP_WARPS; i < WARPGROUP_WARPS; ++i) {
+        const int other = then->slot + i;
+        if (i && other < cluster->slots && cluster->slot[other].what == slot->what &&
+            sim_warpgroup_of(cluster->slot[other].owner) == sim_warpgroup_of(slot->owner) &&
+            sim_clock_get(&thread->c, other) >= then->epoch)
+            return true;
+    }
+    return false;
+}
+
 /* For the picture. */
 static void say_sides(const struct accessor *now, const struct record *then,
                       const struct sim_cluster *cluster) {
@@ -163,6 +195,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     const char *kind, *advice;
     if (now->async_proxy && !slot->async_proxy && generic_order) {
         kind = "missing-proxy-fence";
+        if (another_has_fenced(cluster, now->thread, then)) doubt_in_next_report(DOUBT_PROXY_FENCE);
         advice = then->write ? "The write went through the generic proxy and the other access goes "
                                "through the async "
                                "proxy:\n    each writing thread needs fence_proxy_async() after "
@@ -183,6 +216,8 @@ static void accuse(const struct accessor *now, const struct record *then, struct
         advice = "Nothing orders the two: a barrier is missing between them.";
     } else if (!then->write) {
         kind = "overwritten-while-read";
+        if (another_warp_has_waited(cluster, now->thread, then))
+            doubt_in_next_report(DOUBT_ONE_RELEASE);
         advice = then_in_flight ? "The asynchronous read may still be under way: wait for the "
                                   "group that contains it "
                                   "before the buffer is reused."

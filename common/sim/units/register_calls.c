@@ -12,9 +12,9 @@
 #include "sim/hopper/memory_calls.h"
 #include "sim/units/register_watch.h"
 
-static inline void touched(const void *address, size_t bytes) {
+static inline void touched(const void *address, size_t bytes, bool write) {
     const struct sim_thread *const thread = sim_thread();
-    if (thread && thread->registers) register_watch_touch(thread, address, bytes);
+    if (thread && thread->registers) register_watch_touch(thread, address, bytes, write);
 }
 
 #define ACCESS(bytes)                                                                              \
@@ -22,10 +22,10 @@ static inline void touched(const void *address, size_t bytes) {
     void __tsan_write##bytes(void *address);                                                       \
     void __tsan_unaligned_read##bytes(void *address);                                              \
     void __tsan_unaligned_write##bytes(void *address);                                             \
-    void __tsan_read##bytes(void *address) { touched(address, bytes); }                            \
-    void __tsan_write##bytes(void *address) { touched(address, bytes); }                           \
-    void __tsan_unaligned_read##bytes(void *address) { touched(address, bytes); }                  \
-    void __tsan_unaligned_write##bytes(void *address) { touched(address, bytes); }
+    void __tsan_read##bytes(void *address) { touched(address, bytes, false); }                     \
+    void __tsan_write##bytes(void *address) { touched(address, bytes, true); }                     \
+    void __tsan_unaligned_read##bytes(void *address) { touched(address, bytes, false); }           \
+    void __tsan_unaligned_write##bytes(void *address) { touched(address, bytes, true); }
 
 ACCESS(1)
 ACCESS(2)
@@ -35,25 +35,25 @@ ACCESS(16)
 
 void __tsan_read_range(void *address, size_t bytes);
 void __tsan_write_range(void *address, size_t bytes);
-void __tsan_read_range(void *address, size_t bytes) { touched(address, bytes); }
-void __tsan_write_range(void *address, size_t bytes) { touched(address, bytes); }
+void __tsan_read_range(void *address, size_t bytes) { touched(address, bytes, false); }
+void __tsan_write_range(void *address, size_t bytes) { touched(address, bytes, true); }
 
 /* sim/hopper/memory_calls.h */
 
 void *sim_memset(void *to, int byte, size_t bytes) {
-    touched(to, bytes);
+    touched(to, bytes, true);
     return memset(to, byte, bytes);
 }
 
 void *sim_memcpy(void *to, const void *from, size_t bytes) {
-    touched(from, bytes);
-    touched(to, bytes);
+    touched(from, bytes, false);
+    touched(to, bytes, true);
     return memcpy(to, from, bytes);
 }
 
 void *sim_memmove(void *to, const void *from, size_t bytes) {
-    touched(from, bytes);
-    touched(to, bytes);
+    touched(from, bytes, false);
+    touched(to, bytes, true);
     return memmove(to, from, bytes);
 }
 

@@ -2,6 +2,7 @@
 #include "sim/units/tma_box.h"
 
 #include "hopper/tma.h"
+#include "sim/core/doubt.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -14,7 +15,10 @@ void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_pl
                          const char *operation) {
     const uint32_t period = swizzle_period(f->swizzle);
     char where[96];
-    if (f->swizzle == SWIZZLE_NONE || sim_shared_place_address(place) % period == 0) return;
+    if (!doubtful_rules || f->swizzle == SWIZZLE_NONE ||
+        sim_shared_place_address(place) % period == 0)
+        return;
+    doubt_in_next_report(DOUBT_MISALIGNED_SWIZZLE);
     sim_hazard(
         "misaligned-swizzle", sim_thread(),
         "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
