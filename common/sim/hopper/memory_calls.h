@@ -2,8 +2,8 @@
  * memory_calls.h: memset(), memcpy() and memmove() of a kernel's own code.
  *
  * Where the compiler tells the simulator of loads and stores (units/register_calls.c), it does not
- * tell of what these functions do. So kernels call the simulator's, but for copies so short that the
- * compiler makes a load and a store of them.
+ * tell of what these functions do. So kernels call the simulator's, but for copies so short that
+ * the compiler makes a load and a store of them.
  */
 #ifndef SIM_HOPPER_MEMORY_CALLS_H
 #define SIM_HOPPER_MEMORY_CALLS_H

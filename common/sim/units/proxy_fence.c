@@ -20,7 +20,7 @@ void sim_fence_proxy_async(void) {
     int copies = cp_async_slot(thread);
     if (copies >= 0)
         sim_clock_raise(cluster, &thread->p, copies, sim_clock_get(&thread->c, copies));
-    /* And so did what others have accessed and this thread is ordered after, if it may fence that. */
+    /* And so did what others have accessed before, if it may fence that. */
     if (!doubtful_rules) sim_clock_join(cluster, &thread->p, &thread->c);
     sim_advance(FENCE_CYCLES);
     sim_maybe_yield();

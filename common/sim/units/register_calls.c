@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "sim/hopper/memory_calls.h"
 #include "sim/units/register_watch.h"
 
 static inline void touched(const void *address, size_t bytes, bool write) {

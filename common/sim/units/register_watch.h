@@ -48,8 +48,8 @@ const void *register_watch_at_fence(const struct register_watch *watch, const vo
 /* Did the frame hold this word anywhere at the fence? */
 bool register_watch_held(const struct register_watch *watch, uint32_t word);
 
-/* The kernel's own code reads or writes these bytes, wherever they are. A write that changes a value
- * is found without this; one that does not counts unless rules in doubt are off
+/* The kernel's own code reads or writes these bytes, wherever they are. A write that changes a
+ * value is found without this; one that does not counts, unless the rules in doubt are off
  * (DOUBT_UNCHANGED_REGISTER). */
 static inline void register_watch_touch(const struct sim_thread *thread, const void *address,
                                         size_t bytes, bool write) {

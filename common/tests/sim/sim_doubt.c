@@ -1,7 +1,7 @@
 /*
- * sim_doubt.c: the rules that are in doubt. Each has kernels that break it alone: they are reported,
- * and the report names the rule; with these rules off they are not. Beside them stand kernels that
- * are wrong in every reading, and are reported in both cases.
+ * sim_doubt.c: the rules that are in doubt. Each has kernels that break it alone: they are
+ * reported, and the report names the rule; with these rules off they are not. Beside them stand
+ * kernels that are wrong in every reading, and are reported in both cases.
  */
 #include "tests/sim/units/sim_registers.h"
 

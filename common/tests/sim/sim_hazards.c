@@ -1,6 +1,6 @@
 /*
- * sim_hazards.c: how many reports a run makes, and their order: those of one cause, the same earlier
- * access, stand together.
+ * sim_hazards.c: how many reports a run makes, and their order: those of one cause, the same
+ * earlier access, stand together.
  */
 #include "tests/sim/sim_kernels.h"
 

@@ -244,8 +244,9 @@ KERNEL(32, 1) remainder_of_zero(KERNEL_ARGS args) {
 
 /* Of real numbers it has a result. */
 KERNEL(32, 1) other_divisions(KERNEL_ARGS args) {
+    const int some = me() + 1;
     const float infinite = 1.0f / (float)zero();
-    st_global_b32(args.d + 2 * me(), (uint32_t)(1000 / (me() + 1) + 1000 % (me() + 1) + (infinite > 0)));
+    st_global_b32(args.d + 2 * me(), (uint32_t)(1000 / some + 1000 % some + (infinite > 0)));
 }
 #endif
 

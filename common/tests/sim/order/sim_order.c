@@ -105,7 +105,8 @@ KERNEL(32, 1) word_over_a_half(KERNEL_ARGS args) {
     (void)args;
     STORE(&shared->tile[2 * me() + 1], 2);
     __syncwarp();
-    MARK st_shared_b32(&shared->tile[2 * (31 - me())], 1); (void)ld_shared_b32(&shared->tile[2 * me()]);
+    element_t *const own = &shared->tile[2 * me()], *const other = &shared->tile[2 * (31 - me())];
+    MARK st_shared_b32(other, 1); (void)ld_shared_b32(own);
 }
 /* One half of a word was written, and both are read. */
 KERNEL(32, 1) half_of_nothing(KERNEL_ARGS args) {
@@ -169,7 +170,7 @@ static void store_the_inside(struct smem *shared, bool swizzled, int missing) {
         fence;                                                                                     \
         __syncthreads();                                                                           \
         if (me() == 0) {                                                                           \
-            MARK tma_store(&args.map_b, 0, 0, shared->tile); after;                                  \
+            MARK tma_store(&args.map_b, 0, 0, shared->tile); after;                                \
             bulk_commit_group();                                                                   \
             bulk_wait_group(0);                                                                    \
         }                                                                                          \
@@ -179,7 +180,8 @@ STORES_THE_INSIDE(stores_the_inside_swizzled, true, -1, fence_proxy_async(), )
 STORES_THE_INSIDE(stores_all_but_one, false, 8 * 5 + 4, fence_proxy_async(), )
 STORES_THE_INSIDE(stores_all_but_one_swizzled, true, 8 * 5 + 4, fence_proxy_async(), )
 STORES_THE_INSIDE(stores_the_inside_unfenced, true, -1, , )
-STORES_THE_INSIDE(stores_the_inside_and_goes_on, true, -1, fence_proxy_async(), st_shared_b128(&shared->tile[64 * 5 + 8 * (4 ^ 5)], some_chunk))
+#define OVERWRITE st_shared_b128(&shared->tile[64 * 5 + 8 * (4 ^ 5)], some_chunk)
+STORES_THE_INSIDE(stores_the_inside_and_goes_on, true, -1, fence_proxy_async(), OVERWRITE)
 
 /* One thread's chunk of the operand is missing; what the TMA or cp.async brings counts as written:
  * copy_waited, refill_fenced. */
@@ -516,10 +518,12 @@ int main(void) {
     EXPECT_HAZARD(reads_before_the_first_write, 32, "uninitialized-shared");
     EXPECT_HAZARD(loads_fragments_of_nothing, 32, "uninitialized-shared");
     EXPECT_HAZARD(stores_nothing, 64, "uninitialized-shared");
-    EXPECT(!gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_NONE), "map");
+    if (gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_NONE))
+        return 1;
     EXPECT_CLEAN(stores_the_inside, 64);
     EXPECT_HAZARD(stores_all_but_one, 64, "uninitialized-shared");
-    EXPECT(!gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_128B), "map");
+    if (gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_128B))
+        return 1;
     EXPECT_CLEAN(stores_the_inside_swizzled, 64);
     EXPECT_HAZARD(stores_all_but_one_swizzled, 64, "uninitialized-shared");
     EXPECT_HAZARD(stores_the_inside_unfenced, 64, "missing-proxy-fence");
