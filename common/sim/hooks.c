@@ -13,6 +13,7 @@
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
+#include "sim/units/tma_box.h"
 #include "sim/units/tma_map.h"
 
 static void cta_begins(struct sim_cta *cta) {
@@ -33,6 +34,7 @@ static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, 
 
 static void launch_begins(void) {
     shadow_too_weak = too_weak;
+    shadow_uncommitted = tma_store_uncommitted;
     release_launch_begins();
     earlier_launch_begins();
     global_shadow_launch_begins();

@@ -132,12 +132,23 @@ const char *doubt_name(enum doubtful_rule rule) {
 
 void doubt_in_next_report(enum doubtful_rule rule) { doubt = rule; }
 
+/* ---- what the running instruction knows ---- */
+
+static const char *(*context)(const void *object);
+static const void *context_object;
+
+void sim_hazard_context(const char *(*say)(const void *object), const void *object) {
+    context = say;
+    context_object = object;
+}
+
 void hazards_quiet(bool quiet) { silent = quiet; }
 
 void hazards_begin(void) {
     seen_count = 0;
     sides = 0;
     doubt = DOUBTS;
+    context = NULL;
     reports_begin();
     sim.hazards = 0;
 }
@@ -176,6 +187,9 @@ static void report(const char *kind, const char *file, int line, const struct si
     size_t used = (size_t)snprintf(text, sizeof text, "hazard: %s: %s:%d: %s: ", kind,
                                    source_name(file), line, sim_who(thread, who, sizeof who));
     used += (size_t)vsnprintf(text + used, sizeof text - used, format, arguments);
+    const char *const more = context ? context(context_object) : NULL;
+    if (more && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n    %s", more);
     if (rule < DOUBTS && used < sizeof text)
         snprintf(text + used, sizeof text - used,
                  "\n    This rule is in doubt: %s. --doubtful off leaves it out.",

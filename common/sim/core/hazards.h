@@ -32,6 +32,10 @@ struct sim_side {
 /* The two accesses of the report that follows, that at whose line it is first. */
 void sim_hazard_between(const struct sim_side *now, const struct sim_side *then);
 
+/* From here on, until `say` is NULL, what say(object) returns stands behind every report, unless
+ * that is NULL. */
+void sim_hazard_context(const char *(*say)(const void *object), const void *object);
+
 /* A report for whoever records the run; lives as long as the call. */
 struct sim_hazard {
     const char *kind, *text;

@@ -80,6 +80,12 @@ static bool is_d(const struct cells *cells) {
     return false;
 }
 
+bool global_is_of_d(const void *pointer) {
+    size_t offset;
+    const struct cells *const cells = cells_at(pointer, &offset);
+    return cells && is_d(cells);
+}
+
 static uint32_t new_record(const struct global_record *record) {
     uint32_t i = pool_free;
     if (i)

@@ -70,10 +70,17 @@ struct global_record {
     uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */
 };
 
+/* Does it lie in D of a launch of this run? */
+bool global_is_of_d(const void *pointer);
+
 /* Calls each() for the latest writes of these bytes in this launch. */
 void global_last_writes(const void *pointer, size_t bytes,
                         void (*each)(void *object, const struct global_record *write),
                         void *object);
+
+/* "last written at kernel.cu:80 by thread 5 of CTA 2", or that nothing has written it in this
+ * launch. Returns text. */
+const char *global_last_writer(const void *pointer, size_t bytes, char *text, size_t size);
 
 static inline bool global_is_async(unsigned how) { return how >= GLOBAL_TMA_LOAD; }
 static inline bool global_is_strong(unsigned how) {

@@ -24,6 +24,8 @@
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
                         size_t size);
 
+bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+
 /* One access to (some bytes of) a cell. */
 struct record {
     uint32_t epoch;
@@ -209,8 +211,12 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     } else if (then->write && now->access == SIM_READ && then_in_flight) {
         kind = "read-before-landed";
         advice =
-            "The copy may still be under way: wait for its barrier phase or group (and, if another "
-            "thread waited,\n    for a barrier after that) before reading.";
+            other == now->thread
+                ? "The copy may still be under way: wait for its barrier phase or group before "
+                  "reading."
+                : "The copy may still be under way: wait for its barrier phase or group (and, if "
+                  "another thread waited,\n    for a barrier after that) before reading. If it is "
+                  "the next copy to this place, it comes too early.";
     } else if (!then_in_flight && (!now->in_flight || now->access == SIM_READ)) {
         kind = "data-race";
         advice = "Nothing orders the two: a barrier is missing between them.";
@@ -229,6 +235,8 @@ static void accuse(const struct accessor *now, const struct record *then, struct
         advice = "Two writes to the same place, and nothing orders them: wait for the first before "
                  "issuing the second.";
     }
+    if (then_in_flight && shadow_uncommitted(cluster, then->slot, then->epoch))
+        advice = SHADOW_UNCOMMITTED;
     const char *file;
     int line;
     source_site_of(then->site, &file, &line);

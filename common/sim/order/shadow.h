@@ -32,6 +32,14 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
  * between, every access to them is a hazard, "mbarrier-not-invalidated". */
 void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset, bool valid);
 
+/* Does (slot, epoch) of this cluster belong to a TMA store that its thread has put into no bulk
+ * group? hooks.c sets it. */
+extern bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+#define SHADOW_UNCOMMITTED                                                                         \
+    "The store belongs to no bulk group: its own thread has to call bulk_commit_group(), and "     \
+    "then\n"                                                                                       \
+    "    to wait. What another thread commits, or waits for, does not contain it."
+
 /* For the report that nothing orders (slot, epoch) before T: has T waited for an arrival from
  * another CTA that would, if its scope, or the wait's, were the cluster, or at a barrier of the
  * cluster that is relaxed? Then `text` says so. hooks.c sets it. */

@@ -88,11 +88,24 @@ static void check_store(int row, int column) {
                   row, column);
 }
 
-/* Every row of the box that meets the matrix must lie in an allocation. */
-bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
-                      enum sim_access access) {
-    check_column(f, column);
-    if (access == SIM_WRITE) check_store(row, column);
+/* What is beyond the extents the TMA leaves out: so the map is wrong. */
+static const struct tensor_map_fields *checked;
+static void outside(const void *pointer, size_t bytes, enum sim_access access) {
+    char base[96], where[96];
+    const struct tensor_map_fields *const f = checked;
+    sim_hazard(
+        "global-bounds", NULL,
+        "the TMA %s %zu bytes at %s, outside of it, although they are inside its map: the "
+        "map begins\n    at %s and has %lld rows of %lld columns, %lld bytes from row to "
+        "row.\n    The TMA itself leaves out what is beyond a map's extents, so the extents, "
+        "the pitch or the address of\n    the map are wrong.",
+        access == SIM_READ ? "reads" : "writes", bytes, global_where(pointer, where, sizeof where),
+        global_where(f->base, base, sizeof base), (long long)f->rows, (long long)f->columns,
+        (long long)f->pitch);
+}
+
+static bool check_rows(const struct tensor_map_fields *f, int row, int column,
+                       enum sim_access access) {
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
                                                       : tensor_map_box_row(f, row, column, r);
@@ -101,4 +114,16 @@ bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
         if (bytes) prerequisites_check(in.global, access);
     }
     return true;
+}
+
+/* Every row of the box that meets the matrix must lie in an allocation. */
+bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
+                      enum sim_access access) {
+    check_column(f, column);
+    if (access == SIM_WRITE) check_store(row, column);
+    checked = f;
+    global_outside = outside;
+    const bool right = check_rows(f, row, column, access);
+    global_outside = NULL;
+    return right;
 }
