@@ -37,7 +37,7 @@ struct backend_options {
  * backend_open(). */
 struct backend_setting {
     const char *option;       /* "--sms" */
-    const char *argument;     /* "N": the value's name in --help */
+    const char *argument;     /* "N": the value's name in --help; "N|all": `all` is the largest */
     const char *help;         /* its explanation in --help */
     const char *const *names; /* the choices, indexed by `value`; NULL: a whole number */
     uint64_t low, high;       /* the smallest and the largest value */
@@ -174,7 +174,7 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
-enum { CHECK_SETTINGS = 5, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
+enum { CHECK_SETTINGS = 7, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {

@@ -278,7 +278,7 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *const setting = &backend_settings[i];
-        if (run->setting[i] == setting->value) continue;
+        if (setting_is_usual(i, run->setting[i])) continue;
         add_word(command, setting->option);
         char *const number = command->text[command->words];
         add_word(command, setting_word(setting, run->setting[i], number));

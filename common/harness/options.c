@@ -214,13 +214,32 @@ struct backend_setting *find_setting(const char *name) {
     return NULL;
 }
 
+static bool takes_all(const struct backend_setting *setting) {
+    return strstr(setting->argument, "|all") != NULL;
+}
+
+enum { MOST_SETTINGS = CHECK_SETTINGS };
+static uint64_t usual_values[MOST_SETTINGS]; /* of backend_settings */
+
+bool setting_is_usual(int index, uint64_t value) { return usual_values[index] == value; }
+
+static void note_usual_values(void) {
+    for (int i = 0; i < backend_setting_count && i < MOST_SETTINGS; ++i)
+        usual_values[i] = backend_settings[i].value;
+}
+
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]) {
     if (setting->names) return setting->names[value];
+    if (takes_all(setting) && value == setting->high) return "all";
     snprintf(text, 24, "%llu", (unsigned long long)value);
     return text;
 }
 
 bool read_setting(struct backend_setting *setting, const char *text) {
+    if (takes_all(setting) && strcmp(text, "all") == 0) {
+        setting->value = setting->high;
+        return true;
+    }
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
     int index;
@@ -486,7 +505,8 @@ enum gemm_type default_type(void) {
 
 /* Would --check take no notice of this option? */
 static bool means_nothing_to_check(const char *name) {
-    static const char *const heard[] = {"--variant", "--dtype", "--seed"};
+    static const char *const heard[] = {"--variant", "--dtype", "--seed", "--hazards",
+                                        "--doubtful"};
     return find_name(name, heard, (int)(sizeof heard / sizeof *heard)) < 0;
 }
 
@@ -501,6 +521,7 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
                                 .trace_sms = TRACE_SMS,
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
+    note_usual_values();
     default_extents(&options->m, &options->n, &options->k);
     options->usual_extents = options->usual_type = options->usual_k = true;
     for (int i = 1; i < argc; ++i) {

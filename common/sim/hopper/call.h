@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/hopper/memory_calls.h"
+
 struct sim_index {
     unsigned x, y, z;
 };

@@ -137,6 +137,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     const struct sim_shared_place own_barrier =
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     tma_check_alignment(&f, own, operation);
+    sim_hazard_context(use.global ? tma_map_story : NULL, use.global);
     const bool readable = tma_check_global(&f, row, column, SIM_READ);
     struct busy busy = time_tma_load(thread->cta, bytes);
     busy.begin += use.fetch;
@@ -154,6 +155,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         start_load(place, sim_shared_map(own_barrier, rank), &use, row, column, busy, readable,
                    operation);
     }
+    sim_hazard_context(NULL, NULL);
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }

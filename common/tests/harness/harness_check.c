@@ -46,6 +46,9 @@ int main(int argc, char **argv) {
         " --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --padding nan --input integer "
         "--dtype fp16\n");
     says("\n01_fake:hazard "); /* what the command itself prints */
+    /* What was asked for goes into the command, too. */
+    run("", argv[1], "--check --variant hazard --dtype fp16 --hazards all", 4);
+    says(" --sms 1 --hazards all --pitches drawn ");
     /* Right in square problems: the second run of the list is the first that fails, always. */
     for (int i = 0; i < 10; ++i) {
         run("", argv[1], "--check --variant only-square", 1);
