@@ -337,6 +337,26 @@ rm "$dir/docs/figures/06_wgmma-measured.svg"
 expect 1 'there is no figure of 06_wgmma, measured'
 sed -i 's/06_wgmma 08_pers/07_wgmma 08_pers/' "$dir/README.md"
 expect 1 'a pair is two of'
+# Links to a live page lead to docs/live.md, or to the site, if it has an address.
+book
+mkdir "$dir/docs/site"
+printf '# Live\n' >"$dir/docs/live.md"
+printf '[Run](../docs/live.md#chapter=05&k=64), [bug](../docs/live.md#exhibit=a)\n' >>"$dir/01_one/README.md"
+expect 0 '3 pages'
+cp "$dir/01_one/README.md" "$dir/before"
+printf '# none yet\n' >"$dir/docs/site/address.txt"
+expect 0 '3 pages'
+echo 'https://example.org/book' >>"$dir/docs/site/address.txt"
+expect 1 'a link to a live page has not the form that docs/site/address.txt asks for'
+check --write "$dir" >/dev/null
+grep -qxF '[Run](https://example.org/book/live.html#chapter=05&k=64), [bug](https://example.org/book/museum.html#exhibit=a)' \
+    "$dir/01_one/README.md" || { echo 'no link leads to the site'; failed=1; }
+expect 0 '3 pages'
+rm "$dir/docs/site/address.txt"
+check --write "$dir" >/dev/null
+cmp "$dir/before" "$dir/01_one/README.md" || failed=1
+echo 'example.org' >"$dir/docs/site/address.txt"
+expect 2 'has to have one address'
 # The front page is short and narrow.
 book
 printf '%0100d\n' 0 >>"$dir/README.md"

@@ -4,7 +4,7 @@
 Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
 prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
 figures exist (figures.py), or are those made of them (pair.py), links to files and headings lead
-somewhere (links.py), every chapter has the same sections (chapters.py), GitHub and the site render
+somewhere (links.py), those to the live pages to the site, if it has an address (live_links.py), every chapter has the same sections (chapters.py), GitHub and the site render
 every page (dialect.py), and the front page fits on a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
 nothing is checked: the length of each chapter is printed.
 
@@ -25,6 +25,7 @@ import front
 import grids
 import ladder
 import links
+import live_links
 import pages
 import pair
 import prose
@@ -52,7 +53,7 @@ def main(arguments):
         return 0
     claims = 0
     checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
-              *more_checks(), figures.check, pair.check, front.check]
+              *more_checks(), figures.check, pair.check, front.check, live_links.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)
