@@ -11,11 +11,12 @@ import tree
 
 
 def own_text(section):
-    """A section's text without that of the sections in it and without its heading."""
+    """A section's text without that of the sections in it, without its heading and without HTML."""
     words = []
     for child in section.children:
         if not isinstance(child, (nodes.section, nodes.title, nodes.raw)):
-            words.append(" ".join(text.astext() for text in child.findall(nodes.Text)))
+            words.append(" ".join(text.astext() for text in child.findall(nodes.Text)
+                                  if not isinstance(text.parent, nodes.raw)))
     return " ".join(" ".join(words).split())
 
 
