@@ -14,11 +14,10 @@ for tour in "$@"; do
     code=$?
     [ "$code" -eq 3 ] || break
 done
-root=$(dirname "$0")/../..
-edited=$(cd "$root" && common/tools/book/book_text.sh --edited . '*.cu' '*.h')
 if [ "$code" -eq 0 ]; then
     printf '\n%s\n' "$next" | fold -s -w 100
-elif [ -n "$edited" ]; then
-    printf '\nNot as the book has them:\n%s\nTo put one back: git checkout FILE\n' "$edited"
+else
+    root=$(dirname "$0")/../..
+    "$root/common/tools/book/book_text.sh" --note "$root"
 fi
 exit "$code"

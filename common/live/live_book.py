@@ -43,9 +43,9 @@ def book_text(root, path):
     return "".join(c if c.isascii() else "?" for c in text.decode("utf-8", "replace"))
 
 
-def edited_files(root, folders):
-    """Those that are not as the book has them."""
-    return subprocess.run([BOOK_TEXT, "--edited", root, *folders], capture_output=True, text=True,
+def edited_files(root):
+    """Kernels, and headers beside them, that are not as the book has them."""
+    return subprocess.run([BOOK_TEXT, "--edited", root], capture_output=True, text=True,
                           check=False).stdout.split()
 
 

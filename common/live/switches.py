@@ -234,7 +234,7 @@ def main():
     options = parser.parse_args()
     book = LiveBook(options.root, options.chapters)
     switches = find_switches(book.sources)
-    for file in edited_files(options.root, map(book.path_of, book.sources)):
+    for file in set(edited_files(options.root)) & set(map(book.path_of, book.sources)):
         print(f"live: {file} is edited; the live page and the practice have it as the last commit "
               "has it")
 
