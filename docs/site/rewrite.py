@@ -155,6 +155,19 @@ def add_sources(places, page, doctree):
     title.parent.insert(title.parent.index(title) + 1, line)
 
 
+def add_live_page(places, page, doctree):
+    """At the top of the page about the live pages, these."""
+    if page != live_links.LIVE or not places.has_live:
+        return
+    line = nodes.paragraph("", "Open: ", classes=["sources"])
+    for name in live_links.PAGES.values():
+        if len(line.children) > 1:
+            line += nodes.Text(" · ")
+        line += nodes.reference("", name, refuri=relative_uri(tree.html(page), name))
+    title = next(doctree.findall(nodes.title))
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
 def add_contents(doctree):
     section = next(doctree.findall(nodes.section))
     for caption, pages in tree.parts().items():
@@ -177,6 +190,7 @@ def rewrite(app, doctree):
     rewrite_html(places, page, doctree)
     link_figures(places, page, doctree)
     add_sources(places, page, doctree)
+    add_live_page(places, page, doctree)
     if page == "README.md":
         add_contents(doctree)
 

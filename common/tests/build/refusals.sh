@@ -1,7 +1,7 @@
 #!/bin/sh
 # refusals.sh SOURCE WORK OPTIONS...: what cannot be done is refused with what to do instead. OPTIONS
 # are cmake's. In a copy of the project: a build in the source directory; without Python, the targets
-# that need it.
+# that need it; a chapter's number for its target.
 set -u
 source=$1 work=$2
 shift 2
@@ -28,3 +28,6 @@ for target in live sim_practice sim_live site docs; do
     cmake --build "$work/build" --target "$target" >"$work.log" 2>&1 && fail "$target is built"
     grep -q "^$target: needs Python 3" "$work.log" || fail "$target says: $(cat "$work.log")"
 done
+cmake --build "$work/build" --target sim_05 >"$work.log" 2>&1 && fail "sim_05 is built"
+grep -q '^sim_05: did you mean --target sim_05_tma_mbarrier?' "$work.log" ||
+    fail "sim_05 says: $(cat "$work.log")"
