@@ -27,7 +27,7 @@
 set(HOPPER_HOUSE "")
 set(HOPPER_INCLUDES "")
 
-# Changes with every commit: what is made of the book's text (tools/book/book_text.sh) depends on it.
+# Changes with every commit: what is made of the book's text (tools/book/book_text.sh) needs it.
 set(HOPPER_COMMITS "")
 if(PROJECT_IS_TOP_LEVEL AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
   execute_process(COMMAND git rev-parse --git-path logs/HEAD
@@ -55,8 +55,8 @@ function(chapter directory)
   get_property(made GLOBAL PROPERTY HOPPER_CHAPTERS_MADE${HOPPER_HOUSE})
   if(made)
     file(RELATIVE_PATH list ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_LIST_FILE})
-    message(FATAL_ERROR "chapter(${directory}): too late, because the programs are declared. Move the "
-                        "line up in ${list}, to the other chapters, behind ${made}.")
+    message(FATAL_ERROR "chapter(${directory}): too late, because the programs are declared. Move "
+                        "the line up in ${list}, to the other chapters, behind ${made}.")
   endif()
   if(NOT ARG_SELECTION AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
     message(FATAL_ERROR "chapter(${directory}): there is no ${directory}/kernel.cu")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run_tour.sh REPORT_DIR NEXT [--chapters LIST] PROGRAM...: runs the first tour that finds its device;
-# exit code 3 means that one did not. Then it prints NEXT, what a reader may do next, or, if not all is
-# well, which kernels are edited.
+# run_tour.sh REPORT_DIR NEXT [--chapters LIST] PROGRAM...: runs the first tour that finds its
+# device; exit code 3 means that one did not. Then it prints NEXT, what a reader may do next, or, if
+# not all is well, which kernels are edited.
 set -u
 report=$1 next=$2
 shift 2

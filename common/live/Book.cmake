@@ -51,7 +51,8 @@ function(add_live_book page)
 
   # ---- the sources, switched ----
 
-  set(generator live_book.py ../tools/book/book_text.sh repairs.py simulate.py switches.py versions.py)
+  set(generator live_book.py repairs.py simulate.py switches.py versions.py
+    ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
     ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/tools/book/*.py

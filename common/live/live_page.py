@@ -57,7 +57,8 @@ def without(one, *empty):
 
 
 def smaller(book):
-    book = {name: value for name, value in book.items() if name not in ("repairs", "arguments", "house", "left_out")}
+    book = {name: value for name, value in book.items()
+            if name not in ("repairs", "arguments", "house", "left_out")}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]
@@ -67,7 +68,8 @@ def smaller(book):
     for case in book["cases"]:  # page/practice.js completes them
         for part in [case, *(one for one in case.get("choices", []) if isinstance(one, dict))]:
             usual = runs[part.get("chapter", case["chapter"])]
-            part["run"] = {name: value for name, value in part["run"].items() if usual[name] != value}
+            part["run"] = {name: value for name, value in part["run"].items()
+                           if usual[name] != value}
     book["versions"] = [without(one, "needs") for one in book["versions"]]
     for version in book["versions"]:
         version["lines"] = {file: lines_told(version, file, book["switches"])

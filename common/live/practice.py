@@ -8,7 +8,7 @@
                          predict: one of the choices; mend, choose: the number
                          of a choice; catch: the options of a run, such as
                          --m 256 --sms 1 --schedule late
-    check CASE KERNEL.CU an exercise: the kernel with your edit, in the chapter's folder or elsewhere
+    check CASE KERNEL.CU an exercise: the kernel with your edit, wherever the file lies
     answer CASE          an exercise: what the edit may come to
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command, or one that answers nothing.
@@ -62,8 +62,8 @@ class Practice:
         found = re.fullmatch(r"(\d\d)-e(\d)", name)
         chapters = [one["name"] for one in self.book["chapters"] if one["name"][:2] == name[:2]]
         if found and chapters and written.exercise_text(self.linker.root, chapters[0], found[2]):
-            refuse(f"{name}: no run decides exercise {found[2]} of {chapters[0]}: it is done on paper, "
-                   f"or with build/sim/inspect ({chapters[0]}/README.md)")
+            refuse(f"{name}: no run decides exercise {found[2]} of {chapters[0]}: it is done on "
+                   f"paper, or with build/sim/inspect ({chapters[0]}/README.md)")
 
     def cases_of(self, chapter):
         """5, 05 and 05_tma_mbarrier are the same chapter; "": all cases."""
@@ -80,9 +80,10 @@ class Practice:
         for case in found:
             print(f"{'x' if self.solved(case) else ' '} {case['id']:6} {case['title']}")
         print(f"{sum(map(self.solved, found))} of {len(found)} solved (x)")
-        if self.book["left_out"]:
-            print(f"Left out, because a kernel is not the book's: {len(self.book['left_out'])}, such as "
-                  f"{self.book['left_out'][0]}")
+        left_out = self.book["left_out"]
+        if left_out:
+            print(f"Left out, because a kernel is not the book's: {len(left_out)}, such as "
+                  f"{left_out[0]}")
 
     def next(self, chapter=""):
         case = next((case for case in self.cases_of(chapter) if not self.solved(case)), None)
@@ -144,7 +145,8 @@ class Practice:
         for hint in case["hints"][:given + 1]:
             print(hint)
         if given == len(case["hints"]):
-            print(f"There are no more hints{'; answer ' + name + ' shows an edit' if 'answered' in case else ''}.")
+            more = f"; answer {name} shows an edit" if "answered" in case else ""
+            print(f"There are no more hints{more}.")
         if case["kind"] not in ("catch", "choose") and given:
             print(self.run_exhibit(case) if case["kind"] == "exhibit" else
                   self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
@@ -200,7 +202,8 @@ class Practice:
         with open(kernel, encoding="utf-8", errors="replace") as file:
             named = re.search(r'\.name = "(\d\d_\w+)"', file.read())
         if named and named[1] != case["chapter"]:
-            refuse(f"{kernel} is a kernel of {named[1]}, and {case['id']} is about {case['chapter']}")
+            refuse(f"{kernel} is a kernel of {named[1]}, and {case['id']} is about "
+                   f"{case['chapter']}")
         with tempfile.TemporaryDirectory() as directory:
             try:
                 program = self.linker.link(case["chapter"], kernel, directory, True)

@@ -3,7 +3,8 @@ a page shows (tools/book/verdicts.py), and that the live page has, stands
 
     [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:150)
 
-with the state of the live page behind the # (tools/book/live_links.py). KERNELS is switches.py's OUT.
+with the state of the live page behind the # (tools/book/live_links.py). KERNELS is switches.py's
+OUT.
 """
 
 import json

@@ -74,8 +74,8 @@ function readAddress(hash) {
   byId("unknown").textContent = unknown.length ?
     `The link names what is not here: ${unknown.join(", ")}. ` : "";
   if (!asked && parseInt(words.get("chapter")) > 0)
-    byId("unknown").append(element("a", {href: `${book.cases.length ? "beyond" : "live"}.html${hash}`},
-      "The other page may have it."));
+    byId("unknown").append(element("a",
+      {href: `${book.cases.length ? "beyond" : "live"}.html${hash}`}, "The other page may have it."));
 }
 
 function keepAddress() {
@@ -91,8 +91,9 @@ const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
 function ofClone() {
   const version = versionOf(), edited = Object.keys(version?.edits || {}).length;
   const without = switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf);
+  const asUsual = / --(sms 4|schedule time|schedule-seed 1|input uniform|seed 1)\b/g;
   const words = [`build/sim/${state.chapter}`, ...optionsOf(state.chapter, state, state.version)
-    .slice(2, -2)].join(" ").replace(/ --(sms 4|schedule time|schedule-seed 1|input uniform|seed 1)\b/g, "");
+    .slice(2, -2)].join(" ").replace(asUsual, "");
   const edits = [...(edited ? ["with the lines that are marked here"] : []),
     ...(without.length ? [`without ${without.join(" and ")}`] : [])];
   return words + (version && !edited ? ` --variant ${version.name}` : "") +

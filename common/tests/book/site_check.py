@@ -133,7 +133,8 @@ def check_links(place, read, site):
         wanted = {f"L{line}" for line in lines.groups()} if lines else {anchor} - {""}
         if not path.is_file():
             complain(place, f"the link leads nowhere: {link}")
-        elif name in site and name not in live_links.PAGES.values() and not wanted <= site[name].ids:
+        elif name in site and name not in live_links.PAGES.values() \
+                and not wanted <= site[name].ids:
             complain(place, f"there is no such anchor: {link}")
     for source in read.loaded:
         if re.match("([a-z]+:)?//", source):

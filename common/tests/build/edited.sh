@@ -1,6 +1,7 @@
 #!/bin/sh
 # edited.sh SOURCE WORK [--all] OPTIONS...: whatever a reader has made of the chapters' kernels, the
-# project configures, and what tells of the book's kernels is made of the book's. OPTIONS are cmake's.
+# project configures, and what tells of the book's kernels is made of the book's. OPTIONS are
+# cmake's.
 #
 # In a copy of the project, with a repository of its own, all kernels from 02 to 09 are edited: one
 # line that synchronizes goes, and then none of them compiles. With --all, each chapter by itself is
@@ -31,7 +32,9 @@ cp -r "$source"/[0-9]* "$source/CMakeLists.txt" "$source/CMakePresets.json" "$so
 
 # One line that synchronizes goes.
 line_gone() {
-    awk '!gone && /^ *(fence_proxy_async|wgmma_fence|wgmma_wait_group|__syncthreads|cluster_sync|cp_async_commit_group|bulk_wait_group|fence_mbarrier_init)\(.*;$/ { gone = 1; next } { print }' \
+    calls='fence_proxy_async|fence_mbarrier_init|wgmma_fence|wgmma_wait_group|bulk_wait_group'
+    calls="$calls|cp_async_commit_group|__syncthreads|cluster_sync"
+    awk -v line="^ *($calls)[(].*;\$" '!gone && $0 ~ line { gone = 1; next } { print }' \
         "$1" >"$work/edited"
     ! cmp -s "$1" "$work/edited" || fail "$1 has no line to leave out"
     cp "$work/edited" "$1"
@@ -58,8 +61,10 @@ if [ -z "$all" ]; then
         done
         configure
         build live_kernels
-        cmp "$work/live.json" "$kernels/live.json" || fail "$edit: the practice has the edited kernels"
-        grep -q '06_wgmma/kernel.cu is edited' "$log" || fail "$edit: nothing is said: $(cat "$log")"
+        cmp "$work/live.json" "$kernels/live.json" ||
+            fail "$edit: the practice has the edited kernels"
+        grep -q '06_wgmma/kernel.cu is edited' "$log" ||
+            fail "$edit: nothing is said: $(cat "$log")"
     done
     rm -rf "$tree/.git" "$kernels"
     configure
@@ -87,7 +92,8 @@ for edit in line_gone no_c; do
         configure
         others=$(echo "$programs" | sed "s/ sim_$name//")
         build $others sim_practice broken_05 $live
-        "$build/sim/practice" show "$(echo "$name" | cut -c1-2)-1" >"$log" 2>&1 || fail "$(cat "$log")"
+        number=$(echo "$name" | cut -c1-2)
+        "$build/sim/practice" show "$number-1" >"$log" 2>&1 || fail "$edit $name: $(cat "$log")"
         "$build/sim/practice" check 05-n1 32768 >"$log" 2>&1 || fail "$edit $name: $(cat "$log")"
         if [ "$edit" = line_gone ]; then
             build "sim_$name"

@@ -45,7 +45,8 @@ done
 cp "$work/lists" "$work/$lists"
 echo 'chapter(beyond/14_one)' >>"$work/$lists"
 cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts a chapter at the end"
-tr -s ' \n' ' ' <"$work/log" | grep -q "Move the line up in $lists, to the other chapters, behind chapter(" ||
+tr -s ' \n' ' ' <"$work/log" |
+    grep -q "Move the line up in $lists, to the other chapters, behind chapter(" ||
     fail "a chapter at the end: $(cat "$work/log")"
 declare_pair 'TYPES bf16 GPUS 9'
 cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"

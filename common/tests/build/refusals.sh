@@ -1,7 +1,7 @@
 #!/bin/sh
-# refusals.sh SOURCE WORK OPTIONS...: what cannot be done is refused with what to do instead. OPTIONS
-# are cmake's. In a copy of the project: a build in the source directory; without Python, the targets
-# that need it; a chapter's number for its target.
+# refusals.sh SOURCE WORK OPTIONS...: what cannot be done is refused with what to do instead.
+# OPTIONS are cmake's. In a copy of the project: a build in the source directory; without Python,
+# the targets that need it; a chapter's number for its target.
 set -u
 source=$1 work=$2
 shift 2

@@ -62,7 +62,8 @@ def look(page):
             page.emulate_media(color_scheme=scheme)
             verdict = open_at(page)
             expect(verdict.startswith("Verified"), f"{name}: {verdict}")
-            expect(re.search("\\d\u202f\\d{3} simulated cycles", verdict), f"{name}: may break: {verdict}")
+            expect(re.search("\\d\u202f\\d{3} simulated cycles", verdict),
+                   f"{name}: the number may break: {verdict}")
             first = page.evaluate("performance.now()")
             expect(first < 10 * SECOND, f"{name}: the first result took {first:.0f} ms")
             wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -130,7 +131,8 @@ def stepper(page):
     position = report.locator("#barrier-position").inner_text()
     expect(not position.startswith("event 1 of"), f"the stepper is at {position}")
     command = report.locator("#run code").inner_text()
-    expect(command == "build/sim/05_tma_mbarrier --m 128 --n 256 --k 512 # without kernel.cu:150", command)
+    expect(command == "build/sim/05_tma_mbarrier --m 128 --n 256 --k 512 # without kernel.cu:150",
+           command)
     event = lambda: int(report.locator("#barrier-position").inner_text().split()[1])
     report.locator("#step-back").click()  # the keys go on where the button stops
     before = event()

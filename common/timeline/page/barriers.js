@@ -227,7 +227,7 @@ function chooseBarrierStage(index, which = 0, at = 0) {
   chooseBarrier(which, at);
 }
 
-/* The section's keys; those that a list or the slider takes are its own, and a button's is Enter. */
+/* The section's keys; a list and the slider keep those that they take, a button Enter. */
 function barrierKey(event) {
   const {tagName} = event.target;
   if (tagName === "SELECT" || tagName === "INPUT") return;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # book_text.sh ROOT FILE: the book's text of a file, as the last commit has it. What tells of the
 # book's kernels is made of this text, so that a reader's edit of a kernel changes the kernel alone.
-# Without a repository in ROOT, or for a file that it has not, the text is that of the file. So it is
-# with HOPPER_BOOK=tree in the environment, for those who change the book.
+# Without a repository in ROOT, or for a file that it has not, the text is that of the file. So it
+# is with HOPPER_BOOK=tree in the environment, for those who change the book.
 #
 # book_text.sh --edited ROOT: the kernels, and headers beside them, of which the two differ.
 # book_text.sh --note ROOT: says so in a sentence, if there are some.
@@ -15,7 +15,8 @@ case $1 in
 --edited) edited "$2" ;;
 --note)
     edited "$2" | while read -r file; do
-        echo "note: $file differs from the book's, the last commit's; git checkout $file puts it back"
+        echo "note: $file differs from the book's, which is the last commit's;" \
+            "git checkout $file puts it back"
     done
     ;;
 *)

@@ -4,9 +4,11 @@
 Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
 prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
 figures exist (figures.py), or are those made of them (pair.py), links to files and headings lead
-somewhere (links.py), those to the live pages to the site, if it has an address (live_links.py), every chapter has the same sections (chapters.py), GitHub and the site render
-every page (dialect.py), and the front page fits on a few screens (front.py). With --write, tables, excerpts and pairs are made anew. With --lengths,
-nothing is checked: the length of each chapter is printed.
+somewhere (links.py), those to the live pages to the site, if it has an address (live_links.py),
+every chapter has the same sections (chapters.py), GitHub and the site render every page
+(dialect.py), and the front page fits on a few screens (front.py). With --write, tables, excerpts,
+pairs and links to the live pages are made anew. With --lengths, nothing is checked: the length of
+each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
 of functions such as tables.check().

@@ -1,5 +1,5 @@
-"""The front page is short and narrow enough to be read as it is; what the links of a table lead to does
-not count."""
+"""The front page is short and narrow enough to be read as it is; what the links of a table lead to
+does not count."""
 import re
 
 PATH = "README.md"

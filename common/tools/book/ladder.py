@@ -5,9 +5,9 @@
     ...
     <!-- end -->
 
-A step is written as in a table (tables.py), and is a link to its chapter. "Lines of diff" are those that `diff` shows, removed and
-added, between the step's file and that of the step before. The line below the table names the run,
-wrapped.
+A step is written as in a table (tables.py), and is a link to its chapter. "Lines of diff" are those
+that `diff` shows, removed and added, between the step's file and that of the step before. The line
+below the table names the run, wrapped.
 """
 import re
 import subprocess
@@ -56,7 +56,8 @@ def make(book, page, line):
         before = next((other for other in steps if other.row.word == step.row.before), None)
         lines = diff_lines(book, before.path, step.path) if before else tables.EMPTY
         link = page.link(f"{step.folder}/README.md")
-        rows.append(f"| [{step.name()}]({link}) | {tables.technique(step.source)} | {share[:-2]} | {lines} |")
+        rows.append(f"| [{step.name()}]({link}) | {tables.technique(step.source)} | {share[:-2]} | "
+                    f"{lines} |")
     source = textwrap.wrap(records.source(page, run, "bf16"), COLUMNS, break_long_words=False,
                            break_on_hyphens=False)
     heading = f"| step | what it adds | % of cuBLAS at {records.shape_text(shape)} | lines of diff |"

@@ -1,8 +1,8 @@
 """Links to a state of the live pages, such as "Run it".
 
-In the repository they lead to docs/live.md, or, if docs/site/address.txt has the site's address, to the
-page on the site; on the site itself always to its own. `check.py --write`, the target docs_tables, gives
-all of them the form that is asked for:
+In the repository they lead to docs/live.md, or, if docs/site/address.txt has the site's address, to
+the page on the site; on the site itself always to its own. `check.py --write`, the target
+docs_tables, gives all of them the form that is asked for:
 
     [Run it](../docs/live.md#chapter=05&m=256)
     [Run it](https://example.org/book/live.html#chapter=05&m=256)
@@ -15,8 +15,9 @@ import pages
 LIVE = "docs/live.md"
 ADDRESS = "docs/site/address.txt"
 PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
-LINK = re.compile(r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum)\.html)"
-                  r"#(?P<state>(?:chapter|exhibit)=[^) ]*))\)")
+LINK = re.compile(
+    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum)\.html)"
+    r"#(?P<state>(?:chapter|exhibit)=[^) ]*))\)")
 
 
 def address(root):

@@ -87,8 +87,8 @@ function makeIndex() {
   return { sections, postings, words, average: total / sections.length };
 }
 
-// The fewest letters that are put in, left out, replaced, or exchanged with the next one; `most` + 1 if
-// there are more.
+// The fewest letters that are put in, left out, replaced, or exchanged with the next one; `most` + 1
+// if there are more.
 function edits(a, b, most) {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before = [];
@@ -106,8 +106,8 @@ function edits(a, b, most) {
   return row[b.length];
 }
 
-// The words of a question that no page has, nor the beginning of one, each with the nearest that there
-// is: of up to five letters one may be wrong, of more two.
+// The words of a question that no page has, nor the beginning of one, each with the nearest that
+// there is: of up to five letters one may be wrong, of more two.
 function corrections(index, question) {
   const found = new Map();
   for (const [word] of question.toLowerCase().matchAll(WORD)) {
@@ -116,7 +116,8 @@ function corrections(index, question) {
     let best = null;
     for (const [other, count] of index.words) {
       const wrong = edits(word, other, most);
-      if (wrong <= most && (!best || wrong < best.wrong || (wrong === best.wrong && count > best.count))) {
+      const better = !best || wrong < best.wrong || (wrong === best.wrong && count > best.count);
+      if (wrong <= most && better) {
         best = { other, wrong, count };
       }
     }
