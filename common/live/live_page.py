@@ -76,6 +76,8 @@ def smaller(book):
                             for file in version["lines"]}
         if version["kind"] == "mend":  # in no list of the page
             version["title"] = ""
+    for one in [*book["switches"], *book["versions"]]:  # page/main.js numbers them
+        del one["number"]
     return book
 
 

@@ -151,6 +151,8 @@ function listen() {
   });
 }
 
+for (const list of [book.switches, book.versions])
+  list.forEach((one, i) => { one.number = i; });
 if (self !== top) byId("begin").hidden = true; // beside the text
 completeRuns();
 byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
