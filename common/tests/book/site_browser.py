@@ -4,9 +4,9 @@ site_browser.py SITE QUESTIONS CHROMIUM
 
 At a desktop's and a phone's width, light and dark: no error on the console, no page wider than the
 window, dark pages dark. The phone's contents open, the switch of light and dark works, a listing's
-lines are marked, a print has the text alone; no word of code is broken in two where a line has room.
-For each line of QUESTIONS, a question and the right pages, one of these is among the search's first
-three.
+lines are marked, a print has the text alone; no word of code is broken in two that a line has room
+for. For each line of QUESTIONS, a question and the right pages, one of these is among the search's
+first three.
 
 Exit code: 0 all is well, 1 complaints on stderr.
 """
@@ -23,6 +23,7 @@ LIGHT = """() => {
   return (r + g + b) / 3;
 }"""
 BROKEN = """() => [...document.querySelectorAll("article code.literal .pre")].filter(word =>
+    word.innerText.length < 40 &&
     word.offsetHeight > 2.2 * parseFloat(getComputedStyle(word).fontSize))
     .map(word => word.innerText)"""
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
@@ -101,9 +102,9 @@ def look_into_search(page):
     if page.inner_text("#search-note"):
         complain("search.html", f"of swizzle it says {page.inner_text('#search-note')}")
     marked = page.evaluate(
-        "PAGES.flatMap(page => page.sections).filter(one => /<a id=/.test(one[2]))")
+        "PAGES.flatMap(page => page.sections).filter(one => /<a id=/.test(one))")
     if marked:
-        complain("search.html", f"markup in a section's text: {marked[0][2][:80]}")
+        complain("search.html", f"markup in a section's text: {str(marked[0])[:200]}")
 
 
 def main(questions, chromium):
