@@ -8,6 +8,7 @@
 
 #include "kind_options.h"
 #include "harness/message.h"
+#include "harness/near.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"
 #include "harness/reference.h"
@@ -510,11 +511,33 @@ static bool means_nothing_to_check(const char *name) {
     return find_name(name, heard, (int)(sizeof heard / sizeof *heard)) < 0;
 }
 
+static const char *const with_value[] = {
+    "--m",       "--n",     "--k",         "--size",   "--input",   "--seed",     "--timing",
+    "--iters",   "--dtype", "--variant",   "--trace",  "--csv",     "--chapters", "--report",
+    "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches", "--padding"};
+enum { WITH_VALUE = sizeof with_value / sizeof *with_value };
+
+static void complain_of_unknown(const char *text, const char *name) {
+    static const char *const alone[] = {"--help", "--check", "--json"};
+    const struct problem_kind *const kind = program_is_tour ? NULL : kind_of_program();
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
+    struct near near = {.text = word};
+    for (int i = 0; i < WITH_VALUE; ++i)
+        near_consider(&near, with_value[i]);
+    for (int i = 0; i < 3; ++i)
+        near_consider(&near, alone[i]);
+    for (int i = 0; i < backend_setting_count; ++i)
+        near_consider(&near, backend_settings[i].option);
+    for (int i = 0; kind && i < kind->option_count; ++i)
+        near_consider(&near, kind->options[i].option);
+    if (near.name)
+        complain("unknown option '%s'; did you mean %s? --help lists the options", text, near.name);
+    else
+        complain("unknown option '%s'; --help lists the options", text);
+}
+
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
-    static const char *const with_value[] = {
-        "--m",       "--n",     "--k",         "--size",   "--input",   "--seed",     "--timing",
-        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",     "--chapters", "--report",
-        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches", "--padding"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
@@ -540,9 +563,9 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
             options->json = true;
             continue;
         }
-        if (find_name(name, with_value, (int)(sizeof with_value / sizeof *with_value)) < 0 &&
-            !find_setting(name) && !backend_lacks(name)) {
-            complain("unknown option '%s'; --help lists the options", argv[i]);
+        if (find_name(name, with_value, WITH_VALUE) < 0 && !find_setting(name) &&
+            !backend_lacks(name)) {
+            complain_of_unknown(argv[i], name);
             return OPTIONS_BAD;
         }
         if (!equals && i + 1 == argc) {

@@ -32,7 +32,14 @@ enum { LEAST_BLOCKS = 2, MOST_BLOCKS = 1 << 16 }; /* of the largest file, 512 or
 
 static const struct usage usages[] = {
     {SIM, "--nonsense", 2, "unknown option '--nonsense'"},
-    {SIM, "nonsense", 2, "unknown option 'nonsense'"},
+    {SIM, "nonsense", 2, "unknown option 'nonsense'; --help"},
+    {SIM, "256", 2, "unknown option '256'; --help"},
+    {SIM, "--szie 16", 2, "unknown option '--szie'; did you mean --size? --help"},
+    {SIM, "-size=16", 2, "unknown option '-size=16'; did you mean --size?"},
+    {SIM, "-k 16", 2, "unknown option '-k'; did you mean --k?"},
+    {SIM, "--shedule late", 2, "did you mean --schedule?"},
+    {SIM, "--jsno", 2, "did you mean --json?"},
+    {SIM, "--x 16", 2, "unknown option '--x'; --help"},
     {SIM, "--m 0", 2, "--m: '0' is not a whole number from 1 to"},
     {SIM, "--m=", 2, "--m: ''"},
     {SIM, "--size 2000000001", 2,

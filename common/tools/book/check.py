@@ -4,13 +4,14 @@
 Tables are those of the recorded runs (tables.py, ladder.py, grids.py), and so are the numbers in
 prose that a marker holds to a record (prose.py). Excerpts stand in their files (excerpts.py),
 figures and pictures exist (figures.py, pictures.py), or are those made of them (pair.py), links to
-files and headings lead somewhere (links.py), every chapter has the same sections (chapters.py),
-GitHub and the site render every page (dialect.py), and the front page fits on a few screens
-(front.py). Captions say what their figures show (figures.py), numbers of summaries stand in the
-pages that they sum up (summaries.py), predictions have measurements beside them
-(prediction_tables.py), and the numbers that nothing holds do not become more (unheld.py). With
---write, tables, excerpts and pairs are made anew. With --unheld or --lengths, nothing is checked:
-the numbers that nothing holds are recorded, or the length of each chapter is printed.
+files and headings lead somewhere (links.py), those to the live pages to the site, if it has an
+address (live_links.py), every chapter has the same sections (chapters.py), GitHub and the site
+render every page (dialect.py), and the front page fits on a few screens (front.py). Captions say
+what their figures show (figures.py), numbers of summaries stand in the pages that they sum up
+(summaries.py), predictions have measurements beside them (prediction_tables.py), and the numbers
+that nothing holds do not become more (unheld.py). With --write, tables, excerpts, pairs and links
+to the live pages are made anew. With --unheld or --lengths, nothing is checked: the numbers that
+nothing holds are recorded, or the length of each chapter is printed.
 
 What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
 of functions such as tables.check().
@@ -29,6 +30,7 @@ import front
 import grids
 import ladder
 import links
+import live_links
 import pages
 import pair
 import pictures
@@ -64,7 +66,7 @@ def main(arguments):
     claims = 0
     checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
               *more_checks(), figures.check, pictures.check, pair.check, front.check,
-              summaries.check, prediction_tables.check, unheld.check]
+              summaries.check, prediction_tables.check, unheld.check, live_links.check]
     for page in book.pages:
         if pages.is_chapter(page.path):
             chapters.check(book, page)
