@@ -7,7 +7,8 @@
 #include "gemm.h"
 #include "machine/thread.h"
 
-enum { BRANCH_LIMIT = 100000000 };
+/* Without another limit: branches in a turn of a thread, and turns of all threads. */
+enum { BRANCH_LIMIT = 100000000, STEP_LIMIT = 1000000000 };
 
 /* May this program be launched so? False after a message on stderr. */
 bool launch_acceptable(const struct launch *launch);

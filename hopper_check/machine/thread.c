@@ -132,6 +132,8 @@ static void execute(struct frame *frame) {
             op->run(op, frame);
             break;
         case FLOW_UNIT:
+            launch_running->executed += executed; /* it may be the last */
+            executed = 0;
             sim_at(op->file, op->line);
             if (op->touches) touch(op, frame);
             op->run(op, frame);
@@ -141,7 +143,10 @@ static void execute(struct frame *frame) {
                 turn = thread->turns;
                 branches = 0;
             }
-            if (++branches > launch_running->branch_limit) endless(op, branches);
+            if (++branches > launch_running->branch_limit) {
+                launch_running->executed += executed;
+                endless(op, branches);
+            }
             op = program + op->target - 1;
             break;
         case FLOW_EXIT:

@@ -1,4 +1,5 @@
-/* sites.c: names of places, one for each chain of calls. */
+/* sites.c: names of places, one for each chain of calls. They outlive the module: the simulator
+ * remembers them. */
 #include "program/sites.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ struct site {
 
 enum { BUCKETS = 1024, CHAIN = 1000 };
 static struct site *sites[BUCKETS];
+static struct arena arena;
 
 /* The file and the directory it is in. */
 static const char *short_name(const char *path) {
@@ -44,7 +46,7 @@ static const struct ptx_place *write_chain(const struct ptx_place *place, char t
     return place;
 }
 
-const char *site_file(struct ptx_module *module, const struct ptx_instruction *instruction,
+const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
                       int *line) {
     char chain[CHAIN] = "";
     const char *file = module->file;
@@ -61,11 +63,11 @@ const char *site_file(struct ptx_module *module, const struct ptx_instruction *i
     for (struct site *site = *bucket; site; site = site->next)
         if (site->line == *line && !strcmp(site->chain, chain) && !strcmp(site->file, file))
             return site->file;
-    struct site *const site = arena_alloc(&module->arena, sizeof *site);
+    struct site *const site = arena_alloc(&arena, sizeof *site);
     *site = (struct site){.next = *bucket,
                           .line = *line,
-                          .chain = arena_text(&module->arena, chain, strlen(chain)),
-                          .file = arena_text(&module->arena, file, strlen(file))};
+                          .chain = arena_text(&arena, chain, strlen(chain)),
+                          .file = arena_text(&arena, file, strlen(file))};
     *bucket = site;
     return site->file;
 }

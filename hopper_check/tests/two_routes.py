@@ -31,6 +31,7 @@ import mutants
 KERNEL, RUN = mutants.FIELDS.index("kernel"), mutants.FIELDS.index("run")
 LINE = re.compile(r"^run (\d+) c (\d+) (\S+) ptx (\d+) (\S+) (same|DIFFERENT)$", re.M)
 CLEAN = "0"
+SECONDS = 120  # of both runs of a mutant
 
 # What differs by its nature: (words of the description, why).
 EXPLAINED = []
@@ -62,8 +63,11 @@ def judge(gallery, options, edit):
     path, errors = gallery.compile(edit, configuration)
     if not path:
         return Result("does not compile", edit, errors[-300:])
-    run = subprocess.run([options.runner, path, path + ".ptx", number], capture_output=True,
-                         text=True, errors="replace", check=False, timeout=600)
+    try:
+        run = subprocess.run([options.runner, path, path + ".ptx", number], capture_output=True,
+                             text=True, errors="replace", check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return Result("no verdict", edit, f"takes more than {SECONDS} s, run {number} of {kernel}")
     found = LINE.search(run.stdout)
     if not found:
         return Result("no verdict", edit, f"exit code {run.returncode}\n{run.stderr[-1500:]}")
@@ -89,7 +93,7 @@ def main():
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    options.house = None
+    options.house = ""
     options.compiler = ",".join([sys.executable, os.path.abspath(__file__), "--compile-both",
                                  options.nvcc, options.compiler])
     gallery = mutants.Gallery(options)
