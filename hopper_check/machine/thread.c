@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "hopper/thread.h"
-#include "semantics/floating.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
+#include "sim/units/accumulators.h"
 #include "sim/units/register_watch.h"
 
 struct launch *launch_running;
@@ -16,6 +16,12 @@ void thread_not_modelled(const struct operation *op, const char *why) {
     launch_running->incomplete = op;
     sim_at(op->file, op->line);
     sim_fatal("not-modelled", NULL, "%s: %s", op->source->opcode, why);
+}
+
+void thread_check_register(const struct operation *op, uint32_t bits) {
+    if ((bits & SIM_ACCUMULATOR_TAG_MASK) != SIM_ACCUMULATOR_TAG) return;
+    sim_at(op->file, op->line);
+    sim_accumulator_in_use();
 }
 
 /* ---- special registers. PTX ISA, "Special Registers" ---- */
@@ -105,7 +111,7 @@ static uint64_t preset_value(const struct preset *p, const struct frame *frame,
 static void touch(const struct operation *op, const struct frame *frame) {
     const struct sim_thread *const thread = sim_thread();
     for (int i = 0; i < op->touches; ++i) {
-        if (i < op->read) float_check(op, VALUE_AT(reg_u32, op->touch[i]));
+        if (i < op->read) thread_check_register(op, VALUE_AT(reg_u32, op->touch[i]));
         if (thread->registers)
             register_watch_touch(thread, frame->registers + op->touch[i], sizeof(uint32_t));
     }

@@ -27,6 +27,10 @@ extern struct launch *launch_running;
 /* The function that the simulator launches for every program. */
 const void *thread_kernel(void);
 
+/* The operation uses this value: reports it if it is, or was copied from, an accumulator that a
+ * wgmma owns (sim/units/accumulators.h). */
+void thread_check_register(const struct operation *op, uint32_t bits);
+
 /* Ends the launch: the running thread has come to something that is not modelled, and that could
  * not be known before. */
 void thread_not_modelled(const struct operation *op, const char *why) __attribute__((noreturn));

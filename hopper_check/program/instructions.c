@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct scalar_group *const scalar_groups[] = {
-    &integer_group, &wide_integer_group, &logic_group, &bit_group,        &select_group,
-    &float_group,   &double_group,       &half_group,  &approximate_group};
+    &integer_group, &carry_group, &wide_integer_group, &logic_group, &bit_group,
+    &select_group,  &float_group, &double_group,       &half_group,  &approximate_group};
 static const struct family_group *const family_groups[] = {
     &compare_families, &convert_families, &memory_families,  &address_families,
     &warp_families,    &matrix_families,  &barrier_families, &mbarrier_families,

@@ -21,7 +21,6 @@ struct frame {
     unsigned char *parameters; /* the kernel's, this thread's copy */
     unsigned char *local;      /* local memory */
     uint32_t carry;            /* of add.cc and sub.cc: 0 or 1 */
-    uint64_t executed;         /* instructions */
     unsigned char *registers;
 };
 

@@ -1,6 +1,6 @@
 /*
- * locations.h: the `.loc` directives of a module. What they refer to, the `.file` directives and the
- * names in the section .debug_str, comes at the module's end.
+ * locations.h: the `.loc` directives of a module. What they refer to, the `.file` directives and
+ * the names in the section .debug_str, comes at the module's end.
  */
 #ifndef PTX_LOCATIONS_H
 #define PTX_LOCATIONS_H

@@ -23,8 +23,8 @@ struct ptx_type {
 /* "u32" and so on; false: there is no such type. */
 bool ptx_type_of(const char *name, size_t length, struct ptx_type *type);
 
-/* Where an instruction comes from: a line of a file, and if that is in an inlined function, where it
- * was called. `.loc` with `inlined_at`. */
+/* Where an instruction comes from: a line of a file, and if that is in an inlined function, where
+ * it was called. `.loc` with `inlined_at`. */
 struct ptx_place {
     const char *file; /* as the compiler was given it */
     int line, column;

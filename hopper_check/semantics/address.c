@@ -1,5 +1,5 @@
-/* address.c: PTX ISA, "Data Movement and Conversion Instructions": cvta, mapa, isspacep: addresses of
- * one state space as those of another. */
+/* address.c: PTX ISA, "Data Movement and Conversion Instructions": cvta, mapa, isspacep: addresses
+ * of one state space as those of another. */
 #include "semantics/address.h"
 
 #include "program/instructions.h"
@@ -73,8 +73,8 @@ static void decode_cvta(struct decoder *d) {
     take_operands(d, "dd");
 }
 
-/* mapa.shared::cluster.u32 d, a, rank: the same place in another CTA. Behind the cluster's end there
- * is no such CTA, and whoever uses the address is told. */
+/* mapa.shared::cluster.u32 d, a, rank: the same place in another CTA. Behind the cluster's end
+ * there is no such CTA, which is reported when the address is used. */
 static void mapa_window(const struct operation *op, struct frame *frame) {
     VALUE(reg_u32, 0) = (VALUE(reg_u32, 1) & SHARED_OFFSET_MASK) | VALUE(reg_u32, 2)
                                                                        << SHARED_RANK_SHIFT;

@@ -8,7 +8,6 @@
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "semantics/floating.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 

@@ -1,8 +1,8 @@
 /*
  * convert.c: PTX ISA, "Data Movement and Conversion Instructions": cvt.
  *
- * A conversion reads a value, exactly, as a whole number or as fp64, and writes it with the rounding
- * that the opcode says. Both ends are chosen once, when the instruction is decoded.
+ * A conversion reads a value, exactly, as a whole number or as fp64, and writes it with the
+ * rounding that the opcode says. Both ends are chosen once, when the instruction is decoded.
  */
 #include <math.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static void float_to_whole(const struct operation *op, struct frame *frame) {
     write_whole(op, frame, value);
 }
 
-/* The fp32 next to x in this direction. fp64 has every fp32 and every sum of what rounding loses. */
+/* The fp32 next to x in this direction. */
 static float narrowed(double x, enum rounding how) {
     const float nearest = (float)x;
     const bool above = (double)nearest > x, below = (double)nearest < x;

@@ -8,21 +8,13 @@
 
 #include "semantics/define.h"
 #include "semantics/floating.h"
-#include "sim/hopper/call.h"
-#include "sim/units/accumulators.h"
 
 enum { NAN_F32 = 0x7fffffff };
 #define NAN_F64 UINT64_C(0x7fffffffffffffff)
 
-void float_check(const struct operation *op, uint32_t bits) {
-    if ((bits & SIM_ACCUMULATOR_TAG_MASK) != SIM_ACCUMULATOR_TAG) return;
-    sim_at(op->file, op->line);
-    sim_accumulator_in_use();
-}
-
 __attribute__((noinline)) void float_saw_nan(const struct operation *op, struct frame *frame) {
     for (int i = 1; i <= 3 && i < op->source->operands; ++i)
-        float_check(op, VALUE(reg_u32, i));
+        thread_check_register(op, VALUE(reg_u32, i));
 }
 
 static inline void put_f32(const struct operation *op, struct frame *frame, float value) {

@@ -5,12 +5,10 @@
 #ifndef SEMANTICS_FLOATING_H
 #define SEMANTICS_FLOATING_H
 
-#include "program/operation.h"
+#include "machine/thread.h"
 
 /* Some operand from the second on is a NaN: reports it if it is such an accumulator. */
 void float_saw_nan(const struct operation *op, struct frame *frame);
-/* Reports this value if it is one. */
-void float_check(const struct operation *op, uint32_t bits);
 
 static inline void nan_seen_f32(const struct operation *op, struct frame *frame) {
     float_saw_nan(op, frame);

@@ -75,6 +75,27 @@ MAD_WIDE(mad_wide_s16, u32, s16, (int32_t)a *b)
 MAD_WIDE(mad_wide_u32, u64, u32, (uint64_t)a *b)
 MAD_WIDE(mad_wide_s32, u64, s32, (int64_t)a *b)
 
+/* ---- carries: add.cc leaves one, addc takes it; sub.cc leaves a borrow. PTX ISA,
+ * "Extended-Precision Integer Arithmetic Instructions" ---- */
+
+#define CARRY(name, type, value, carried, leaves)                                                  \
+    static void name(const struct operation *op, struct frame *frame) {                            \
+        const reg_##type a = VALUE(reg_##type, 1), b = VALUE(reg_##type, 2);                       \
+        const reg_##type c = (reg_##type)frame->carry, r = (reg_##type)(value);                    \
+        (void)c;                                                                                   \
+        if (leaves) frame->carry = carried;                                                        \
+        VALUE(reg_##type, 0) = r;                                                                  \
+    }
+#define CARRIES(type)                                                                              \
+    CARRY(add_cc_##type, type, a + b, r < a, true)                                                 \
+    CARRY(addc_##type, type, a + b + c, 0, false)                                                  \
+    CARRY(addc_cc_##type, type, a + b + c, r < a || (c && r == a), true)                           \
+    CARRY(sub_cc_##type, type, a - b, a < b, true)                                                 \
+    CARRY(subc_##type, type, a - b - c, 0, false)                                                  \
+    CARRY(subc_cc_##type, type, a - b - c, a < b || (c && a == b), true)
+CARRIES(u32)
+CARRIES(u64)
+
 #define BITS(opcode, f, h, w, d)                                                                   \
     {opcode ".u16", f##_16, h}, {opcode ".s16", f##_16, h}, {opcode ".u32", f##_32, w},            \
         {opcode ".s32", f##_32, w}, {opcode ".u64", f##_64, d}, {                                  \
@@ -110,6 +131,18 @@ static const struct scalar integers[] = {
 };
 const struct scalar_group integer_group =
     SCALAR_GROUP("Integer Arithmetic Instructions", MODELLED, integers);
+
+#define CARRYING(opcode, f)                                                                        \
+    {opcode ".u32", f##_u32, "www"}, {opcode ".s32", f##_u32, "www"},                              \
+        {opcode ".u64", f##_u64, "ddd"}, {                                                         \
+        opcode ".s64", f##_u64, "ddd"                                                              \
+    }
+static const struct scalar carrying[] = {
+    CARRYING("add.cc", add_cc), CARRYING("addc", addc), CARRYING("addc.cc", addc_cc),
+    CARRYING("sub.cc", sub_cc), CARRYING("subc", subc), CARRYING("subc.cc", subc_cc),
+};
+const struct scalar_group carry_group =
+    SCALAR_GROUP("Extended-Precision Integer Arithmetic Instructions", MODELLED, carrying);
 
 static const struct scalar wide[] = {
     TYPES("mul.hi", mul_hi_, "hhh", "www", "ddd"),

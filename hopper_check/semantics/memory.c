@@ -9,7 +9,6 @@
 #include "hopper/atomics.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "semantics/floating.h"
 #include "sim/core/hazards.h"
 #include "sim/units/access.h"
 
@@ -37,7 +36,7 @@ static void put(const struct operation *op, const struct frame *frame, unsigned 
 /* A copy of an accumulator that a wgmma owns must not leave the registers. */
 static void check_stored(const struct operation *op, const struct frame *frame) {
     for (int i = 0; i < op->listed && op->option[OPTION_BYTES] == 4; ++i)
-        float_check(op, VALUE_AT(reg_u32, op->list[i]));
+        thread_check_register(op, VALUE_AT(reg_u32, op->list[i]));
 }
 
 static size_t size_of(const struct operation *op) {
@@ -159,7 +158,7 @@ static void st_strong(const struct operation *op, struct frame *frame) {
     uint32_t *const word = word_at(op, frame);
     const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
     const uint32_t value = VALUE_AT(reg_u32, op->list[0]);
-    float_check(op, value);
+    thread_check_register(op, value);
     if (op->option[OPTION_SEMANTICS] == RELEASE)
         sim_st_global_release(word, value, scope);
     else

@@ -112,11 +112,11 @@ static struct ptx_module *parse(const char *instruction) {
 static uint64_t mask(int bytes) { return ~UINT64_C(0) >> (64 - 8 * bytes); }
 
 /* The value that the program's first operation leaves in operand 0. */
-static uint64_t compute(const struct program *p, const uint64_t in[4]) {
+static uint64_t compute_with(const struct program *p, const uint64_t in[4], uint32_t *carry) {
     static unsigned char registers[4096] __attribute__((aligned(16)));
     const struct operation *const op = &p->operation[0];
     const struct ptx_instruction *const s = op->source;
-    struct frame frame = {.program = p, .registers = registers};
+    struct frame frame = {.program = p, .registers = registers, .carry = *carry};
     memcpy(registers, p->image, (size_t)p->frame_bytes);
     for (int i = 1; i < s->operands; ++i) {
         if (s->operand[i].kind != OPERAND_REGISTER) continue;
@@ -124,10 +124,16 @@ static uint64_t compute(const struct program *p, const uint64_t in[4]) {
         memcpy(registers + op->at[i], &in[i - 1], (size_t)bytes);
     }
     op->run(op, &frame);
+    *carry = frame.carry;
     uint64_t out = 0;
     const int bytes = p->function->reg[s->operand[0].reg].type.bytes;
     memcpy(&out, registers + op->at[0], (size_t)bytes);
     return out & mask(bytes);
+}
+
+static uint64_t compute(const struct program *p, const uint64_t in[4]) {
+    uint32_t carry = 0;
+    return compute_with(p, in, &carry);
 }
 
 static void check_rows(void) {
@@ -146,6 +152,32 @@ static void check_rows(void) {
             }
         }
         ptx_free(module);
+    }
+}
+
+/* 128 bits in four parts: what each leaves the next one takes. */
+static void check_carries(void) {
+    static const uint64_t a[] = {0xffffffff, 0xffffffff, 5}, b[] = {1, 0, 7}, sum_of[] = {0, 0, 13},
+                          difference_of[] = {2, 0, 1};
+    static const char *const forms[2][3] = {{"add.cc.u32", "addc.cc.u32", "addc.u32"},
+                                            {"sub.cc.u32", "subc.cc.u32", "subc.u32"}};
+    for (int i = 0; i < 2; ++i) {
+        uint32_t carry = 0;
+        for (int part = 0; part < 3; ++part) {
+            char text[64];
+            snprintf(text, sizeof text, "%s %%w0, %%w1, %%w2", forms[i][part]);
+            struct ptx_module *const module = parse(text);
+            const struct program *const p = program_of(module, &module->function[0]);
+            /* b - a where it is a difference */
+            const uint64_t in[4] = {i ? b[part] : a[part], i ? a[part] : b[part]};
+            const uint64_t out = compute_with(p, in, &carry),
+                           wanted = i ? difference_of[part] : sum_of[part];
+            if (out != wanted) {
+                printf("part %d of %s: %#llx\n", part, forms[i][0], (unsigned long long)out);
+                ++failures;
+            }
+            ptx_free(module);
+        }
     }
 }
 
@@ -189,6 +221,7 @@ static double product(double a, double b) { return a * b; }
 
 int main(void) {
     check_rows();
+    check_carries();
     check_halves("add.rn.f16 %h0, %h1, %h2", false, sum);
     check_halves("mul.rn.f16 %h0, %h1, %h2", false, product);
     check_halves("add.rn.bf16 %h0, %h1, %h2", true, sum);
