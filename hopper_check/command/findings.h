@@ -1,5 +1,6 @@
 /*
- * findings.h: what the simulator reports in all runs, grouped by cause: the rule, and the two lines.
+ * findings.h: what the simulator reports in all runs, grouped by cause: the rule, and the two
+ * lines.
  */
 #ifndef COMMAND_FINDINGS_H
 #define COMMAND_FINDINGS_H

@@ -164,7 +164,7 @@ static void execute(struct frame *frame) {
 
 /* The registers lie on the fiber's stack, and end where the simulator takes a kernel's frame to
  * end. */
-static __attribute__((noinline)) void run_thread(unsigned char *parameters) {
+static __attribute__((noinline)) void run_thread(const unsigned char *parameters) {
     const struct program *const program = launch_running->program;
     const size_t local = ((size_t)program->local_bytes + 15) & ~(size_t)15;
     unsigned char memory[local + (size_t)program->frame_bytes + 1] __attribute__((aligned(16)));
@@ -180,10 +180,13 @@ static __attribute__((noinline)) void run_thread(unsigned char *parameters) {
     execute(&frame);
 }
 
-/* The launch passes more than this, in memory, as core/grid.c explains. */
-static void kernel(struct gemm_args args) {
-    sim_self->arguments = &args;
-    run_thread((unsigned char *)&args + launch_running->parameters_at);
+/* What the launch passes by value is not looked at: all threads read the one copy that it keeps. */
+static void kernel(const struct gemm_args args) {
+    const struct sim_cta *const cta = sim_thread()->cta;
+    const void *const passed = sim_args_of(cta->launch * sim.devices + cta->device);
+    (void)args;
+    sim_self->arguments = passed;
+    run_thread((const unsigned char *)passed + launch_running->parameters_at);
 }
 
 const void *thread_kernel(void) { return (const void *)kernel; }

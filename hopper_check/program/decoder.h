@@ -34,7 +34,8 @@ struct decoder {
 
 /* Takes the next word if it is `word`. */
 bool take(struct decoder *d, const char *word);
-/* Takes the next word if it is one of the list, which ends with NULL: its index; < 0: it is none. */
+/* Takes the next word if it is one of the list, which ends with NULL: its index; < 0: it is none.
+ */
 int take_one_of(struct decoder *d, const char *const *list);
 void refuse(struct decoder *d, const char *why);
 /* Refuses unless the next word is `word`. */

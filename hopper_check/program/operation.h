@@ -18,9 +18,9 @@ struct program;
 /* A thread's. */
 struct frame {
     const struct program *program;
-    unsigned char *parameters; /* the kernel's, this thread's copy */
-    unsigned char *local;      /* local memory */
-    uint32_t carry;            /* of add.cc and sub.cc: 0 or 1 */
+    const unsigned char *parameters; /* the kernel's, which no thread may write */
+    unsigned char *local;            /* local memory */
+    uint32_t carry;                  /* of add.cc and sub.cc: 0 or 1 */
     unsigned char *registers;
 };
 

@@ -3,7 +3,8 @@
  * time.
  *
  * A sum or product of two 16-bit numbers is exact in fp64, but for a sum of very different ones;
- * then it is rounded to odd, so that rounding it again to 16 bits gives what rounding once would have.
+ * then it is rounded to odd, so that rounding it again to 16 bits gives what rounding once would
+ * have.
  */
 #include <math.h>
 #include <string.h>

@@ -45,30 +45,36 @@ static size_t size_of(const struct operation *op) {
 
 /* ---- parameters and local memory, which no other thread sees ---- */
 
-static unsigned char *own_memory(const struct operation *op, const struct frame *frame) {
+static bool within(uint64_t at, size_t bytes, const void *memory, size_t size) {
+    const uint64_t offset = at - (uintptr_t)memory;
+    return offset < size && bytes <= size - offset;
+}
+
+/* Ends the launch if the access lies in neither, or is a write to parameters. */
+static void check_own(const struct operation *op, const struct frame *frame, bool write) {
     const uint64_t at = address(op, frame, 0, op->offset);
     const size_t bytes = size_of(op), local = (size_t)frame->program->local_bytes,
                  parameters = frame->program->function->param_bytes;
     if (at % bytes)
         sim_fatal("misaligned", NULL, "an address of local memory is not a multiple of %zu", bytes);
-    if (at - (uintptr_t)frame->local < local && bytes <= local - (at - (uintptr_t)frame->local))
-        return frame->local + (at - (uintptr_t)frame->local);
-    if (at - (uintptr_t)frame->parameters < parameters &&
-        bytes <= parameters - (at - (uintptr_t)frame->parameters))
-        return frame->parameters + (at - (uintptr_t)frame->parameters);
+    if (within(at, bytes, frame->local, local) ||
+        (!write && within(at, bytes, frame->parameters, parameters)))
+        return;
     sim_fatal("local-bounds", NULL,
-              "%zu bytes that are neither in the kernel's parameters, which have %zu bytes, nor in "
-              "its local memory, which has %zu\n"
+              "%s of %zu bytes that are neither in the thread's local memory, which has %zu bytes, "
+              "nor in the kernel's parameters, which have %zu and can only be read\n"
               "    Check the index.",
-              bytes, parameters, local);
+              write ? "write" : "read", bytes, local, parameters);
 }
 
 static void ld_own(const struct operation *op, struct frame *frame) {
-    get(op, frame, own_memory(op, frame));
+    check_own(op, frame, false);
+    get(op, frame, (const unsigned char *)(uintptr_t)address(op, frame, 0, op->offset));
 }
 
 static void st_own(const struct operation *op, struct frame *frame) {
-    put(op, frame, own_memory(op, frame));
+    check_own(op, frame, true);
+    put(op, frame, (unsigned char *)(uintptr_t)address(op, frame, 0, op->offset));
 }
 
 /* ---- shared memory ---- */

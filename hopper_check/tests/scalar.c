@@ -1,6 +1,6 @@
 /*
- * scalar.c: what single instructions compute, bit for bit. The expected bits follow from the PTX ISA
- * and IEEE 754, worked out by hand; fp16 and bf16 are compared with exhaustive searches.
+ * scalar.c: what single instructions compute, bit for bit. The expected bits follow from the PTX
+ * ISA and IEEE 754, worked out by hand; fp16 and bf16 are compared with exhaustive searches.
  */
 #include <math.h>
 #include <stdio.h>

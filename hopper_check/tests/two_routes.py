@@ -48,7 +48,7 @@ def compile_both(arguments):
     options = [a for a in command if a.startswith(("-D", "-I"))]
     return subprocess.run([nvcc, "-std=c++17", "-O3", "-w", "-lineinfo", "-ptx", "-arch=sm_90a",
                            *options, "-x", "cu", kernel, "-o", path + ".ptx"],
-                          check=False, capture_output=True).returncode
+                          check=False).returncode
 
 
 Result = collections.namedtuple("Result", "sort edit text")

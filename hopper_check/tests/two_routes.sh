@@ -9,7 +9,7 @@ rm -rf "$work"
 mkdir -p "$work" || exit 2
 failed=0
 for chapter; do
-    "$nvcc" -std=c++17 -O3 -lineinfo -ptx -arch=sm_90a -I"$source/common" -DGEMM_KERNEL=kernel \
+    "$nvcc" -std=c++17 -O3 -lineinfo -ptx -arch=sm_90a -I"$source/common" -DGEMM_KERNEL=kernel_of_chapter \
         -DGEMM_BF16_ELEMENTS=1 "$source/$chapter/kernel.cu" -o "$work/$chapter.ptx" || exit 2
     # The first shapes by late, early, random and time, an edge, and one with a long k.
     "$program" "$chapter" "$work/$chapter.ptx" 1 2 3 6 12 || failed=1
