@@ -29,8 +29,10 @@ expect 1 'y[0][63] differs' run "$here/sum.ptx" --block 64 $vectors --schedule e
 expect 0 'clean' run "$here/sum.ptx" --block 64,1,1 $vectors x y 64
 
 # Findings, and their JSON.
-expect 4 'hazard: data-race: ptx/race.ptx:' run "$here/race.ptx" --block 64 \
+expect 4 'hazard: data-race: source/kernel.cu:7:' run "$here/race.ptx" --block 64 \
     --buffer y=u32:1x64 --json "$work/race.json" y
+expect 4 ', source/kernel.cu:7: in put (library/verb.h:20)' run "$here/race.ptx" --block 64 \
+    --buffer y=u32:1x64 y
 grep -q '"rule": "data-race"' "$work/race.json" && grep -q '"verdict": "findings"' "$work/race.json" ||
     { echo "no finding in race.json"; failed=1; }
 expect 4 'global-bounds' run "$here/sum.ptx" --block 64 --input x=u32:1x64 --buffer y=u32:1x60 x y 64
@@ -38,6 +40,22 @@ expect 4 'global-read-only' run "$here/sum.ptx" --block 64 --input x=u32:1x64 --
 expect 4 'local-bounds' run "$here/local.ptx" --block 1
 expect 4 'deadlock' run "$here/spin.ptx" --block 1 --buffer y=u32:1x1 --schedule late y
 expect 4 'has branched 1001 times' run "$here/endless.ptx" --block 1 --branch-limit 1000
+
+# Registers of a wgmma: as compilers leave them, and then with one line more or less.
+registers() {
+    wanted=$1 text=$2
+    sed "$3" "$here/wgmma.ptx" >"$work/wgmma.ptx"
+    expect "$wanted" "$text" run "$work/wgmma.ptx" --block 128 --buffer y=f32:1x128 y
+}
+registers 0 'clean' ''
+registers 4 'accumulator-in-use' 's|//:use ||'
+registers 4 'accumulator-in-use' 's|//:read ||'
+registers 4 'accumulator-in-use' 's|//:store ||;/wait_group/d'
+registers 4 'missing-wgmma-fence' 's|//:touch ||'
+registers 4 'missing-wgmma-fence' '/wgmma.fence/d'
+registers 0 'clean' 's|//:add ||'
+registers 4 'unwaited-wgmma' '/wait_group/d;/add.f32 %f6/d'
+registers 4 'missing-proxy-fence' '/fence.proxy/d'
 
 # No verdict.
 expect 5 'atom.global.exch.b32 (1 times, PTX line 13): of atomic operations only' \
