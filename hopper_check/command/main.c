@@ -213,7 +213,8 @@ static enum exit run(struct options *o) {
         if (code == EXIT_BAD_INPUT) return code;
         if (code > worst) worst = code;
     }
-    if (findings_incomplete() || !o->launch.executed) worst = EXIT_INCOMPLETE;
+    if (findings_incomplete() || (worst == EXIT_CLEAN && !o->launch.executed))
+        worst = EXIT_INCOMPLETE;
     findings_print(stdout);
     for (int i = 0; findings_count() == 0 && backend_report(i); ++i)
         fprintf(stderr, "%s\n", backend_report(i));

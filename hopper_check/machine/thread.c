@@ -170,6 +170,7 @@ static __attribute__((noinline)) void run_thread(const unsigned char *parameters
     unsigned char memory[local + (size_t)program->frame_bytes + 1] __attribute__((aligned(16)));
     struct frame frame = {
         .program = program, .parameters = parameters, .local = memory, .registers = memory + local};
+    memset(frame.local, 0xfe, local); /* no value, and the same in every run */
     memcpy(frame.registers, program->image, (size_t)program->frame_bytes);
     for (int i = 0; i < program->presets; ++i) {
         const uint64_t value = preset_value(&program->preset[i], &frame, sim_thread());
