@@ -27,8 +27,16 @@ static const char *short_name(const char *path) {
     return shown;
 }
 
-/* Innermost first; returns the outermost place, which is not part of it. */
-static const struct ptx_place *write_chain(const struct ptx_place *place, char text[CHAIN]) {
+/* The innermost place in the file that the kernel itself stands in. */
+static const struct ptx_place *own_place(const struct ptx_place *place,
+                                         const struct ptx_place *outermost) {
+    while (strcmp(place->file, outermost->file) != 0)
+        place = place->outer;
+    return place;
+}
+
+/* Innermost first. */
+static void write_chain(const struct ptx_place *place, char text[CHAIN]) {
     size_t used = 0;
     text[0] = 0;
     for (; place->outer; place = place->outer) {
@@ -37,13 +45,11 @@ static const struct ptx_place *write_chain(const struct ptx_place *place, char t
                      place->function, short_name(place->file), place->line);
         if (length < 0 || (size_t)length >= CHAIN - used) {
             text[used] = 0; /* the innermost calls say the most */
-            while (place->outer)
-                place = place->outer;
-            break;
+            return;
         }
         used += (size_t)length;
     }
-    return place;
+    if (used) snprintf(text + used, CHAIN - used, ", called at line %d", place->line);
 }
 
 const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
@@ -52,9 +58,13 @@ const char *site_file(const struct ptx_module *module, const struct ptx_instruct
     const char *file = module->file;
     *line = instruction->line;
     if (instruction->place) {
-        const struct ptx_place *const outermost = write_chain(instruction->place, chain);
-        file = outermost->file;
-        *line = outermost->line;
+        const struct ptx_place *outermost = instruction->place;
+        while (outermost->outer)
+            outermost = outermost->outer;
+        const struct ptx_place *const own = own_place(instruction->place, outermost);
+        write_chain(instruction->place, chain);
+        file = own->file;
+        *line = own->line;
     }
     unsigned hash = (unsigned)*line;
     for (const char *c = chain; *c; ++c)

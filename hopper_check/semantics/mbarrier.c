@@ -35,7 +35,7 @@ static uint64_t *own_barrier(const struct operation *op, const struct frame *fra
 static void run_init(const struct operation *op, struct frame *frame) {
     uint64_t *const barrier = own_barrier(op, frame);
     char name[48];
-    snprintf(name, sizeof name, "at %#zx",
+    snprintf(name, sizeof name, "@%#zx",
              (size_t)((unsigned char *)barrier - sim_thread()->cta->shared));
     sim_mbarrier_init(barrier, (int)VALUE(reg_u32, 1), source_keep(name));
 }

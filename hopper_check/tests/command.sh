@@ -31,7 +31,7 @@ expect 0 'clean' run "$here/sum.ptx" --block 64,1,1 $vectors x y 64
 # Findings, and their JSON.
 expect 4 'hazard: data-race: source/kernel.cu:7:' run "$here/race.ptx" --block 64 \
     --buffer y=u32:1x64 --json "$work/race.json" y
-expect 4 ', source/kernel.cu:7: in put (library/verb.h:20)' run "$here/race.ptx" --block 64 \
+expect 4 ', source/kernel.cu:7: in put (library/verb.h:20), called at line 7' run "$here/race.ptx" --block 64 \
     --buffer y=u32:1x64 y
 grep -q '"rule": "data-race"' "$work/race.json" && grep -q '"verdict": "findings"' "$work/race.json" ||
     { echo "no finding in race.json"; failed=1; }
