@@ -15,9 +15,8 @@
 const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
                       int *line);
 /* The chain of a name that site_file() gave: "mbarrier_init (hopper/mbarrier.h:27), called by
- * pipeline_init (building_blocks/pipeline.h:58), called at line 110". NULL: nothing is inlined, or it is
- * another name.
- */
+ * pipeline_init (building_blocks/pipeline.h:58), called at line 110". NULL: nothing is inlined, or
+ * it is another name. */
 const char *site_chain(const char *file);
 
 #endif
