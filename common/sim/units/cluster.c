@@ -167,6 +167,11 @@ void sim_cluster_arrive(void) {
     sim_maybe_yield();
 }
 
+void sim_cluster_arrive_relaxed(void) {
+    arrive(barrier_of(sim_thread()->cta->cluster), true);
+    sim_maybe_yield();
+}
+
 /* The barrier's cycles pass from its completion on, while a thread may do something else. */
 void sim_cluster_wait(void) {
     const struct sim_thread *const thread = sim_thread();
