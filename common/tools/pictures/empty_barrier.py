@@ -38,7 +38,8 @@ def draw():
                 f"""The empty barrier of a stage expects {expected} arrivals: {own} from warps of
                 its own CTA, and {peers} from those of the other, into whose stage this producer's
                 TMA writes too. The {together} warps of a consumer arrive together. With the last
-                of them the phase flips, and the producer refills the stage (simulated, `ring[0].empty` of chapter 09).""",
+                of them the phase flips, and the producer refills the stage (simulated,
+                `ring[0].empty` of chapter 09).""",
                 f"An mbarrier that expects {expected} arrivals, as rows of dots from top to "
                 "bottom. " + " ".join(
                     f"At cycle {cycle} {count} warps of {'the other' if peer else 'the own'} CTA "

@@ -6,7 +6,6 @@ import data
 from picture import Picture
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
-import ladder
 import pages
 import records
 
@@ -60,9 +59,9 @@ def draw():
             p.rect(X + best * SCALE, y, max((share - best) * SCALE, 1.5), STEP - 6, "mma")
         elif share < best:
             p.rect(X + share * SCALE, y, max((best - share) * SCALE, 1.5), STEP - 6, "hot")
-        p.text(X + max(share, best) * SCALE + 8, y + 18, f"{share:.1f}" if share < 1 else f"{share:.0f}",
-               "num b")
         best = max(best, share)
+        p.text(X + best * SCALE + 8, y + 18, f"{share:.1f}" if share < 1 else f"{share:.0f}",
+               "num b")
     bottom = TOP + STEP * len(steps)
     p.path(f"M{hundred:g} {TOP - 8}V{bottom}", "dash")
     p.text(hundred + 4, bottom + 14, "cuBLAS", "text soft", "end")

@@ -108,7 +108,8 @@ def draw():
             p.text(X + SLOT * (at + .5), y + 20, "idle", "text", "middle")
         # A k-tile's slots end with its last multiplication.
         end = multiplied[steps - 1] + 1
-        p.path(f"M{X + SLOT * (end - rate[-1]) + 2} {y + LANE + 5}v5H{X + SLOT * end - 2}v-5", "rule")
+        p.path(f"M{X + SLOT * (end - rate[-1]) + 2} {y + LANE + 5}v5H{X + SLOT * end - 2}v-5",
+               "rule")
         p.text(X + SLOT * (end - rate[-1] / 2), y + LANE + 27,
                f"one k-tile: {rate[-1]} slots", "text", "middle")
         y += LANE + 64

@@ -50,8 +50,8 @@ def draw():
     p.text(20, 84, f"a line: {LINE} bytes", "text soft")
     p.text(line_x, 84, "stored n × k", "text soft")
     middle = (TOP + bottom) / 2
-    p.path("".join(f"M{20 + width} {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}" for i in range(32)),
-           "thread")
+    p.path("".join(f"M{20 + width} {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}"
+                   for i in range(32)), "thread")
     p.css.append(".thread{fill:none;stroke:var(--edge);stroke-width:.8}")
     used = width * 2 / LINE
     p.rect(20, middle - STEP / 2 + 1, width, STEP - 2, "held")
