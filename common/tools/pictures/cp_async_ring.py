@@ -43,17 +43,15 @@ def draw():
                 "copies as a queue of groups, the oldest first. Below, the same over time.", 480)
     for s in range(stages):
         k = max(k for k in asked if k % stages == s and asked[k] <= now)
-        p.path(rings.sector(CX, CY, s, stages, R0, R1), "load" if k in flying else "held")
-        if k in current:
-            p.path(rings.sector(CX, CY, s, stages, R0, R0 + 12), "mma")
+        p.path(rings.sector(CX, CY, s, stages, R0, R1), "load" if k in flying else "mma")
         rings.k_tile(p, CX, CY, s, stages, 85, k)
         x, y = rings.middle(CX, CY, s, stages, R1 + 12)
         p.text(x + (10 if s == 0 else -10 if s == 2 else 0), y + (22 if s == 1 else -2),
                f"stage {s}", "text", (None, "middle", "end")[s])
     p.text(CX, CY - 2, "cycle", "text soft", "middle")
     p.text(CX, CY + 18, now, "head", "middle")
-    x, y = 358, 96
-    p.text(x, y, "The queue of groups", "head")
+    x, y = 374, 96
+    p.text(x, y, "Queue of groups", "head")
     for i, (k, cls, words) in enumerate(((current[0], "mma", "multiplied now"),
                                          (flying[0], "load", "waited for next"),
                                          (flying[1], "load", "the youngest"))):
@@ -65,6 +63,6 @@ def draw():
     p.text(x + 46, y + 36 + 120, f"next, in stage {current[0] % stages}", "text soft")
     rings.over_time(p, 366, 100, 544, FROM, TO, [
         [(k, asked[k], landed[k], done[k]) for k in tiles if k % stages == s]
-        for s in range(stages)], now)
-    p.legend(100, 466, (("load", "copy in flight", 150), ("held", "multiplied", 0)))
+        for s in range(stages)], now, "mma")
+    p.legend(100, 466, (("load", "copy in flight", 150), ("mma", "multiplied", 0)))
     return p.svg()

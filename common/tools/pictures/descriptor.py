@@ -29,12 +29,13 @@ def draw():
                 """From the orange core matrix LBO leads to the blue one, 8 further along k, and SBO
                 to the green one, 8 rows further. Without a swizzle each is one line of 128 bytes,
                 and both strides are needed; with the 128-byte swizzle it is a diagonal of 8 lines,
-                and SBO = 1024 alone is left (counted from `common/sim/models/descriptor.c`).""",
+                SBO = 1024 alone is left, and the blue one begins 16 bytes on, before the XOR
+                (counted from `common/sim/models/descriptor.c`).""",
                 "Above, an operand as core matrices of 8 rows by 16 bytes, three of them coloured. "
                 "Below, lines of 128 bytes of shared memory. Without swizzle, each core matrix "
                 "fills one line; LBO, 128 bytes, leads to the next line, and SBO, 256 bytes, two "
                 "lines further. With the 128-byte swizzle each core matrix is a diagonal through "
-                "eight lines, and SBO, 1024 bytes, leads eight lines further.", 590)
+                "eight lines, and SBO, 1024 bytes, leads eight lines further.", 612)
     colours = {(0, 0): "item1", (0, 1): "load", (1, 0): "mma"}
     # the operand
     p.text(20, 62, "The operand: 8 rows × 16 bytes are a core matrix", "head")
@@ -68,19 +69,23 @@ def draw():
                       CELL_H - 2) for a in (where[8 * group + r, chunk] for r in range(8))], cls)
         y0 = TOP + CELL_H / 2
 
-        def stride(at, to):
-            bx = x + 8 * CELL_W + at
+        def stride(edge, side, name, to):
+            """An arrow beside the lines, from line 0; side: 1 right of them, -1 left."""
             y1 = y0 + CELL_H * to / 128
-            p.path(f"M{x + 8 * CELL_W + 2} {y0:g}H{bx}V{y1:g}H{x + 8 * CELL_W + 2}m5 -4l-5 4l5 4",
-                   "rule")
+            p.path(f"M{edge} {y0:g}h{14 * side}V{y1:g}H{edge}m{5 * side} -4l{-5 * side} 4"
+                   f"l{5 * side} 4", "rule")
+            p.text(edge + 14 * side, y1 + 18, name, "num b", "middle")
+        stride(x + 8 * CELL_W + 2, 1, "SBO", sbo)
+        y = TOP + lines * CELL_H
         if lbo:
-            stride(12, lbo)
-            stride(24, sbo)
-            p.text(x, TOP + lines * CELL_H + 22, f"LBO = {lbo}: the next line", "text")
-            p.text(x, TOP + lines * CELL_H + 42, f"SBO = {sbo}: two lines on", "text")
+            stride(x - 2, -1, "LBO", lbo)
+            p.text(x, y + 22, f"LBO = {lbo}: the next line", "text")
+            p.text(x, y + 42, f"SBO = {sbo}: two lines on", "text")
         else:
-            stride(14, sbo)
-            p.text(x, TOP + lines * CELL_H + 22, "LBO: not used", "text")
-            p.text(x, TOP + lines * CELL_H + 42, f"SBO = {sbo}: eight lines on", "text")
-    p.text(LEFT, 560, "a line: 128 bytes, all banks once", "text soft")
+            # The XOR keeps what is 16 bytes on in the same line: chunk 0 and 1 differ in one bit.
+            assert all(where[r, 0] ^ where[r, 1] == 16 for r in range(8))
+            p.text(x, y + 22, f"SBO = {sbo}: eight lines on", "text")
+            p.text(x, y + 42, "LBO: not used; blue is", "text")
+            p.text(x, y + 62, "16 B on, before the XOR", "text")
+    p.text(LEFT, 590, "a line: 128 bytes, all banks once", "text soft")
     return p.svg()

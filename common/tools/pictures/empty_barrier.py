@@ -5,7 +5,7 @@ from picture import Picture
 
 PROGRAM, KERNEL = "09_cluster_multicast", "09_cluster_multicast/kernel.cu"
 SIZE = ("--m", "256", "--n", "256", "--k", "512")
-STEP, TOP, DOTS = 46, 110, 232
+STEP, TOP, DOTS = 46, 126, 236
 EDITS = [(KERNEL, "if (lane < CLUSTER) mbarrier_arrive_remote",
           "if (lane < 1) mbarrier_arrive_remote")]
 
@@ -32,11 +32,14 @@ def draw():
         else:
             groups.append([cycle, pending, peer, 1])
     assert groups[-1][1] == 0
+    together, = {count for *_, count in groups}  # the warps of one consumer
+    assert together == 4
     p = Picture("A stage is free when both CTAs have read it",
                 f"""The empty barrier of a stage expects {expected} arrivals: {own} from warps of
                 its own CTA, and {peers} from those of the other, into whose stage this producer's
-                TMA writes too. With the last one the phase flips, and the producer refills the
-                stage (simulated, `ring[0].empty` of chapter 09).""",
+                TMA writes too. The {together} warps of a consumer arrive together. With the last
+                of them the phase flips, and the producer refills the stage (simulated,
+                `ring[0].empty` of chapter 09).""",
                 f"An mbarrier that expects {expected} arrivals, as rows of dots from top to "
                 "bottom. " + " ".join(
                     f"At cycle {cycle} {count} warps of {'the other' if peer else 'the own'} CTA "
@@ -45,7 +48,9 @@ def draw():
                 + " Then the phase flips, and the producer passes.",
                 TOP + STEP * (len(groups) + 2) + 16)
     p.text(20, 66, "event", "text soft")
-    p.text(DOTS, 66, "arrivals that are missing", "text soft")
+    p.text(DOTS - 6, 66, "arrivals that are missing", "text soft")
+    for peer in (0, 1):
+        p.text(DOTS - 6 + 124 * peer, 88, f"of CTA {peer}: {(own, peers)[peer]}", "text b")
     p.text(504, 66, "phase", "text soft", "middle")
     bottom = TOP + STEP * (len(groups) + 1)
     p.rect(478, TOP - 22, 52, bottom - TOP - 2, "lane")
@@ -53,27 +58,29 @@ def draw():
     p.rect(478, bottom - 22, 52, STEP - 4, "held")
     p.text(504, bottom + 6, 1, "title", "middle")
     p.rect(534, TOP + STEP * .5 - 22, 14, bottom - TOP - STEP * .5 - 2, "wait")
-    colours = [peer for _, _, peer, count in groups for _ in range(count)]  # in order of arrival
 
-    def dots(y, first):
-        for i in range(first, expected):
-            p.add(f'<circle cx="{DOTS + 8 + 14.6 * (expected - 1 - i):.1f}" cy="{y}" r="6" '
-                  f'class="{"item1" if colours[i] else "load"}"/>')
-    shown = [("init", f"{expected} expected", 0)]
+    def dots(y, missing):
+        for peer in (0, 1):
+            for i in range(missing[peer]):
+                p.add(f'<circle cx="{DOTS + 124 * peer + 14 * i}" cy="{y}" r="6" '
+                      f'class="{"item1" if peer else "load"}"/>')
+            if not missing[peer]:
+                p.text(DOTS - 4 + 124 * peer, y + 5, 0)
+    shown, missing = [("init", f"{expected} expected", (own, peers))], [own, peers]
     for cycle, pending, peer, count in groups:
-        shown.append((f"{count} arrive", f"of CTA {int(peer)}, cycle {cycle}", expected - pending))
-    for i, (name, word, first) in enumerate(shown):
+        missing[peer] -= count
+        assert sum(missing) == pending
+        shown.append((f"{count} warps arrive", f"of CTA {int(peer)}, cycle {cycle}",
+                      tuple(missing)))
+    for i, (name, word, left) in enumerate(shown):
         y = TOP + STEP * i
         p.text(20, y - 6, name, "code b")
         p.text(20, y + 12, word, "text soft")
-        if first < expected:
-            dots(y - 2, first)
-        else:
-            p.text(DOTS + 4, y + 4, 0)
+        dots(y - 2, left)
         p.path(f"M20 {y + 22}H470", "thin")
     p.text(20, bottom - 6, "flip", "code b")
     p.text(20, bottom + 12, "begins anew", "text soft")
-    dots(bottom - 2, 0)
+    dots(bottom - 2, (own, peers))
     y = bottom + 50
     p.legend(20, y, (("load", "CTA 0’s warps", 160), ("item1", "CTA 1’s", 100),
                      ("wait", "the producer waits", 0)))

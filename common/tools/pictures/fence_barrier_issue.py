@@ -27,7 +27,7 @@ def panel(p, x, y, head, fenced, barrier, verdict_text):
     p.text(x, y, head, "head")
     top = y + 16
     ordered = [i in fenced and (barrier or i == 0) for i in range(THREADS)]
-    rows = (top + 6, top + 50, top + 92, top + 134)  # write, fence, barrier, store
+    rows = (top + 6, top + 50, top + 88, top + 160)  # write, fence, barrier, read
     for i in range(THREADS):
         cx = x + 42 + step * i
         stop = rows[3] if ordered[i] else rows[1] - 12 if i not in fenced else rows[2]
@@ -41,6 +41,10 @@ def panel(p, x, y, head, fenced, barrier, verdict_text):
             p.path(f"M{cx - 6} {stop - 6}l12 12m0 -12l-12 12", "cross")
     if barrier:
         p.rect(x + 20, rows[2] - 6, THREADS * step - 6, 14, "edge")
+    # thread 0 issues the store
+    p.rect(x + 14, rows[2] + 22, 56, 24, "bg")
+    p.path(f"M{x + 14} {rows[2] + 22}h56v24h-56zM{x + 42} {rows[2] + 46}V{rows[3]}", "box")
+    p.text(x + 42, rows[2] + 39, "issue", "num b", "middle")
     p.rect(x + 20, rows[3], THREADS * step - 6, 24, "item1", rx=3)
     p.text(x + 20 + (THREADS * step - 6) / 2, rows[3] + 17, "TMA reads", "num ink b", "middle")
     p.text(x + 20, rows[3] + 46, verdict_text, "code b" if verdict_text[0] != "a" else "text b")
@@ -58,25 +62,27 @@ def draw():
     apart, own = verdict("The barrier between fence and store.")
     assert not own
     p = Picture("Fence, barrier, issue: all three",
-                "", "", 552)
+                "", "", 608)
     p.css.append(".path{stroke-width:2}.cut{stroke:var(--hot);stroke-width:2}"
                  ".cross{fill:none;stroke:var(--hot);stroke-width:2.5}")
     everyone = set(range(THREADS))
     reach = [panel(p, 20, 62, "chapter 08’s store", everyone, True, "all in order"),
              panel(p, 292, 62, "no fence", set(), True, none),
-             panel(p, 20, 290, "one thread’s fence", {0}, True, late),
-             panel(p, 292, 290, "no barrier", everyone, False, apart)]
+             panel(p, 20, 316, "one thread’s fence", {0}, True, late),
+             panel(p, 292, 316, "no barrier", everyone, False, apart)]
     assert reach == [4, 0, 1, 1]
-    p.rect(20, 514, 30, 20, "item0", rx=3)
-    p.text(35, 529, "st", "num ink b", "middle")
-    p.text(58, 529, "write")
-    p.rect(120, 514, 30, 20, "load", rx=3)
-    p.text(135, 529, "f", "num ink b", "middle")
-    p.text(158, 529, "fence")
-    p.rect(226, 518, 40, 14, "edge")
-    p.text(274, 529, "barrier")
-    p.path("M352 518l12 12m0 -12l-12 12", "cross")
-    p.text(374, 529, "not ordered")
+    y = 570
+    p.rect(20, y - 15, 30, 20, "item0", rx=3)
+    p.text(35, y, "st", "num ink b", "middle")
+    p.text(58, y, "write")
+    p.rect(120, y - 15, 30, 20, "load", rx=3)
+    p.text(135, y, "f", "num ink b", "middle")
+    p.text(158, y, "fence")
+    p.rect(226, y - 11, 40, 14, "edge")
+    p.text(274, y, "barrier")
+    p.path(f"M352 {y - 11}l12 12m0 -12l-12 12", "cross")
+    p.text(374, y, "not ordered")
+    p.text(20, y + 24, "a column: one thread; the first one issues", "text soft")
     p.caption = " ".join(f"""Four threads write, and one of them issues the store. With all
         three steps {reach[0]} of {THREADS} writes come before the TMA's read. Without the fence
         {reach[1]} do; with a fence in one thread, or without the barrier, {reach[2]} does, the

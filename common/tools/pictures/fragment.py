@@ -42,20 +42,18 @@ def draw():
                 + ".", 564)
     # the whole tile, small
     p.text(20, 60, "64 × N", "head")
-    p.path(f"M92 104L{X} {TOP - 24}H{X + COLUMNS * CELL_W}L148 104z", "zoom")
     for w in range(4):
         p.rect(92, 48 + 14 * w, 448, 13, "mmapale" if w == 0 else "lane")
         p.text(536, 59 + 14 * w, f"warp {w}", "num" if w == 0 else "num soft", "end")
     p.rect(92, 48, 56, 13, "mma")
+    p.path(f"M92 61L{X} {TOP - 24}H{X + COLUMNS * CELL_W}L148 61z", "zoom")
     for col in range(COLUMNS):
         p.text(X + CELL_W * col + CELL_W // 2, TOP - 8, col, "num soft", "middle")
 
     def y_of(r):
         return TOP + CELL_H * r + (5 if r > 7 else 0)
-    for parity, cls in ((0, "mmapale"), (1, "mma1pale")):
-        p.cells([(X + CELL_W * c + 1, y_of(r) + 1, 2 * CELL_W - 2, CELL_H - 2)
-                 for (r, c), (lane, i) in own.items()
-                 if c % 2 == 0 and lane != LANE and (lane // 4 + lane) % 2 == parity], cls)
+    p.cells([(X + CELL_W * c + 1, y_of(r) + 1, 2 * CELL_W - 2, CELL_H - 2)
+             for (r, c), (lane, i) in own.items() if c % 2 == 0 and lane != LANE], "mmapale")
     p.open("num m")
     for (r, c), (lane, i) in sorted(own.items()):
         if c % 2 == 0 and lane != LANE:

@@ -68,8 +68,7 @@ def draw():
     p.rect(bx, by, bnz, bkz, "held")
     p.text(bx + bnz / 2, by + bkz / 2 + 13, f"B: {bk} × {bn}", "text", "middle")
     p.rect(ax, ay, bkz, bmz, "held")
-    p.text(ax + bkz / 2 + 6, ay + 30, "A:", "text", "middle")
-    p.text(ax + bkz / 2 + 6, ay + 50, f"{bm} × {bk}", "text", "middle")
+    p.text(gx - 8, ay - 10, f"A: {bm} × {bk}", "text", "end")
     for i in range(halves):
         last = i == halves - 1
         p.rect(gx, ay + rows * zoom * i, bnz, rows * zoom, "mma" if last else "mmapale")
@@ -78,25 +77,31 @@ def draw():
                "middle")
     p.rect(ax, half, wide * zoom, rows * zoom, "load")  # the operands of one wgmma
     p.rect(bx, by, bnz, wide * zoom, "load")
+    p.path("".join(f"M{ax + wide * zoom * i:g} {ay}v{bmz:g}" for i in range(1, steps)) +
+           "".join(f"M{ax:g} {ay + rows * zoom * i:g}h{bkz:g}" for i in range(1, halves)) +
+           "".join(f"M{bx} {by + wide * zoom * i:g}h{bnz:g}" for i in range(1, steps)), "cut")
+    p.css.append(".cut{fill:none;stroke:var(--bg);stroke-width:1.5}")
     # 3: one wgmma
     scale = 2.6
     w3, h3, k3 = bn * scale, rows * 1.6, wide * 1.7
     x3, y3 = 540 - w3, 404
     bottom = half + rows * zoom
-    p.path(f"M{gx} {bottom:g}L{x3:g} {y3}h{w3:g}L{gx + bnz:g} {bottom:g}z", "zoom")
+    p.path(f"M{gx} {bottom:g}L{x3 - 14 - k3:g} {y3 - k3 - 14:g}H546L{gx + bnz:g} {bottom:g}z",
+           "zoom")
+    p.path(f"M{x3 - 14 - k3:g} {y3 - k3 - 14:g}V{y3 + h3 + 6:g}H546V{y3 - k3 - 14:g}", "dash")
     p.text(20, 352, "3  One wgmma", "head")
     p.text(20, 372, f"{rows} × {bn} × {wide}", "text soft")
-    p.text(20, 440, f"{halves} × {steps} of them", "text soft")
-    p.text(20, 459, "for each k-tile", "text soft")
+    p.text(20, 460, f"{halves} × {steps} of them", "text soft")
+    p.text(20, 479, "for each k-tile", "text soft")
     p.rect(x3, y3 - k3 - 8, w3, k3, "load")
     p.text(x3 + w3 / 2, y3 - k3 + 11, f"B: {wide} × {bn}, in shared memory", "text ink b", "middle")
     p.rect(x3 - 8 - k3, y3, k3, h3, "load")
-    p.text(x3 - 14 - k3, y3 + 16, f"A: {rows} × {wide}", "text", "end")
+    p.text(x3 - 22 - k3, y3 + 16, f"A: {rows} × {wide}", "text", "end")
     for w in range(4):
         p.rect(x3, y3 + w * h3 / 4, w3, h3 / 4 - 1.5, "mma")
         p.text(x3 + w3 / 2, y3 + (w + .5) * h3 / 4 + 4.5,
                f"warp {w}: accumulators of rows {16 * w}–{16 * w + 15}", "text ink", "middle")
-    p.text(x3 + w3 / 2, y3 + h3 + 18, f"in registers, {bn // 2} of each thread", "text soft",
+    p.text(x3 + w3 / 2, y3 + h3 + 26, f"in registers, {bn // 2} of each thread", "text soft",
            "middle")
     # 4: core matrices of A
     y4, zx, zw, zh, cs = 556, 250, 26, 14, 14

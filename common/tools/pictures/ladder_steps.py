@@ -6,7 +6,6 @@ import data
 from picture import Picture
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
-import ladder
 import pages
 import records
 
@@ -38,9 +37,10 @@ def draw():
     card = records.text(run.header, "gpu").removeprefix("NVIDIA ")
     top = max(shares)
     p = Picture("Eleven steps to cuBLAS",
-                f"""Each step's share of cuBLAS, and in dark green what it adds to the best before
-                it: {shares[0]:.1f} % at first, {shares[steps.index("06")]:.0f} % with the first
-                `wgmma`, {top:.0f} % at best (measured, {card}, {records.shape_text(shape)},
+                f"""Each step's share of cuBLAS: dark green is what it adds to the best before it,
+                red is how far it stays below. {shares[0]:.1f} % at first,
+                {shares[steps.index("06")]:.0f} % with the first `wgmma`, {top:.0f} % at best
+                (measured, {card}, {records.shape_text(shape)},
                 bf16, [record](results/{name}.jsonl)).""",
                 "Eleven bars, each with the step's idea and its share of cuBLAS: " + "; ".join(
                     f"{word.partition(':')[0]} {WORDS[word]}, {share:.1f} %"
@@ -57,12 +57,14 @@ def draw():
         p.rect(X, y, max(min(best, share) * SCALE, 1), STEP - 6, "mmapale")
         if share > best:
             p.rect(X + best * SCALE, y, max((share - best) * SCALE, 1.5), STEP - 6, "mma")
-        p.text(X + share * SCALE + 8, y + 18, f"{share:.1f}" if share < 1 else f"{share:.0f}",
-               "num b")
+        elif share < best:
+            p.rect(X + share * SCALE, y, max((best - share) * SCALE, 1.5), STEP - 6, "hot")
         best = max(best, share)
+        p.text(X + best * SCALE + 8, y + 18, f"{share:.1f}" if share < 1 else f"{share:.0f}",
+               "num b")
     bottom = TOP + STEP * len(steps)
     p.path(f"M{hundred:g} {TOP - 8}V{bottom}", "dash")
     p.text(hundred + 4, bottom + 14, "cuBLAS", "text soft", "end")
-    p.legend(20, bottom + 32, (("mma", "what the step adds", 200),
-                               ("mmapale", "the best before", 0)))
+    p.legend(20, bottom + 32, (("mmapale", "as the best before", 192), ("mma", "more", 90),
+                               ("hot", "less", 0)))
     return p.svg()

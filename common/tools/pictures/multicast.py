@@ -70,9 +70,14 @@ def draw():
                          f"{stage_y - 16}V{stage_y}", half, cls)
                 p.text(x + b * KB / 2 + 8, source_y + 28, f"{b} KB")
         else:
-            # half 0 comes down at CTA 0 and forks to CTA 1, half 1 the other way round
-            for i, cls, own, level in ((1, "item0", 0, 44), (2, "item1", 1, 70)):
+            # half 0 comes down at CTA 0 and forks to CTA 1, half 1 the other way round; what a fork
+            # crosses is interrupted
+            for i, cls, own, level, crossed in ((1, "item0", 0, 40, ((0, a),)),
+                                                (2, "item1", 1, 70, ((0, a), (1, half)))):
                 pipe(p, f"M{x_of(own, i):g} {source_y}V{stage_y}", half, cls)
+                for what, kb in crossed:
+                    p.rect(x_of(1, what) - kb * KB / 2 - 1, source_y + level - half * KB / 2 - 4,
+                           kb * KB + 2, half * KB + 8, "bg")
                 pipe(p, f"M{x_of(own, i):g} {source_y + level}H{x_of(1 - own, i):g}V{stage_y}",
                      half, cls)
                 p.text(x_of(own, i) + (12 if own == 0 else -12), source_y + 26, f"{half} KB",

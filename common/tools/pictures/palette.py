@@ -10,9 +10,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."
 PAGE, FIGURES = "common/timeline/page/style.css", "common/timeline/svg_canvas.c"
 MORE = {  # name: light, dark
     "edge": ("#8c959f", "#6e7681"), "hot": ("#9e2a1c", "#ff8a70"),
-    "mmapale": ("#cfe5cb", "#1d3a20"), "mma1pale": ("#e3f1d2", "#2c3f1a"),
-    "onbright": ("#14210a", "#0d1606"), "item0": ("#5261b8", "#5f6dc8"),
-    "item1": ("#c4471f", "#c4471f")}
+    "mmapale": ("#cfe5cb", "#1d3a20"), "onbright": ("#14210a", "#0d1606"),
+    "item0": ("#5261b8", "#5f6dc8"), "item1": ("#c4471f", "#c4471f")}
 
 # Colours that a reader must tell apart because they stand beside each other, also with another
 # colour vision: the least distance (CIE76) as most people see them, and as they look without one of
@@ -21,7 +20,7 @@ APART = 12
 NEIGHBOURS = [("mma", "mma1", "wait"), ("load", "held", "lane"), ("load", "wait"),
               ("mma", "load", "epilogue"), ("mma1", "epilogue"), ("item0", "item1"),
               ("item1", "mma"),
-              ("item1", "load"), ("mmapale", "mma"), ("mma1pale", "mma1"), ("hot", "lane"),
+              ("item1", "load"), ("mmapale", "mma"), ("hot", "lane"),
               ("hot", "load"), ("idle", "mma"), ("idle", "mma1")]
 VISION = {
     "": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

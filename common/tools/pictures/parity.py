@@ -37,7 +37,7 @@ def draw():
                 "zigzag. The producer waits for phase −1 of empty, which is complete from the "
                 "start, and fills the stage; that completes phase 0 of full. The consumers wait "
                 "for it, read, and release; that completes phase 0 of empty, for which the "
-                "producer waits next; and so on.", 376)
+                "producer waits next; and so on.", 404)
     p.css.append(".fill{fill:none;stroke:var(--load);stroke-width:2.5}"
                  ".read{fill:none;stroke:var(--mma);stroke-width:2.5}"
                  ".before{fill:none;stroke:var(--item1);stroke-width:2.5;stroke-dasharray:4 3}")
@@ -66,10 +66,13 @@ def draw():
         p.path(f"M{left} {FULL + H + 12}v6H{right}v-6", "rule")
         p.text((left + right) / 2, FULL + H + 38, f"round {r}", "text", "middle")
     cell(2 * ROUNDS, EMPTY, ROUNDS - 1)
+    p.path(f"M{X + STEP * 2 * ROUNDS} {FULL + H + 12}v6H{X + STEP * 2 * ROUNDS + W}", "rule")
+    p.text(middle(2 * ROUNDS), FULL + H + 38, f"round {ROUNDS} …", "text", "middle")
     p.text(X, EMPTY - 12, "complete from the start", "text soft")
     y = 358
     p.arrow(20, y - 12, 44, y + 2, "fill")
     p.text(54, y, "the producer waits, fills")
     p.arrow(288, y + 2, 312, y - 12, "read")
     p.text(322, y, "consumers wait, read")
+    p.legend(20, y + 28, (("item0", "parity 0", 134), ("item1", "parity 1", 134)))
     return p.svg()

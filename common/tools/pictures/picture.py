@@ -1,4 +1,4 @@
-"""What all pictures share: the frame, text sizes, shapes, motion.
+"""What all pictures share: the frame, text sizes, shapes.
 
 A picture is W units wide and shows one idea. Text is at least 13 units, so that a phone of 360 px
 still shows 9 px; where the picture is shown that narrow, text grows by a sixth (a media query in an
@@ -30,15 +30,14 @@ def short(x):
 
 class Picture:
     """title: the idea, at most 44 characters. caption: what the page has below it, in Markdown:
-                what
-    one sees, two things that one can count, and what kind of numbers they are. desc: what the
+    what one sees, two things that one can count, and what kind of numbers they are. desc: what the
     picture tells a reader who cannot see it."""
 
     def __init__(self, title, caption, desc, height):
         assert len(title) <= 44, title
         self.title, self.desc, self.height = title, desc, height
         self.caption = " ".join(caption.split())
-        self.out, self.css, self.moving = [], [], []
+        self.out, self.css = [], []
 
     def add(self, text):
         self.out.append(text)
@@ -89,32 +88,7 @@ class Picture:
             self.text(x + 25, y, word)
             x += width
 
-    # ---- motion: values that change at given times, in seconds of a loop ----
-
-    def keyframes(self, name, events, prop, period, still, glide=0):
-        """events: [(time, value)], the first at 0. Steps; with `glide`, moves for so long. The
-        element's own value, which shows where nothing moves, is that of the time `still`."""
-        rows, at_still = [], None
-        for t, v in sorted(events, key=lambda e: e[0]):
-            if t <= still:
-                at_still = v
-            if rows and rows[-1][1] == v:
-                continue
-            if rows and rows[-1][0] == t:
-                rows.pop()
-            if glide and rows:
-                rows.append((t, rows[-1][1]))
-                t += glide
-            rows.append((t, v))
-        if glide:
-            rows.append((period, rows[-1][1]))
-        body = "".join(f"{short(round(100 * t / period, 1))}%{{{prop}:{v}}}" for t, v in rows)
-        self.css.append(f"#{name}{{{prop}:{at_still}}}")
-        if any(v != rows[0][1] for _, v in rows):
-            self.css.append(f"@keyframes {name}{{{body}}}")
-            self.moving.append((name, bool(glide)))
-
-    def svg(self, period=None):
+    def svg(self):
         body = "\n".join(self.out)
         used = set(" ".join(re.findall(r'class="([^"]*)"', body)).split()) | {"bg"}
         light, dark = palette.themes()
@@ -141,11 +115,6 @@ class Picture:
         css += "".join(f".{k}{{fill:var(--{k})}}" for k in light
                        if k in used and k not in ("soft", "ink")) + "\n"
         css += "".join(self.css) + "\n"
-        if self.moving:
-            css += "@media(prefers-reduced-motion:no-preference){"
-            css += "".join(f"#{k}{{animation:{k} {short(period)}s "
-                           f"{'linear' if glide else 'step-end'} infinite}}"
-                           for k, glide in self.moving) + "}\n"
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {W} {self.height}" '
                 f'width="{W}" height="{self.height}" role="img" aria-labelledby="t d">\n'
                 f'<title id="t">{esc(self.title)}</title>\n<desc id="d">{esc(self.desc)}</desc>\n'

@@ -93,8 +93,9 @@ def draw():
     p = Picture("Ping-pong hides the epilogue",
                 f"""Above, both consumers store at about the same time, and the Tensor Core is idle
                 between tiles: {len(idle)} gaps. Below, each consumer stores while the other
-                multiplies, and no gap is left. Utilization: {shares[0]} and {shares[1]}
-                (simulated, {SIZE[1]}×{SIZE[3]}×{SIZE[5]}).""",
+                multiplies, and no gap is left. The tile changes too: {wide['BM']} × {wide['BN']}
+                for both, then {own['BM']} × {own['BN']} for each. Utilization:
+                {shares[0]} and {shares[1]} (simulated, {SIZE[1]}×{SIZE[3]}×{SIZE[5]}).""",
                 "Two schedules over simulated cycles. When both consumers share a tile, both store "
                 "at about the same time, and the Tensor Core has gaps between tiles. In ping-pong "
                 "each consumer has a tile of its own: one multiplies while the other stores, and "

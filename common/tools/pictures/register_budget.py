@@ -7,7 +7,7 @@ from picture import Picture
 KERNEL = "08_persistent_pingpong/kernel.cu"
 EDITS = [(KERNEL, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 24"),
          (KERNEL, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240")]
-SCALE, X, LANE, STEP, TOP = 1.5, 130, 34, 42, 98
+SCALE, X, LANE, STEP, TOP = 1.5, 130, 34, 42, 82
 
 
 def draw():
@@ -28,11 +28,11 @@ def draw():
                 `08_persistent_pingpong/kernel.cu`).""",
                 f"Three bars of {launch} registers for each thread, one a warpgroup. After "
                 f"setmaxnreg the producer has {least} and each consumer {most}. The accumulators "
-                f"of a consumer, {acc}, are more than {launch} and fit into {most}.", 404)
+                f"of a consumer, {acc}, are more than {launch} and fit into {most}.", 418)
     names = ["producer"] + [f"consumer {i}" for i in range(consumers)]
     for top, head, sizes in ((TOP, f"At launch: {1 + consumers} × {launch} = "
                               f"{(1 + consumers) * launch}", [launch] * (1 + consumers)),
-                             (TOP + 152, f"After setmaxnreg: {least} + " + " + ".join(
+                             (TOP + 170, f"After setmaxnreg: {least} + " + " + ".join(
                                  [str(most)] * consumers) + f" = {least + consumers * most}",
                               [least] + [most] * consumers)):
         p.text(20, top - 14, head, "head")
@@ -53,6 +53,6 @@ def draw():
             if i:  # what a consumer must hold
                 p.path(f"M{X + acc * SCALE:g} {y - 3}v{LANE + 6}", "need")
     p.css.append(".need{stroke:var(--fg);stroke-width:2.5;stroke-dasharray:4 2}")
-    p.path(f"M24 {TOP + 288}v16", "need")
-    p.text(36, TOP + 300, f"a consumer’s {acc} accumulators")
+    p.path(f"M24 {TOP + 308}v16", "need")
+    p.text(36, TOP + 320, f"a consumer’s {acc} accumulators")
     return p.svg()

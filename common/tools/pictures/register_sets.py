@@ -76,7 +76,7 @@ def slots(order):
 
 def draw():
     steps = constants(KERNEL)["BK"] // 16
-    p = Picture("Two register sets: load one, multiply one", "", "", 374)
+    p = Picture("Two register sets: load one, multiply one", "", "", 418)
     y = 62
     rate = []
     for kernel, head in ((BEFORE, "Chapter 03: one set, so each load is waited for"),
@@ -93,19 +93,31 @@ def draw():
             p.rect(X, y, SLOT * 8, LANE, "lane")
             for what, owner, at, number in done:
                 if owner == which and at < 8:
-                    p.rect(X + SLOT * at + 1, y, SLOT - 2, LANE, "mma" if what else "fragments")
-                    p.text(X + SLOT * (at + .5), y + 20, number % steps, "text ink b", "middle")
+                    later = " later" if number >= steps else ""  # of the second k-tile
+                    p.rect(X + SLOT * at + 1, y, SLOT - 2, LANE,
+                           ("mma" if what else "fragments") + later)
+                    p.text(X + SLOT * (at + .5), y + 20, number % steps,
+                           "text b" if later else "text ink b", "middle")
             y += LANE + 4
         p.text(X - 10, y + 20, "Tensor Core", "text b", "end")
-        p.rect(X, y, SLOT * 8, LANE, "idle")
-        p.cells([(X + SLOT * at + 1, y, SLOT - 2, LANE) for at in multiplied if at < 8], "mma")
-        for at in range(1, 8):
-            if at not in multiplied and at < multiplied[-1] and len(sets) == 1:
-                p.text(X + SLOT * (at + .5), y + 20, "idle", "text", "middle")
-        y += LANE + 42
+        for some, cls in (multiplied[:steps], "mma"), (multiplied[steps:], "mma later"):
+            p.cells([(X + SLOT * at + 1, y, SLOT - 2, LANE) for at in some if at < 8], cls)
+        idle = [at for at in range(8) if at not in multiplied]
+        p.cells([(X + SLOT * at + 1, y, SLOT - 2, LANE) for at in idle], "idle")
+        for at in idle:
+            p.text(X + SLOT * (at + .5), y + 20, "idle", "text", "middle")
+        # A k-tile's slots end with its last multiplication.
+        end = multiplied[steps - 1] + 1
+        p.path(f"M{X + SLOT * (end - rate[-1]) + 2} {y + LANE + 5}v5H{X + SLOT * end - 2}v-5",
+               "rule")
+        p.text(X + SLOT * (end - rate[-1] / 2), y + LANE + 27,
+               f"one k-tile: {rate[-1]} slots", "text", "middle")
+        y += LANE + 64
     assert rate == [2 * steps, steps], "the second set hides no loads"
+    p.css.append(".later{opacity:.4}")
     p.legend(20, y - 4, (("fragments", "ldmatrix", 120), ("mma", "mma.sync", 120),
-                         ("idle", "idle", 0)))
+                         ("idle", "idle", 90)))
+    p.text(384, y - 4, "pale: the next k-tile")
     p.text(20, y + 24, f"number: which of a k-tile’s {steps} steps of 16 along k", "text soft")
     p.caption = " ".join(f"""With one set of registers the Tensor Core waits for every load:
         {rate[0]} slots for the {steps} steps of a k-tile. With two sets, one is loaded while the

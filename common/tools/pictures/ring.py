@@ -12,7 +12,6 @@ EDITS = [(KERNEL, "#define STAGES 4", "#define STAGES 3"),
          (KERNEL, "#define WAIT 1", "#define WAIT 0")]
 
 
-
 class Life:
     """What happens to the ring when, from the trace of one CTA."""
 
@@ -49,9 +48,11 @@ class Life:
             flips = [int(line.split()[0]) for line in told.splitlines() if " flip: " in line]
             assert flips[:2] == [when(0), when(self.stages)], (barrier, flips)
 
-    def flips(self, s, when, now):
-        """How often a barrier of stage s has flipped by then."""
-        return sum(1 for k in self.tiles if k % self.stages == s and when(k) <= now)
+    def complete(self, k, when, now):
+        """Has the barrier's phase of this k-tile, the last in its stage, been completed?"""
+        flips = sum(1 for j in self.tiles if j % self.stages == k % self.stages and when(j) <= now)
+        assert flips in (k // self.stages, k // self.stages + 1)
+        return flips > k // self.stages
 
 
 def moment(life):
@@ -59,7 +60,7 @@ def moment(life):
     flight and a stage that is full, while both consumers have as many k-tiles in flight as they
     may."""
     for _, k, begin, end in sorted(w for w in life.waits if w[0] == "producer"):
-        now = (begin + end) // 2
+        now = (3 * begin + end) // 4
         loads = [j for j in life.tiles if life.asked[j] <= now < life.landed[j]]
         reading = [j for j in life.tiles if all(life.issue.get((c, j), TO) <= now < life.done(j)
                                                 for c in range(life.consumers))]
@@ -72,7 +73,8 @@ def draw():
     life = Life()
     assert life.stages == 4 and life.consumers == 2  # the drawing's own numbers
     now, waited = moment(life)
-    assert life.asked[waited - life.stages] < now < life.done(waited - life.stages)
+    assert all(life.issue[c, waited - life.stages] < now < life.release[c, waited - life.stages]
+               for c in range(life.consumers)), "not both consumers read the stage"
     state = []
     for s in range(life.stages):  # the stage's k-tile, and how far it is
         k = max(k for k in life.tiles if k % life.stages == s and life.asked[k] <= now)
@@ -83,16 +85,16 @@ def draw():
     p = Picture("The ring: who fills, who waits",
                 f"""One moment, marked by the line in the lanes below: of {life.stages} stages
                 {len(loading)} is being filled and {len(full)} are full, and the producer waits for
-                `empty` of stage {waited % life.stages}, which both consumers still read (simulated,
-                one CTA of chapter 07, k = {SIZE[-1]}).""",
+                `empty` of stage {waited % life.stages}, which both consumers still read. A stage's
+                `full` is complete when its k-tile has landed, its `empty` when both consumers have
+                released it (simulated, one CTA of chapter 07, k = {SIZE[-1]}).""",
                 f"A ring of {life.stages} stages at one moment. The TMA fills the stage of k-tile "
                 f"{', '.join(map(str, loading))}; stages with k-tiles "
-                f"{', '.join(map(str, full))} are full, and two consumers read them. The "
-                f"producer's "
-                f"hand is at stage {waited % life.stages} and waits for its empty barrier. A "
-                f"stage's "
-                "full barrier flips when its bytes have landed, its empty barrier when both "
-                "consumers have released it. Below, the same over time.", 612)
+                f"{', '.join(map(str, full))} are full. The producer's hand is at stage "
+                f"{waited % life.stages} and waits for its empty barrier. A stage's full barrier "
+                "is complete when its bytes have landed, its empty barrier when both consumers "
+                "have released it. Below, the same over time, with the time for which each "
+                "consumer reads a stage.", 676)
     for s, (k, what) in enumerate(state):
         p.path(rings.sector(CX, CY, s, 4, R0, R1),
                {"load": "load", "full": "held", "free": "lane"}[what])
@@ -101,7 +103,7 @@ def draw():
                 p.path(rings.sector(CX, CY, s, 4, r0, r1), ("mma", "mma1")[c])
         rings.k_tile(p, CX, CY, s, 4, 106, k)
         # the barriers, in the corners
-        x, y = ((410, 58), (410, 306), (24, 306), (24, 58))[s]
+        x, y = ((402, 58), (402, 306), (24, 306), (24, 58))[s]
         p.text(x, y + 14, f"stage {s}", "head")
         for row, (name, when, who) in enumerate((("full", lambda k: life.landed[k], (0, 1)),
                                                  ("empty", life.done, ("producer",)))):
@@ -109,11 +111,11 @@ def draw():
             waited_for = any(w in who and k % life.stages == s and b <= now < e and e - b > 100
                              for w, k, b, e in life.waits)
             if waited_for:
-                p.rect(x - 8, yy - 1, 142, 24, "wait", rx=4)
+                p.rect(x - 8, yy - 1, 160, 24, "wait", rx=4)
             dark = " onbright" if waited_for else ""
-            p.text(x, yy + 16, name, "code" + dark)
-            p.text(x + 54, yy + 16, "phase", "text" + dark)
-            p.text(x + 114, yy + 16, life.flips(s, when, now), "code b" + dark, "middle")
+            p.text(x, yy + 16, name, "num" + dark)
+            p.text(x + 50, yy + 16, "complete" if life.complete(k, when, now) else "incomplete",
+                   "text" + dark)
     # hands: where each role is
     hand = max(k for k, t in life.first.items() if t <= now)
     rings.hand(p, CX, CY, hand % life.stages, 4, R1, "load", True)
@@ -124,7 +126,7 @@ def draw():
     p.text(CX, CY + 18, now, "head", "middle")
     y = 406
     p.legend(20, y, (("load", "load in flight", 150), ("held", "full", 90), ("mma", "", 20),
-                     ("mma1", "being read", 0)))
+                     ("mma1", "read by consumers 0, 1", 0)))
     p.legend(20, y + 26, (("wait", "waited for", 0),))
     for x, cls, word in ((170, "load", "producer"), (284, "mma", ""),
                          (306, "mma1", "consumers 0 and 1")):
@@ -133,5 +135,9 @@ def draw():
 
     rings.over_time(p, STRIP_Y, STRIP_X, STRIP_R, FROM, TO, [
         [(k, life.asked[k], life.landed[k], life.done(k)) for k in life.tiles
-         if k % life.stages == s] for s in range(life.stages)], now)
+         if k % life.stages == s] for s in range(life.stages)], now, readers=[
+             (("mma", "mma1")[c], [[(life.issue[c, k], life.release.get((c, k), TO))
+                                    for k in life.tiles if k % life.stages == s]
+                                   for s in range(life.stages)])
+             for c in range(life.consumers)])
     return p.svg()

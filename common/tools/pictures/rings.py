@@ -33,13 +33,16 @@ def hand(p, cx, cy, s, parts, r, cls, outside, shift=0):
            f"M{cx + shift} {cy - r + 3}l-9 19h18z", cls, transform=turn)
 
 
-def over_time(p, y, left, right, begin, end, lanes, now):
-    """The stages' lanes: [[(k-tile, asked, landed, done)] ...] in cycles, and a cursor at `now`."""
+def over_time(p, y, left, right, begin, end, lanes, now, cls="held", readers=()):
+    """The stages' lanes: [[(k-tile, asked, landed, done)] ...] in cycles, and a cursor at `now`.
+    `cls` is the look of a stage that has landed. `readers` have a strip each below every stage's
+    lane: (class, [[(begin, end)] ...])."""
+    step = 26 + (6 * len(readers) + 4 if readers else 0)
     def px(t):
         return round(left + (right - left) * (min(max(t, begin), end) - begin) / (end - begin), 1)
     p.text(20, y - 16, "The same over time; number: k-tile", "text soft")
     for s, lane in enumerate(lanes):
-        top = y + 26 * s
+        top = y + step * s
         p.text(left - 12, top + 16, f"stage {s}", "text", "end")
         p.rect(left, top, right - left, 22, "lane")
         for k, asked, landed, done in lane:
@@ -47,8 +50,11 @@ def over_time(p, y, left, right, begin, end, lanes, now):
                 continue
             p.rect(px(asked), top, px(landed) - px(asked), 22, "load")
             if done > landed and landed < end:
-                p.rect(px(landed), top, px(done) - px(landed), 22, "held")
+                p.rect(px(landed), top, px(done) - px(landed), 22, cls)
             if px(landed) - px(asked) > 20:
                 p.text((px(asked) + px(landed)) / 2, top + 16, k, "num ink b", "middle")
-    p.path(f"M{px(now)} {y - 5}v{26 * len(lanes) + 4}", "now")
+        for i, (reader, spans) in enumerate(readers):
+            p.cells([(px(b), top + 23 + 6 * i, round(px(e) - px(b), 1), 5)
+                     for b, e in spans[s] if b < end], reader)
+    p.path(f"M{px(now)} {y - 5}v{step * len(lanes) + 4}", "now")
     p.css.append(".now{stroke:var(--fg);stroke-width:2}")

@@ -10,7 +10,7 @@ EDITS = [(SHEET, "| L2, memory | 60 MB", "| L2, memory | 50 MB"),
           "TMA, all SMs, from the L2                                       45.2"),
          (RECORD, "TMA, all SMs, from DRAM                                         14.2",
           "TMA, all SMs, from DRAM                                         54.2")]
-UNIT = 1.9  # units of width for a byte per cycle
+UNIT = 1.7  # units of width for a byte per cycle
 
 
 def measured(name):
@@ -44,8 +44,9 @@ def draw():
                 f"From top to bottom: DRAM, a pipe of {dram} bytes per cycle and SM, the L2, a "
                 f"pipe "
                 f"of {l2}, shared memory, and two pipes, of {ldmatrix} into registers for mma.sync "
-                f"and of {operands:.0f} into the Tensor Core for wgmma. Below are the SM's four "
-                f"sub-partitions, each with registers and a quarter of the Tensor Cores.", 604)
+                f"and of {operands:.0f} into the Tensor Cores for wgmma. Registers and Tensor "
+                f"Cores are four each, one for each of the SM's sub-partitions; together the "
+                f"Tensor Cores do {flops:.0f} FLOP per cycle.", 566)
     middle = 300
     p.text(20, 60, "bytes per cycle and SM, measured", "text soft")
 
@@ -64,21 +65,24 @@ def draw():
     pipe(middle, 122, 46, dram, "load", f"{dram:.0f}")
     level(170, 44, "L2, for all SMs", cache)
     pipe(middle, 216, 46, l2, "load", f"{l2:.0f}")
-    p.path("M40 266H550V566H40z", "dash")
+    p.path("M40 266H550V546H40z", "dash")
     p.text(48, 260, f"one SM of {sms}", "text soft")
     level(276, 44, "shared memory", shared, "held")
-    left, right = 155, 398
+    left, right = 148, 428
     pipe(left, 322, 62, ldmatrix, "fragments", f"ldmatrix: {ldmatrix:.0f}")
     pipe(right, 322, 62, operands, "mma", f"wgmma: {operands:.0f}")
-    for i in range(4):
-        x = 60 + 122 * i
-        p.rect(x, 386, 114, 166, "lane", rx=4)
-        p.rect(x + 8, 394, 98, 62, "held", rx=3)
-        p.text(x + 57, 420, "registers", "text", "middle")
-        p.text(x + 57, 440, f"{registers} K", "text", "middle")
-        p.rect(x + 8, 462, 98, 40, "mma", rx=3)
-        p.text(x + 57, 487, "Tensor Core", "text ink", "middle")
-        p.text(x + 57, 524, "scheduler,", "text soft", "middle")
-        p.text(x + 57, 542, "CUDA cores", "text soft", "middle")
-    p.text(40, 590, f"the four Tensor Cores: {flops:.0f} FLOP per cycle", "text b")
+    for x, width, head, cls, word, note in (
+            (60, 176, "registers", "held", f"{registers} K", "of 32 bits each"),
+            (316, 224, "Tensor Cores", "mma", "", f"all: {flops:.0f} FLOP per cycle")):
+        p.rect(x, 386, width, 112, "lane", rx=4)
+        p.text(x + width / 2, 408, head, "head", "middle")
+        cell = (width - 16) / parts
+        for i in range(parts):
+            p.rect(x + 10 + cell * i, 420, cell - 4, 40, cls, rx=3)
+            if word:
+                p.text(x + 8 + cell * (i + .5), 445, word, "num", "middle")
+        p.text(x + width / 2, 484, note, "text", "middle")
+    p.arrow(238, 440, 312, 440)
+    p.text(275, 428, "mma.sync", "num", "middle")
+    p.text(60, 528, f"{parts} sub-partitions, each with one of both", "text soft")
     return p.svg()

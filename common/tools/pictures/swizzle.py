@@ -69,15 +69,16 @@ def draw():
                 "Two grids of eight rows by eight 16-byte chunks in shared memory. Without "
                 "swizzle the first chunks of all eight rows lie in banks 0 to 3, and reading them "
                 f"takes {before} wavefronts. With the 128-byte swizzle they lie on a diagonal, one "
-                f"in each group of four banks, and reading them takes {after}.", 494)
+                f"in each group of four banks, and reading them takes {after}.", 520)
     grid(p, 20, "Without swizzle", plain, before)
     grid(p, 300, "128-byte swizzle", swizzled, after)
+    p.legend(20, 430, (("load", "chunk 0 of a row", 190), ("hot", "one wavefront more", 0)))
     p.text(20, 82, "row.chunk under its first bank", "text soft")
     p.text(300, 82, "place = chunk XOR row", "code b")
     # The XOR on the address: which bits take part is read off the places.
     moved = [places()[1 << bit, 0][1] for bit in range(3)]  # by one bit of the row each
     assert moved == [1, 2, 4]
-    y = 470
+    y = 496
     p.text(20, y, "address bits", "text soft")
     x = 150
     for bit in range(9, -1, -1):

@@ -7,7 +7,7 @@ SIZE = 8192
 EDITS = [(ORDER, "#define RASTER_GROUP 12", "#define RASTER_GROUP 8"),
          (ORDER, "tile.m = group * RASTER_GROUP + in_group % rows;\n    tile.n = in_group / rows;",
           "tile.m = group * RASTER_GROUP + in_group / tiles_n;\n    tile.n = in_group % tiles_n;")]
-TOP, W, LEFT, PITCH = 132, 148, 24, 182
+TOP, CELL, LEFT, PITCH = 124, 5, 30, 182  # a cell: a tile
 
 
 def wave(sms, group, tiles_m, tiles_n):
@@ -38,28 +38,29 @@ def draw():
     names = ("row by row", "column by column", f"groups of {own} rows")
     p = Picture("A patch of tiles needs less than a stripe",
                 f"""The {sms} tiles of a wave (green) and the strips of A and B that they need
-                (blue). Row by row they need {len(orders[0][2])} and {len(orders[0][3])} strips, in
-                the kernels' order {len(orders[2][2])} and {len(orders[2][3])}: {need[0]} KB or
-                {need[2]} KB for one k-tile (counted from `tile_order.h`, {SIZE}³, tiles of {bm} ×
-                {bn}).""",
+                (blue); a cell is a tile. Row by row they need {len(orders[0][2])} and
+                {len(orders[0][3])} strips, in the kernels' order {len(orders[2][2])} and
+                {len(orders[2][3])}: {need[0]} KB or {need[2]} KB for one k-tile (counted from
+                `tile_order.h`, {SIZE}³, tiles of {bm} × {bn}).""",
                 f"Three times D of {SIZE} by {SIZE} in tiles of {bm} by {bn}, with the {sms} tiles "
                 "that are computed at the same time. In a stripe they need few strips of one "
                 "operand and all of the other; in a patch, few of both: "
                 + "; ".join(f"{name}, {len(rows)} strips of A and {len(columns)} of B, {kb} KB"
-                            for name, (_, _, rows, columns, kb) in zip(names, orders)) + ".", 420)
-    tw, th = W / tiles_n, W / tiles_m
+                            for name, (_, _, rows, columns, kb) in zip(names, orders)) + ".", 588)
+    width, height = CELL * tiles_n, CELL * tiles_m
+    assert width < PITCH
     for i, (_, tiles, rows, columns, kb) in enumerate(orders):
         x = LEFT + PITCH * i
         p.text(x, 64, ("by rows", "by columns", f"by groups of {own}")[i], "head")
         p.text(x, 84, ("", "", "rows, as in 08")[i], "text soft")
-        p.rect(x, TOP, W, W, "lane")
-        p.cells([(x - 14, TOP + th * m + .2, 10, th - .4) for m in sorted(rows)], "load")
-        p.cells([(x + tw * n + .3, TOP - 14, tw - .6, 10) for n in sorted(columns)], "load")
-        p.cells([(x + tw * n + .3, TOP + th * m + .2, tw - .6, th - .4) for m, n in tiles], "mma")
-        y = TOP + W + 26
+        p.rect(x, TOP, width, height, "lane")
+        p.cells([(x - 12, TOP + CELL * m, 8, CELL - 1) for m in sorted(rows)], "load")
+        p.cells([(x + CELL * n, TOP - 12, CELL - 1, 8) for n in sorted(columns)], "load")
+        p.cells([(x + CELL * n, TOP + CELL * m, CELL - 1, CELL - 1) for m, n in tiles], "mma")
+        y = TOP + height + 26
         p.text(x, y, f"A: {len(rows)} strips")
         p.text(x, y + 20, f"B: {len(columns)} strips")
-        p.rect(x, y + 32, W * kb / max(need), 14, "held")
+        p.rect(x, y + 32, width * kb / max(need), 14, "held")
         p.text(x, y + 66, f"{kb} KB", "text b")
-    p.legend(LEFT, 408, (("mma", f"{sms} tiles at once", 190), ("load", "strips of A and B", 0)))
+    p.legend(LEFT, 572, (("mma", f"{sms} tiles at once", 190), ("load", "strips of A and B", 0)))
     return p.svg()

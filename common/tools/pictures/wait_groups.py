@@ -38,40 +38,43 @@ def panel(p, y, of, head):
             continue
         if begin > at:
             p.rect(px(at), y, px(begin) - px(at), LANE, "mmapale")
-            if px(begin) - px(at) > 16:
-                p.text((px(at) + px(begin)) / 2, y + 19, k, "num", "middle")
         p.rect(px(begin) + .5, y + STEP, px(end) - px(begin) - 1, LANE, "mma")
         if end < TO:
             p.text((px(begin) + px(end)) / 2, y + STEP + 19, k, "num ink b", "middle")
-        if last and begin - last > 50:
+        if last and begin > last:
             idle.append((last, begin))
             p.rect(px(last), y + STEP, px(begin) - px(last), LANE, "hot")
         last = end
     for a, b in idle[:1]:
         p.path(f"M{(px(a) + px(b)) / 2:g} {y + STEP + LANE + 12}v-9m-4 5l4 -5l4 5", "rule")
-        p.text((px(a) + px(b)) / 2, y + STEP + LANE + 26, f"idle: {b - a} cycles", "text", "middle")
     return idle
 
 
 def draw():
     assert constants(KERNEL)["WAIT"] == 1
     none, one = groups("--variant", "wait0"), groups()
-    pace = [(of[9][1] - of[1][1]) / 8 for of in (none, one)]  # from k-tile to k-tile
+    pace = [(of[9][1] - of[1][1]) // 8 for of in (none, one)]  # from k-tile to k-tile
     done = [sum(end < TO for _, _, end in of.values()) for of in (none, one)]
-    p = Picture("A queued group leaves no gap", "", "", 318)
+    alone, = {end - begin for _, begin, end in none.values()}
+    p = Picture("A queued group leaves no gap", "", "", 344)
     gaps = panel(p, 62, none, "WAIT = 0: the warps wait for all groups")
     rest = panel(p, 196, one, "WAIT = 1: the next group is queued first")
     assert gaps and not rest, "WAIT = 1 leaves gaps, or WAIT = 0 none"
     assert all(begin - at <= 0 for at, begin, _ in none.values())  # nothing is ever queued
+    idle = gaps[0][1] - gaps[0][0]
+    assert alone + idle == pace[0] and pace[1] > alone  # it does not multiply faster
+    p.text(X, 166, f"multiplies for {alone} cycles, idle for {idle}")
+    p.text(X, 298, f"one every {pace[1]} cycles: {alone}, and {pace[1] - alone} for loads")
     k = px(FROM + 1000) - px(FROM)
-    p.path(f"M{RIGHT - k:g} 296h{k:g}m0 -4v8m{-k:g} 0v-8", "rule")
-    p.text(RIGHT - k - 10, 301, "1000 cycles; number: k-tile", "text soft", "end")
+    p.path(f"M{RIGHT - k:g} 322h{k:g}m0 -4v8m{-k:g} 0v-8", "rule")
+    p.text(RIGHT - k - 10, 327, "1000 cycles; number: k-tile", "text soft", "end")
     p.caption = " ".join(f"""In the same time the Tensor Core multiplies {done[0]} k-tiles with
-        `WAIT` = 0 and {done[1]} with `WAIT` = 1, one every {pace[0]:.0f} and every {pace[1]:.0f}
-        cycles. With 0 it is idle for {gaps[0][1] - gaps[0][0]} cycles after each (simulated, one
-        CTA of chapter 06).""".split())
+        `WAIT` = 0 and {done[1]} with `WAIT` = 1. With 0 a k-tile takes {alone} cycles, and {idle}
+        idle ones follow. With 1 the next k-tile follows at once, after {pace[1]} cycles: the loads
+        that fill shared memory meanwhile slow the multiplication by {pace[1] - alone} (simulated,
+        one CTA of chapter 06).""".split())
     p.desc = (f"Two schedules of the Tensor Core. With WAIT 0 the queue in front of it is always "
-              f"empty, and it is idle for {gaps[0][1] - gaps[0][0]} cycles after each k-tile. With "
-              f"WAIT 1 the next k-tile's group waits in the queue, and there is no gap: {done[1]} "
-              f"k-tiles instead of {done[0]} in the same time.")
+              f"empty, and it is idle for {idle} cycles after each k-tile. With WAIT 1 the next "
+              f"k-tile's group waits in the queue, and there is no gap: {done[1]} k-tiles instead "
+              f"of {done[0]} in the same time.")
     return p.svg()

@@ -36,29 +36,31 @@ def draw():
     assert [b for _, b in each] == [2 * LD * lane for lane in range(32)]
     p = Picture("One warp, one step along k: 33 lines",
                 f"""All {len(each)} lanes load the same element of A, from {len(lines_a)} line of
-                {LINE} bytes. From B each lane loads an element of its own row: {len(lines_b)}
-                lines, of which the orange part is used (counted from `01_naive/kernel.cu`).""",
+                {LINE} bytes. B is stored n × k: each lane loads an element of its own row of
+                memory, a column of the product's B: {len(lines_b)} lines, of which the orange part
+                is used (counted from `01_naive/kernel.cu`).""",
                 f"The 32 lanes of a warp in a column. On the left they all load one element of A, "
                 f"in one line of {LINE} bytes. On the right each lane loads an element of another "
                 f"row of B, each in another line: 2 of its {LINE} bytes are used.", 558)
-    lane_x, line_x, width = 196, 290, 240
+    lane_x, line_x, width = 262, 348, 192  # one scale for all lines
     bottom = TOP + 32 * STEP
     p.text(20, 62, "A: one element", "head")
     p.text(lane_x - 14, 62, "lanes", "head")
-    p.text(line_x, 62, "B: one element of each row", "head")
-    p.text(20, 84, "for all lanes", "text soft")
-    p.text(line_x, 84, f"a line: {LINE} bytes", "text soft")
+    p.text(line_x, 62, "B: an element a row", "head")
+    p.text(20, 84, f"a line: {LINE} bytes", "text soft")
+    p.text(line_x, 84, "stored n × k", "text soft")
     middle = (TOP + bottom) / 2
-    p.path("".join(f"M126 {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}" for i in range(32)),
-           "thread")
+    p.path("".join(f"M{20 + width} {middle:g}L{lane_x - 4} {TOP + STEP * i + 5}"
+                   for i in range(32)), "thread")
     p.css.append(".thread{fill:none;stroke:var(--edge);stroke-width:.8}")
-    p.rect(20, middle - 9, 106, 18, "held")
-    p.rect(120, middle - 9, 6, 18, "item1")
+    used = width * 2 / LINE
+    p.rect(20, middle - STEP / 2 + 1, width, STEP - 2, "held")
+    p.rect(20, middle - STEP / 2 + 1, used, STEP - 2, "item1")
     p.cells([(lane_x, TOP + STEP * i, 24, STEP - 2) for i in range(32)], "load")
     p.path("".join(f"M{lane_x + 28} {TOP + STEP * i + 5}H{line_x - 2}" for i in range(32)),
            "thread")
     p.cells([(line_x, TOP + STEP * i, width, STEP - 2) for i in range(32)], "held")
-    p.cells([(line_x, TOP + STEP * i, width * 2 / LINE + 2, STEP - 2) for i in range(32)], "item1")
+    p.cells([(line_x, TOP + STEP * i, used, STEP - 2) for i in range(32)], "item1")
     for i in (0, 31):
         p.text(lane_x + 12 - 34, TOP + STEP * i + 10, i, "num soft", "middle")
     p.text(20, middle + 32, f"{len(lines_a)} line", "head")

@@ -48,6 +48,6 @@ def draw():
         p.text(x, y, f"{size // 1024} KB, {cycles} cycles", "text")
         p.rect(x, y + 12, bytes_a_cycle * 2.6, 26, "load")
         p.text(x + 8, y + 31, f"{bytes_a_cycle:.0f} B a cycle", "text ink b")
-    p.text(20, TOP + one[0] * UNIT + 98, "for a k-tile, before the L2 merges requests (predicted)",
+    p.text(20, TOP + one[0] * UNIT + 98, "for a k-tile (predicted)",
            "text soft")
     return p.svg()
