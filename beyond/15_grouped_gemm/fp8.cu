@@ -291,7 +291,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                         SWIZZLE_128B) ||
         gemm_tensor_map(&all.scaled.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
                         p->scales.pitch_a, 1, SCALES_A, SWIZZLE_NONE) ||
-        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, p->scales.b, (int)(rows_b / SCALE_BLOCK),
+        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, p->scales.b, rows_b / SCALE_BLOCK,
                         gemm->tiles_k, p->scales.pitch_b, PARTS, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
                         EPILOGUE_N, SWIZZLE_128B))

@@ -54,7 +54,7 @@ static struct backend_setting options[OPTIONS] = {
               masks, 0, 1, 0},
     [SCALE] = {"--scale", "KIND",
                "of the scores: usual: 1 / sqrt(d); one: ln 2, so whole numbers make\n"
-               "exponentials that are powers of two; steep: 256 / sqrt(d); input\n"
+               "exponentials that are powers of two; steep: 1024 / sqrt(d); input\n"
                "(default): one for whole numbers, else usual",
                scales, SCALE_OF_INPUT, STEEP, SCALE_OF_INPUT},
 };
@@ -63,7 +63,7 @@ static const struct kind_choice choices[OPTIONS] = {
     [HEADS] = {.usual = {2}, .usuals = 1, .drawn = 4, .most = 17},
     [KV_HEADS] = {.usual = {1}, .usuals = 1, .drawn = 4, .most = 4},
     [MASK] = {.usual = {0, 1}, .usuals = 2},
-    [SCALE] = {.usual = {ONE, STEEP}, .usuals = 2},
+    [SCALE] = {.usual = {ONE}, .usuals = 1},
 };
 
 static unsigned problems;  /* so far */
@@ -77,7 +77,7 @@ struct attention_options attention_options(void) {
     o.causal = options[MASK].value != 0;
     const int scale = (int)options[SCALE].value;
     const double usual = M_LOG2E / sqrt(depth);
-    o.scale = scale == STEEP                                               ? (float)(256 * usual)
+    o.scale = scale == STEEP                                               ? (float)(1024 * usual)
               : scale == ONE || (scale == SCALE_OF_INPUT && whole_numbers) ? 1
                                                                            : (float)usual;
     return o;
