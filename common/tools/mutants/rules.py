@@ -90,6 +90,8 @@ ARGUMENTS = {
     "st_global_relaxed": lambda a: [],
     "red_add_release": lambda a: narrower(a, 2),
     "atomic_add_acq_rel": lambda a: narrower(a, 2),
+    "atomic_add_acq_rel_b64": lambda a: narrower(a, 2),
+    "atomic_cas_relaxed_b64": lambda a: [],
     "ld_global_acquire": lambda a: narrower(a, 1),
     "tensor_map_copy_release": lambda a: narrower(a, 2),
     "fence_tensor_map_release": lambda a: narrower(a, 0),
@@ -145,7 +147,7 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_bar
           "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count, or their value is used.
 COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel",
-            "consumer_test_wait", "mbarrier_test_wait"}
+            "atomic_add_acq_rel_b64", "consumer_test_wait", "mbarrier_test_wait"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
