@@ -89,7 +89,7 @@ struct smem {
      * bytes. After it, the staged rows of D. */
     element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
-    uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
+    uint32_t last; /* 1: the sums of all other parts of the tile were complete before this CTA's */
 };
 static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
 
@@ -239,7 +239,7 @@ DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct wor
     struct pipeline_state first = *state;
     if (early > 0) producer(shared, args, work, width, &first, 0, early, alone, LOADS_B);
     /* The kernels ahead are complete. Before that one of them may still write A, read what this
-     * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
+     * kernel overwrites, or use the workspace. The consumers' accesses to global
      * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
      * wait for the full barrier. griddepcontrol.wait */
     griddepcontrol_wait();
@@ -289,30 +289,53 @@ DEVICE int number_of(const struct fitted_args *args, int part) {
     return blockIdx.x - part * args->gemm.tiles_m * args->gemm.tiles_n * cluster_size(args);
 }
 
+/* The workspace: a counter of each tile's parts, then the sums. */
+enum { COUNTER_BYTES = GEMM_COUNTERS * sizeof(uint64_t) };
+
 /* This thread's sums of a part: [tile][part][chunk][thread], so that a warp moves 512 consecutive
  * bytes. */
 DEVICE struct b128 *sums_of(const struct fitted_args *args, int number, int part, int width) {
-    return (struct b128 *)args->gemm.workspace + threadIdx.x +
+    return (struct b128 *)((char *)args->gemm.workspace + COUNTER_BYTES) + threadIdx.x +
            ((int64_t)number * args->fit.splits + part) * (width / 8) * CONSUMER_THREADS;
+}
+
+/* A counter that counts: the parts so far are its last 16 bits, and these are the others. Any other
+ * value is what the workspace held, or the zero that the last part leaves. The upper half is a NaN
+ * that no sum is, since arithmetic has only one. */
+#define COUNTING UINT64_C(0x7fa15c3eb2d90000)
+
+DEVICE uint64_t *counter_of(const struct fitted_args *args, int part) {
+    return (uint64_t *)args->gemm.workspace + number_of(args, part);
+}
+
+/* Sees to it that the counter of the CTA's tile counts, and begins with zero if no other part has
+ * done so. Every part does this long before it is counted, and waits for no other. One thread. */
+DEVICE void start_counter(uint64_t *counter) {
+    uint64_t expected = 0, found;
+    /* The kernel ahead may use the workspace. griddepcontrol.wait */
+    if (EARLY) griddepcontrol_wait();
+    while ((found = atomic_cas_relaxed_b64(counter, expected, COUNTING, SCOPE_GPU)) != expected &&
+           found >> 16 != COUNTING >> 16)
+        expected = found;
 }
 
 /* Counts this CTA's part of its tile, which it has stored. Is it the last one? Then the sums of all
  * parts may be read. All consumer threads. */
-DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, int number) {
+DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, uint64_t *counter) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
-        uint32_t *counter = &args->gemm.tile_counter[number];
+        const uint64_t all = COUNTING + args->fit.splits;
         /* Releases these sums, and acquires those of the parts counted before.
          * atom.acq_rel.gpu */
-        const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
-        st_shared_b32(&shared->arrived, arrived);
-        if (arrived == (uint32_t)args->fit.splits - 1)
-            st_global_relaxed(counter, 0, SCOPE_GPU); /* for the next launch */
+        const bool last = atomic_add_acq_rel_b64(counter, 1, SCOPE_GPU) == all - 1;
+        st_shared_b32(&shared->last, last);
+        /* For the next launch. atom.cas */
+        if (last) atomic_cas_relaxed_b64(counter, all, 0, SCOPE_GPU);
     }
     /* Every thread's loads come after the count. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
-    return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.splits - 1;
+    return ld_shared_b32(&shared->last);
 }
 
 /* Stores this part's sums. All consumer threads. */
@@ -444,6 +467,9 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
+    const bool counted = args->fit.splits > 1 && !added_apart(args, width);
+    uint64_t *const counter = counter_of(args, work.part);
+    if (counted && threadIdx.x == 0) start_counter(counter);
     clear_rows(shared, args, slab, width);
     /* Stage 0's operands. Rows of a tile are 128 bytes; eight make the swizzle's 1024-byte pattern,
      * hence the stride. */
@@ -479,8 +505,7 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     named_barrier_sync(1, CONSUMER_THREADS);
     if (args->fit.splits > 1) {
         leave_sums(args, work, width, acc);
-        if (added_apart(args, width)) return;
-        if (!count_part(shared, args, number_of(args, work.part))) return;
+        if (!counted || !count_part(shared, args, counter)) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;
@@ -667,19 +692,19 @@ static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream)
 static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
     if (fit.splits == 1) return 0;
-    return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
+    return COUNTER_BYTES +
+           (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
 }
 
 /* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
- * added, does not, and needs neither a workspace nor counters. The launch sets the function and the
- * cluster. */
-#define RECORD(uses_workspace, uses_counters, launch_function)                                     \
+ * added, does not, and needs no workspace. The launch sets the function and the cluster. */
+#define RECORD(uses_workspace, launch_function)                                                    \
     .name = "hopper_gemm", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile as wide as the launch chooses, so that the tiles fill the SMs",           \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
-    .workspace_bytes = uses_workspace, .counters = uses_counters,                      \
+    .workspace_bytes = uses_workspace,                                                             \
     .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)
@@ -687,5 +712,5 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 extern "C"
 #endif
 extern const struct gemm_kernel WHOLE_OF(GEMM_KERNEL);
-const struct gemm_kernel WHOLE_OF(GEMM_KERNEL) = {RECORD(NULL, false, launch_whole)};
-const struct gemm_kernel GEMM_KERNEL = {RECORD(workspace_bytes, true, launch)};
+const struct gemm_kernel WHOLE_OF(GEMM_KERNEL) = {RECORD(NULL, launch_whole)};
+const struct gemm_kernel GEMM_KERNEL = {RECORD(workspace_bytes, launch)};
