@@ -10,7 +10,7 @@
 #include "cost.h"
 
 enum {
-    BK = COST_BK, /* of a k-tile: rows of 128 bytes */
+    BK = COST_BK,     /* of a k-tile: rows of 128 bytes */
     FIT_CLUSTERS = 4, /* CTAs of the largest cluster */
     FIT_MOST_STAGES = 16,
 };
@@ -48,7 +48,7 @@ static inline int fit_stages(int slabs, int width) {
 
 /* Does a second kernel add up the parts of the tiles, on all SMs? Host, or any thread. */
 #define fit_added_apart(slabs, width, splits)                                                      \
-    ((splits) > 1 && (splits) * ((width) * (slabs) * 64 * (int)sizeof(float)) > FIT_LAST_ADDS)
+    ((splits) > 1 && (splits) * ((width) * (slabs)*64 * (int)sizeof(float)) > FIT_LAST_ADDS)
 
 /* Clusters along the side operand. */
 static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
@@ -87,72 +87,113 @@ struct fit_question {
 struct fit_search {
     const struct gemm_problem *problem;
     int slabs, k_tiles, sms;
-    double byte;   /* cycles until an SM has a byte from the L2 */
-    double apart;  /* the same, if requests do not merge */
-    double memory_byte; /* cycles until all SMs together have a byte from DRAM */
-    double memory; /* cycles to read the operands from DRAM, and to write D */
-    int resident;  /* clusters at once */
+    double byte;      /* cycles until an SM has a byte from the L2 */
+    double multicast; /* the same, if it is for a cluster */
+    double shared;    /* cycles until each SM has a byte, while all load */
+    double reading;   /* cycles to read the operands from DRAM */
+    int resident;     /* clusters at once */
     struct fit best;
 };
 
-/* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
-static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
-                                double share) {
+/* Cycles and bytes of fitted.cu. */
+enum {
+    FIT_TILE = 2730,         /* the first bytes of a tile, and the way to the store */
+    FIT_CLEAR = 33,          /* a stage of which no load writes all rows */
+    FIT_BESIDE = 52,         /* percent by which a store takes longer beside another CTA's */
+    FIT_ROW = 17,            /* what the address of a row takes in a store, in bytes */
+    FIT_COUNT = 1660,        /* sums are stored, counted, and found to be there */
+    FIT_ROUND = 380,         /* FIT_FLIGHT loads of sums, on their way together */
+    FIT_SUMS_BYTES = 168,    /* of sums, per cycle, to the CTA that adds them up */
+    FIT_SECOND = 1070,       /* from the GEMM's end to the kernel that adds its sums */
+    FIT_SECOND_CTAS = 2010,  /* its CTAs that are at work at once, from start to end; ... */
+    FIT_SECOND_RESIDENT = 2, /* ... so many on an SM */
+};
+static const double fit_store_bytes = 14.5; /* of D, from an SM, while all store */
+
+/* Cycles of a k-tile: of all units that are busy meanwhile. Of `ctas` at once, each with so many
+ * side rows, `share` run on an SM. */
+static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit, int rows,
+                                double share, double ctas) {
     const int slabs = search->slabs, width = fit->width;
-    const bool merged = fit->sharing_side * fit->sharing_fitted == 1;
-    const double fetch = ((double)width / fit->sharing_fitted + 64.0 * slabs / fit->sharing_side) *
-                         (2 * BK * (merged ? search->byte : search->apart));
-    /* A stage is loaded again one trip after it is released. */
-    const double trip = (double)COST_TRIP / fit_stages(slabs, width);
-    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
-    return cost_most(cost_most(share * work, COST_ISSUE), cost_most(share * fetch, trip));
+    const double row = 2 * BK; /* bytes */
+    const double loaded =
+        row * ((double)width / fit->sharing_fitted + (double)rows / fit->sharing_side);
+    const double fetch =
+        fit->sharing_side * fit->sharing_fitted == 1
+            ? loaded * search->byte
+            : cost_most(loaded * search->multicast, row * (width + rows) / COST_MULTICAST);
+    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width));
+    const double units[] = {
+        COST_ISSUE,
+        share * work,
+        share * fetch,
+        loaded * ctas * search->shared,
+        /* A stage is loaded again one trip after it is released. */
+        (double)COST_TRIP / fit_stages(slabs, width),
+    };
+    return cost_units(units, sizeof units / sizeof *units);
 }
 
-/* Cycles to store the sums of one part of a tile, and to read them. */
-static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / COST_SUMS_BYTES);
+/* Cycles to store a tile of D, if `share` CTAs of an SM do so. */
+static inline double fit_store(const struct fit_search *search, const struct fit *fit,
+                               double share) {
+    const int rows = fit->transposed ? fit->width * search->slabs : 64 * search->slabs;
+    const double bytes = 64 * search->slabs * fit->width * 2.0 + rows * FIT_ROW;
+    return bytes * (1 + (share - 1) * (FIT_BESIDE / 100.0)) / fit_store_bytes;
 }
 
-/* Cycles to add up the parts of `tiles` tiles: those of a tile's last CTA, or of the second kernel,
- * in which each SM reads as many sums as it has stored. */
+/* Loads of sums that a thread has on their way. Host, or any thread. */
+#define FIT_FLIGHT(slabs) ((slabs) <= 2 ? 16 : 8)
+
+/* Cycles to add up the parts of `tiles` tiles: those of a tile's last CTA, whose loads come in
+ * rounds, or of the second kernel, in as many waves as its CTAs need. */
 static inline double fit_parts_sum(const struct fit_search *search, const struct fit *fit,
                                    double tiles) {
-    const double sums = fit_sums(search, fit);
-    if (!fit_added_apart(search->slabs, fit->width, fit->splits))
-        return COST_COUNT + fit->splits * sums;
-    const double bytes = tiles * fit->splits * 64 * search->slabs * fit->width * sizeof(float);
-    const double beyond_l2 = bytes > COST_SUMS_HELD ? bytes - COST_SUMS_HELD : 0;
-    return COST_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
+    const int slabs = search->slabs, chunks = fit->width / 8, flight = FIT_FLIGHT(slabs);
+    if (fit_added_apart(slabs, fit->width, fit->splits)) {
+        const double waves = ceil(tiles * chunks / (search->sms * (double)FIT_SECOND_RESIDENT));
+        return FIT_SECOND +
+               waves * (FIT_SECOND_CTAS + ceil_div(fit->splits, flight) * (double)FIT_ROUND);
+    }
+    const int group = chunks < flight ? chunks : flight, parts = flight / group; /* at once */
+    const double rounds = ceil_div(fit->splits, parts) * (double)ceil_div(chunks, group);
+    return FIT_COUNT +
+           rounds * (FIT_ROUND + group * parts * 128 * slabs * 16 / (double)FIT_SUMS_BYTES);
 }
 
-/* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
+/* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. The last wave of
+ * CTAs may be few, which have an SM, and the L2, for themselves. */
 static inline void fit_try(struct fit_search *search, struct fit fit, int clusters) {
-    const int64_t work = (int64_t)clusters * fit.splits;
-    const int waves = work <= search->resident
-                          ? 1
-                          : (int)((work + search->resident - 1) / search->resident);
-    const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
-    const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
-                         fit.sharing_fitted; /* at once */
-    const double share = ctas > search->sms ? 2 : 1; /* of an SM */
-    const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
-    const double stored = 64 * search->slabs * fit.width * 2.0; /* bytes of D */
-    double tile = COST_TILE + cost_store(stored, share);
-    if (fit.sharing_side * fit.sharing_fitted > 1) tile += COST_BARRIERS;
-    fit.cycles = cost_most(loop, search->memory) + waves * tile;
-    if (fit.splits > 1)
-        fit.cycles += fit_parts_sum(search, &fit,
-                                    (double)clusters * fit.sharing_side * fit.sharing_fitted);
+    const int slabs = search->slabs, size = fit.sharing_side * fit.sharing_fitted;
+    const int rows = fit_rows(search->problem, slabs, &fit);
+    const int k_tiles = ceil_div(search->k_tiles, fit.splits);
+    const int full = clusters * fit.splits / search->resident; /* waves */
+    const int left = clusters * fit.splits - full * search->resident;
+    const int waves[] = {full, left > 0}, at_once[] = {search->resident * size, left * size};
+    /* Most cuts are too slow even if only the Tensor Core and DRAM take time. */
+    const double multiply = cost_most(COST_ISSUE, cost_multiply(slabs, fit.width));
+    const double least = (full + (left > 0)) * (k_tiles * multiply + FIT_TILE);
+    if (cost_most(least, search->reading + FIT_TILE) > search->best.cycles) return;
+    double loop = 0, tile = 0;
+    for (int i = 0; i < 2; ++i) {
+        const double share = at_once[i] > search->sms ? 2 : 1; /* of an SM */
+        if (waves[i] == 0) continue;
+        loop += waves[i] * k_tiles * fit_k_tile(search, &fit, rows, share, at_once[i]);
+        tile += waves[i] * (FIT_TILE + fit_store(search, &fit, share));
+        if (size > 1) tile += waves[i] * COST_BARRIERS;
+    }
+    fit.cycles = cost_both(loop, search->reading) + tile;
+    if (rows < 64 * slabs) {
+        const int stages = fit_stages(slabs, fit.width);
+        fit.cycles += FIT_CLEAR * (stages < k_tiles ? stages : k_tiles);
+    }
+    if (fit.splits > 1) fit.cycles += fit_parts_sum(search, &fit, (double)clusters * size);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
 
 /* ---- the cuts that are tried ---- */
 
-enum {
-    FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
-    FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
-    FIT_FEW_TILES = 8,     /* numbers of tiles tried with as many parts as fit */
-};
+enum { FIT_LEAST_K_TILES = 2 /* of a part: fewer are not worth a part of their own */ };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. */
 static inline int fit_width(int fitted, int tiles) {
@@ -168,21 +209,9 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     fit.width = fit_width(fitted, clusters < fitted / line ? (int)clusters * line : fitted);
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
-    if (all * size * fit.splits > GEMM_MOST_TILES ||
-        (fit.splits > 1 && all * size > GEMM_COUNTERS))
+    if (all * size * fit.splits > GEMM_MOST_TILES || (fit.splits > 1 && all * size > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);
-}
-
-/* Parts of a tile: as many as fit, and, if its last CTA adds them up, as their sums are worth; of
- * them, the fewest that have no more k-tiles each. */
-static inline int fit_parts(const struct fit_search *search, struct fit fit, int most,
-                            bool last_adds) {
-    if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
-    if (most < 2) return 1;
-    const double worth = search->k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
-    if (last_adds && worth < (double)most * most) most = (int)sqrt(worth);
-    return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
 }
 
 /* Tries every number of tiles that may be the best, for clusters of one form and one side, of which
@@ -202,30 +231,29 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     const int64_t waves = (least + room - 1) / room;
     for (int more = 0; more < 2; ++more)
         fit_try_width(search, fit, tiles_side, (waves + more) * room / tiles_side);
-    if (!splits) return;
-    /* Parts in one wave: two, three, four; then few tiles, each in many. */
-    for (fit.splits = 2; fit.splits <= FIT_FEW_SPLITS && least * fit.splits <= room; ++fit.splits)
-        fit_try_width(search, fit, tiles_side, room / (tiles_side * fit.splits));
-    for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
-        if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
-        fit.width = fit_width(fitted, clusters * line);
-        const int most = room / (tiles_side * clusters);
-        fit.splits = fit_parts(search, fit, most, false);
-        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        fit.splits = fit_parts(search, fit, most, true);
-        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        if (fit.width == 8) return;
+    /* Parts in one wave: for each number of k-tiles that a part may have, the fewest parts. They
+     * have too few bytes for a cluster of four. */
+    if (!splits || line * fit.sharing_fitted > 2) return;
+    for (fit.splits = 2; least * fit.splits <= room;) {
+        fit_try_width(search, fit, tiles_side, room / ((int64_t)tiles_side * fit.splits));
+        const int k_tiles = ceil_div(search->k_tiles, fit.splits) - 1; /* the next smaller ones */
+        if (k_tiles < FIT_LEAST_K_TILES) return;
+        fit.splits = ceil_div(search->k_tiles, k_tiles);
     }
 }
 
 /* A search that has tried nothing yet; it lacks the number of clusters at once. */
 static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms,
                                               struct gemm_rates rates) {
-    struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
-                                1 / cost_l2_bytes(p, rates, true),
-                                1 / cost_l2_bytes(p, rates, false),
-                                1 / (rates.memory * COST_READ_BYTES), cost_memory(p, rates), 0,
-                                {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
+    const struct fit_search search = {.problem = p,
+                                      .slabs = slabs,
+                                      .k_tiles = ceil_div(p->k, BK),
+                                      .sms = sms,
+                                      .byte = 1 / cost_l2_bytes(p),
+                                      .multicast = 1 / cost_multicast_bytes(p, rates),
+                                      .shared = 1 / (sms * rates.l2 * COST_L2_ALL),
+                                      .reading = cost_reading(p, rates),
+                                      .best = {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
     return search;
 }
 
@@ -234,7 +262,7 @@ static inline struct fit fit_answer(const struct gemm_problem *p,
                                     const struct fit_question *question) {
     struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
     /* CTAs that share side rows, and fitted rows. */
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
+    static const int forms[][2] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
         const struct fit form = {
             .sharing_side = forms[i / 2][0],

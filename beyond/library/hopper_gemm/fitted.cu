@@ -60,7 +60,7 @@ enum {
     /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
     STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
-    FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    FLIGHT = FIT_FLIGHT(SLABS), /* loads of partial sums that a thread has in flight */
     INITIALIZERS = 4, /* consumer warps that initialize the ring's barriers */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
@@ -308,24 +308,33 @@ DEVICE uint64_t *counter_of(const struct fitted_args *args, int part) {
     return (uint64_t *)args->gemm.workspace + number_of(args, part);
 }
 
-/* Sees to it that the counter of the CTA's tile counts, and begins with zero if no other part has
- * done so. Every part does this long before it is counted, and waits for no other. One thread. */
-DEVICE void start_counter(uint64_t *counter) {
-    uint64_t expected = 0, found;
+/* Lets the counter of the CTA's tile count from zero, if it is zero, and returns what it was. Every
+ * part does this before its main loop, under which the answer is on its way. One thread. */
+DEVICE uint64_t start_counter(uint64_t *counter) {
     /* The kernel ahead may use the workspace. griddepcontrol.wait */
     if (EARLY) griddepcontrol_wait();
-    while ((found = atomic_cas_relaxed_b64(counter, expected, COUNTING, SCOPE_GPU)) != expected &&
-           found >> 16 != COUNTING >> 16)
+    return atomic_cas_relaxed_b64(counter, 0, COUNTING, SCOPE_GPU);
+}
+
+/* The counter was `found`. Lets it count from zero, unless it counts already. No part waits for
+ * another. One thread. */
+DEVICE void let_count(uint64_t *counter, uint64_t found) {
+    uint64_t expected = 0;
+    while (found != expected && found >> 16 != COUNTING >> 16) {
         expected = found;
+        found = atomic_cas_relaxed_b64(counter, expected, COUNTING, SCOPE_GPU);
+    }
 }
 
 /* Counts this CTA's part of its tile, which it has stored. Is it the last one? Then the sums of all
- * parts may be read. All consumer threads. */
-DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, uint64_t *counter) {
+ * parts may be read. `found`: by start_counter(). All consumer threads. */
+DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, uint64_t *counter,
+                       uint64_t found) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
         const uint64_t all = COUNTING + args->fit.splits;
+        let_count(counter, found);
         /* Releases these sums, and acquires those of the parts counted before.
          * atom.acq_rel.gpu */
         const bool last = atomic_add_acq_rel_b64(counter, 1, SCOPE_GPU) == all - 1;
@@ -449,10 +458,13 @@ DEVICE void clear_rows(struct smem *shared, const struct fitted_args *args, int 
     const int loaded = args->fit.rows - slab * 64; /* of the slab; below 0: none */
     if (loaded >= 64) return;
     const int first = loaded > 0 ? loaded : 0;
-    NO_UNROLL for (int stage = 0; stage < args->fit.stages; ++stage) {
-        element_t *rows = side_of(shared, stage, width) + slab * 64 * BK;
-        NO_UNROLL for (int i = first * BK / 8 + threadIdx.x % 128; i < 64 * BK / 8; i += 128)
-            st_shared_b128(&rows[i * 8], zeros);
+    element_t *rows = side_of(shared, 0, width) + slab * 64 * BK;
+    NO_UNROLL for (int i = first * BK / 8 + threadIdx.x % 128; i < 64 * BK / 8; i += 128) {
+        element_t *chunk = &rows[i * 8];
+        NO_UNROLL for (int stage = 0; stage < args->fit.stages; ++stage) {
+            st_shared_b128(chunk, zeros);
+            chunk += (ROWS + width) * BK;
+        }
     }
     /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
     fence_proxy_async();
@@ -469,7 +481,8 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
     const bool counted = args->fit.splits > 1 && !added_apart(args, width);
     uint64_t *const counter = counter_of(args, work.part);
-    if (counted && threadIdx.x == 0) start_counter(counter);
+    uint64_t found = 0;
+    if (counted && threadIdx.x == 0) found = start_counter(counter);
     clear_rows(shared, args, slab, width);
     /* Stage 0's operands. Rows of a tile are 128 bytes; eight make the swizzle's 1024-byte pattern,
      * hence the stride. */
@@ -505,7 +518,7 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     named_barrier_sync(1, CONSUMER_THREADS);
     if (args->fit.splits > 1) {
         leave_sums(args, work, width, acc);
-        if (!counted || !count_part(shared, args, counter)) return;
+        if (!counted || !count_part(shared, args, counter, found)) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;

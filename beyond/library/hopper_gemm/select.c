@@ -28,16 +28,11 @@ enum schedule { COOPERATIVE, PINGPONG, DIRECT };
     f(coop256, COOPERATIVE) f(pp192, PINGPONG) f(pp128, PINGPONG) f(direct_16x8, DIRECT)           \
         f(direct_16x16, DIRECT) f(direct_16x32, DIRECT)
 
-/* persistent.cu: cycles of an H200; fitted with the lower half of cost.h, except for the handover,
- * an mbarrier and a drain (docs/results/probe.txt). */
+/* persistent.cu: cycles of an H200; fitted with cost.h. */
 enum {
-    START_PERSISTENT = 5390, /* to the first k-tile, and from the last one to the end, beyond what
-                              * every launch takes */
-    TILE = 720,              /* a cooperative tile, besides its main loop and its store */
-    HIDDEN = 71,             /* percent of both that run under the next tile's main loop, ... */
-    HIDING_K_TILES = 8,      /* ... if it has as many k-tiles as a tile has pieces, or more */
-    HANDOVER = 140,          /* from one ping-pong tile to the next */
-    EXPOSED_PERSISTENT = 6,  /* percent of the shorter one of SMs and memory */
+    START_PERSISTENT = 3990, /* to the first k-tile, and from the last one to the end */
+    COOPERATIVE_TILE = 2290, /* a cooperative tile, besides its main loop */
+    PINGPONG_TILE = 1300,    /* from one ping-pong tile to the next */
 };
 
 struct configuration {
@@ -75,13 +70,6 @@ enum {
     RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
 };
 
-/* The SMs' work and memory, whichever takes longer. Of the other, some percent do not run under
- * it. */
-static double overlapped(double work, double memory, int exposed) {
-    const double longer = cost_most(work, memory), shorter = work + memory - longer;
-    return longer + shorter * exposed / 100;
-}
-
 /* persistent.cu, of which there is room for `resident` clusters at once. */
 static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
                                 bool cooperative, int resident, struct gemm_rates rates) {
@@ -91,15 +79,14 @@ static double persistent_cycles(const struct gemm_kernel *kernel, const struct g
     const int k_tiles = ceil_div(p->k, kernel->tile_k);
     /* A cluster shares the columns of B. */
     const double rows = kernel->tile_m + (double)kernel->tile_n / kernel->cluster;
-    const double fetch = rows * COST_BK * 2 / cost_l2_bytes(p, rates, kernel->cluster == 1);
-    const double main_loop =
-        k_tiles * cost_most(cost_multiply(kernel->tile_m / 64, kernel->tile_n), fetch);
-    const double store = kernel->tile_m * kernel->tile_n * 2.0 / COST_ALONE_BYTES;
-    const double under = k_tiles < HIDING_K_TILES ? (k_tiles - 1.0) / HIDING_K_TILES : 1;
-    const double exposed = cooperative ? (TILE + store) * (1 - under * HIDDEN / 100)
-                                       : HANDOVER + cost_most(0, (store - main_loop) / 2);
+    const double bytes = kernel->cluster == 1 ? cost_l2_bytes(p) : cost_multicast_bytes(p, rates);
+    const double units[] = {cost_multiply(kernel->tile_m / 64, kernel->tile_n),
+                            rows * COST_BK * 2 / bytes};
+    const double tile =
+        k_tiles * cost_units(units, 2) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
+    const double written = (double)p->m * p->n * 2 / (rates.l2 * COST_WRITE_BYTES);
     return START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0) +
-           overlapped(waves * (main_loop + exposed), cost_memory(p, rates), EXPOSED_PERSISTENT);
+           cost_both(waves * tile, cost_reading(p, rates) + written);
 }
 
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
