@@ -128,6 +128,7 @@ struct gemm_kernel {
     /* Part two; zero in all other records. gemm_selection.h: */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
+    const char *(*describe)(const struct gemm_problem *problem);
     enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
     bool tensor_scales;       /* gemm_scales.h */
     enum gemm_layout layout;  /* this and the next three: gemm_shares.h */

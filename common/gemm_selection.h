@@ -9,6 +9,8 @@
  *     ranked  writes the variants that may run such a problem, at most so many, in the order of
  *             predicted times: select()'s is the first. Returns how many. NULL: there is no such
  *             order
+ *     describe  the choice in words: the variant, how it cuts the problem, its predicted time; valid
+ *             until the thread's next call
  */
 #ifndef GEMM_SELECTION_H
 #define GEMM_SELECTION_H

@@ -42,7 +42,12 @@ static void apply_choices(struct selection *s, const struct options *o) {
             if (kernel_of_type(&kernel_registry[j], o->backend.type) == choice)
                 s->traced[i] = as_own(kernel_of_type(&kernel_trace_registry[j], o->backend.type),
                                       &s->copies[2 * i]);
-        s->kernels[i] = as_own(choice, &s->copies[2 * i + 1]);
+        struct gemm_kernel *copy = &s->copies[2 * i + 1];
+        const struct gemm_problem problem =
+            problem_of_size((struct problem_size){.m = o->m, .n = o->n, .k = o->k});
+        const char *words = s->kernels[i]->describe ? s->kernels[i]->describe(&problem) : NULL;
+        s->kernels[i] = as_own(choice, copy);
+        if (words && s->kernels[i]) copy->technique = words;
     }
 }
 

@@ -14,10 +14,11 @@ enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 /* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates()
  * has another device's share of its memory's rate, and of its L2's for all SMs.
  *
- * The first two are what the hardware does at its best. The others are fitted together, with
+ * The Tensor Core's and wgmma's are what the hardware does at its best. The others are fitted together, with
  * fit.h's, select.c's and direct.h's, to 5,500 times at 113 shapes, bf16, with operands that are
  * not in the L2: those of the kernels and of about 45 cuts a shape. */
 enum {
+    COST_CLOCK_MHZ = 1800,   /* in which the times are cycles */
     COST_TENSOR_CORE = 4096, /* FLOPs per cycle of an SM: its peak */
     COST_LEAST_WGMMA = 16,   /* of a narrow wgmma: so much and a quarter of its columns */
     COST_LAUNCH = 2900,    /* from the end of the kernel ahead to the first instruction of a CTA */
@@ -48,7 +49,16 @@ static inline double cost_both(double a, double b) {
     return sqrt(sqrt(a * a * (a * a) + b * b * (b * b)));
 }
 
-/* The same for the units of an SM, which are closer together: a k-tile is short. */
+/* A prediction, in cycles: what the SMs do, and their loads from memory, which go on at the same
+ * time; and what comes before and after. */
+struct cost {
+    double work, memory, rest;
+};
+static inline double cost_cycles(struct cost cost) {
+    return cost_both(cost.work, cost.memory) + cost.rest;
+}
+
+/* cost_both() for the units of an SM, which are closer together: a k-tile is short. */
 static inline double cost_units(const double *cycles, int units) {
     double sum = 0; /* of the eighth powers */
     for (int i = 0; i < units; ++i) {

@@ -73,10 +73,10 @@ static inline int direct_ctas(int warps) {
     return DIRECT_MOST_WARPS / room;
 }
 
-/* Predicts the cycles of direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
+/* Predicts direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
  * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM. */
-static inline double direct_cycles(const struct gemm_problem *p, int side_rows, int fitted_rows,
-                                   int sms, struct gemm_rates rates) {
+static inline struct cost direct_cost(const struct gemm_problem *p, int side_rows, int fitted_rows,
+                                      int sms, struct gemm_rates rates) {
     const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
     const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
     const int64_t at_once = (int64_t)sms * direct_ctas(cut.warps);
@@ -90,11 +90,12 @@ static inline double direct_cycles(const struct gemm_problem *p, int side_rows, 
     const bool whole = cost_operands_begin_at(p, COST_SECTOR_BYTES);
     const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
                       (rates.l2 * DIRECT_L2_BYTES);
-    const double bytes = DIRECT_TRIP + cost_both(l2, memory);
-    const double latency = waves * cost_most(trips, DIRECT_TRIP);
     const bool half = !cut.transposed && fitted_rows * 2 < COST_SECTOR_BYTES;
-    return DIRECT_START + cost_both(latency, bytes) + (waves - 1) * DIRECT_WAVE +
-           (half ? DIRECT_HALF : 0);
+    return (struct cost){
+        .work = waves * cost_most(trips, DIRECT_TRIP),
+        .memory = DIRECT_TRIP + cost_both(l2, memory),
+        .rest = DIRECT_START + (waves - 1) * DIRECT_WAVE + (half ? DIRECT_HALF : 0),
+    };
 }
 
 #endif

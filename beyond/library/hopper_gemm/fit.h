@@ -30,6 +30,7 @@ struct fit {
     int sharing_fitted; /* CTAs of a cluster that share fitted rows, along the side operand */
     int splits;         /* parts of k */
     bool transposed;    /* the side operand is B, and the product D transposed */
+    struct cost cost;
     double cycles; /* predicted, without the launch; infinite: the device cannot run the kernel */
 };
 
@@ -174,20 +175,20 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const double multiply = cost_most(COST_ISSUE, cost_multiply(slabs, fit.width));
     const double least = (full + (left > 0)) * (k_tiles * multiply + FIT_TILE);
     if (cost_most(least, search->reading + FIT_TILE) > search->best.cycles) return;
-    double loop = 0, tile = 0;
+    struct cost cost = {.memory = search->reading};
     for (int i = 0; i < 2; ++i) {
         const double share = at_once[i] > search->sms ? 2 : 1; /* of an SM */
         if (waves[i] == 0) continue;
-        loop += waves[i] * k_tiles * fit_k_tile(search, &fit, rows, share, at_once[i]);
-        tile += waves[i] * (FIT_TILE + fit_store(search, &fit, share));
-        if (size > 1) tile += waves[i] * COST_BARRIERS;
+        cost.work += waves[i] * k_tiles * fit_k_tile(search, &fit, rows, share, at_once[i]);
+        cost.rest += waves[i] * (FIT_TILE + fit_store(search, &fit, share));
+        if (size > 1) cost.rest += waves[i] * COST_BARRIERS;
     }
-    fit.cycles = cost_both(loop, search->reading) + tile;
     if (rows < 64 * slabs) {
         const int stages = fit_stages(slabs, fit.width);
-        fit.cycles += FIT_CLEAR * (stages < k_tiles ? stages : k_tiles);
+        cost.rest += FIT_CLEAR * (stages < k_tiles ? stages : k_tiles);
     }
-    if (fit.splits > 1) fit.cycles += fit_parts_sum(search, &fit, (double)clusters * size);
+    if (fit.splits > 1) cost.rest += fit_parts_sum(search, &fit, (double)clusters * size);
+    fit.cost = cost, fit.cycles = cost_cycles(cost);
     if (fit.cycles < search->best.cycles) search->best = fit;
 }
 
@@ -253,7 +254,12 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
                                       .multicast = 1 / cost_multicast_bytes(p, rates),
                                       .shared = 1 / (sms * rates.l2 * COST_L2_ALL),
                                       .reading = cost_reading(p, rates),
-                                      .best = {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
+
+                                      .best = {.width = FIT_WIDEST(slabs),
+                                               .sharing_side = 1,
+                                               .sharing_fitted = 1,
+                                               .splits = 1,
+                                               .cycles = INFINITY}};
     return search;
 }
 

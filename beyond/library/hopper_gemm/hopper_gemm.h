@@ -136,6 +136,15 @@ int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *cou
 /* Bytes of workspace that a run needs, at most the limit; 0: none, or `plan` is NULL. */
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
 
+/* Writes a line about a plan to `text`, `bytes` with the final zero at most: the shape, the kernel,
+ * how it cuts the problem, and the time of a run in order, whose prediction gives the plan its
+ * place. Of a cut: rows and columns of D, or of D transposed, that a CTA computes; CTAs that share
+ * rows of A and B; parts of k. Of the time: what the SMs take, beside what memory takes for the
+ * operands; then the launch, the first bytes, stores and sums. It is that of an H200, with operands
+ * that are not in the L2, and scaled to other devices by their rates. Returns the characters of the
+ * line, as snprintf() does. Send the line along when you report a slow choice. */
+int hopper_gemm_plan_describe(const struct hopper_gemm_plan *plan, char *text, size_t bytes);
+
 /* When the runs of a plan begin. */
 enum hopper_gemm_early {
     HOPPER_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */

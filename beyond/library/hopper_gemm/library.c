@@ -175,6 +175,14 @@ size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {
     return plan ? plan->workspace_bytes : 0;
 }
 
+int hopper_gemm_plan_describe(const struct hopper_gemm_plan *plan, char *text, size_t bytes) {
+    char words[256];
+    if (!plan) return snprintf(text, bytes, "no plan");
+    describe_kernel(plan->selected, &plan->problem, words, sizeof words);
+    return snprintf(text, bytes, "hopper_gemm %d x %d x %d, %s: %s", plan->problem.m,
+                    plan->problem.n, plan->problem.k, plan->selected->variant, words);
+}
+
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
     if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
     if (early < HOPPER_GEMM_IN_ORDER || early > HOPPER_GEMM_EARLY_B)

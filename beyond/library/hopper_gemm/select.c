@@ -70,10 +70,13 @@ enum {
     RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
 };
 
+/* Of a kernel that is not for the problem. */
+static const struct cost never = {.rest = INFINITY};
+
 /* persistent.cu, of which there is room for `resident` clusters at once. */
-static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
-                                bool cooperative, int resident, struct gemm_rates rates) {
-    if (p->m <= 64) return INFINITY; /* half of a tile's rows, or more, would be beyond D */
+static struct cost persistent_cost(const struct gemm_kernel *kernel, const struct gemm_problem *p,
+                                   bool cooperative, int resident, struct gemm_rates rates) {
+    if (p->m <= 64) return never; /* half of a tile's rows, or more, would be beyond D */
     const int tiles_m = ceil_div(ceil_div(p->m, kernel->tile_m), kernel->cluster); /* a cluster's */
     const double waves = ceil((double)tiles_m * ceil_div(p->n, kernel->tile_n) / resident);
     const int k_tiles = ceil_div(p->k, kernel->tile_k);
@@ -85,29 +88,33 @@ static double persistent_cycles(const struct gemm_kernel *kernel, const struct g
     const double tile =
         k_tiles * cost_units(units, 2) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
     const double written = (double)p->m * p->n * 2 / (rates.l2 * COST_WRITE_BYTES);
-    return START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0) +
-           cost_both(waves * tile, cost_reading(p, rates) + written);
+    return (struct cost){
+        .work = waves * tile,
+        .memory = cost_reading(p, rates) + written,
+        .rest = START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0),
+    };
 }
 
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
  * once. Infinite if the configuration is not for this problem, or does not fit the device. */
-static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                                   const struct gemm_problem *p, int resident, int sms,
-                                   struct gemm_rates rates) {
+static struct cost configuration_cost(const struct configuration *c,
+                                      const struct gemm_kernel *kernel,
+                                      const struct gemm_problem *p, int resident, int sms,
+                                      struct gemm_rates rates) {
     const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
-    if (resident == 0 || tiles > GEMM_MOST_TILES) return INFINITY;
-    if (c->schedule == DIRECT) return direct_cycles(p, kernel->tile_m, kernel->tile_n, sms, rates);
-    return persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
+    if (resident == 0 || tiles > GEMM_MOST_TILES) return never;
+    if (c->schedule == DIRECT) return direct_cost(p, kernel->tile_m, kernel->tile_n, sms, rates);
+    return persistent_cost(kernel, p, c->schedule == COOPERATIVE, resident, rates);
 }
 
 /* On the current device. */
-static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                               const struct gemm_problem *p) {
+static struct cost predicted_cost(const struct configuration *c, const struct gemm_kernel *kernel,
+                                  const struct gemm_problem *p) {
     const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
     const int sms = gemm_sm_count();
-    if (kernel->cluster > sms) return INFINITY;
-    return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms,
-                                gemm_device_rates());
+    if (kernel->cluster > sms) return never;
+    return configuration_cost(c, kernel, p, gemm_resident_clusters(&launch), sms,
+                              gemm_device_rates());
 }
 
 /* Kernels in the order of their predictions: `count` of them, of which there is room for `most`. */
@@ -153,7 +160,7 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     (void)gemm_questions_failed();     /* from here on */
     for (size_t i = 0; i < CONFIGURATION_COUNT; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
-        const double cycles = predicted_cycles(&configurations[i], kernel, problem);
+        const double cycles = cost_cycles(predicted_cost(&configurations[i], kernel, problem));
         if (library_fits(kernel, problem, limit)) rank(&ranking, kernel, cycles);
     }
     for (size_t i = 0; i < FITTED_COUNT; ++i)
@@ -163,6 +170,37 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
         fprintf(stderr, "hopper_gemm: no configuration fits %d x %d x %d on this device\n",
                 problem->m, problem->n, problem->k);
     return ranking.count;
+}
+
+/* ---- in words ---- */
+
+/* How a fitted kernel cuts the problem. */
+static void describe_cut(const struct gemm_problem *p, int slabs, struct fit fit, char *text,
+                         size_t bytes) {
+    snprintf(text, bytes, "%d x %d of D%s, clusters of %d x %d, %d parts of k, %lld CTAs; ",
+             fit_rows(p, slabs, &fit), fit.width, fit.transposed ? " transposed" : "",
+             fit.sharing_fitted, fit.sharing_side, fit.splits,
+             (long long)(fit_tiles(p, slabs, &fit) * fit.splits));
+}
+
+void describe_kernel(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                     char *text, size_t bytes) {
+    char cut[128] = "";
+    struct cost cost = never;
+    for (size_t i = 0; i < 2 * CONFIGURATION_COUNT; ++i)
+        if (configurations[i / 2].kernel[i % 2] == kernel)
+            cost = predicted_cost(&configurations[i / 2], kernel, problem);
+    for (size_t i = 0; i < 2 * FITTED_COUNT; ++i) {
+        const struct gemm_kernel *parts = fitted[i / 2].parts[i % 2];
+        if (kernel != parts && kernel != fitted[i / 2].whole[i % 2]) continue;
+        const struct fit fit = fit_of(problem, parts, kernel == parts);
+        describe_cut(problem, parts->tile_m / 64, fit, cut, sizeof cut);
+        cost = fit.cost;
+    }
+    const double us = 1.0 / COST_CLOCK_MHZ;
+    snprintf(text, bytes, "%s%.2f us predicted: SMs %.2f beside memory %.2f, then %.2f", cut,
+             us * (COST_LAUNCH + cost_cycles(cost)), us * cost.work, us * cost.memory,
+             us * (COST_LAUNCH + cost.rest));
 }
 
 /* ---- early launches ---- */
@@ -203,6 +241,13 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);               \
         return kernel ? early_form(kernel, problem->early) : NULL;                                 \
     }                                                                                              \
+    static const char *describe_##suffix(const struct gemm_problem *problem) {                     \
+        static __thread char text[256];                                                            \
+        const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);               \
+        if (!kernel) return NULL;                                                                  \
+        describe_kernel(kernel, problem, text, sizeof text);                                       \
+        return text;                                                                               \
+    }                                                                                              \
     static int ranked_##suffix(const struct gemm_problem *problem,                                 \
                                const struct gemm_kernel **kernels, int most) {                     \
         return ranked_kernels(type, problem, SIZE_MAX, kernels, most);                             \
@@ -226,6 +271,7 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
         .ranked = ranked_##suffix,                                                                 \
+        .describe = describe_##suffix,                                                             \
         .earliest = GEMM_EARLY_B,                                                                  \
     };
 CHAPTER_KERNEL(fp16, GEMM_FP16)

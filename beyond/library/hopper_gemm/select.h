@@ -22,6 +22,11 @@ selected_kernel(enum gemm_type type, const struct gemm_problem *problem, size_t 
     return ranked_kernels(type, problem, limit, &kernel, 1) ? kernel : NULL;
 }
 
+/* Writes how one of these kernels cuts the problem, and the time that is predicted for it:
+ * hopper_gemm_plan_describe() has the words. At most `bytes` with the final zero. Host thread. */
+void describe_kernel(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                     char *text, size_t bytes);
+
 /* The form of a kernel for launches that begin early, with the same cut and the same workspace. The
  * kernel itself if it has none, or if `early` is GEMM_IN_ORDER. Host thread. */
 const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early);

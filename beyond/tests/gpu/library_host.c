@@ -61,6 +61,12 @@ static enum gemm_status launch_not(const struct gemm_problem *p, void *stream) {
 
 /* Two, of which the second may be one that cannot be launched. */
 static struct gemm_kernel second;
+void describe_kernel(const struct gemm_kernel *asked, const struct gemm_problem *problem,
+                     char *text, size_t bytes) {
+    (void)asked, (void)problem;
+    if (bytes > 0) *text = 0;
+}
+
 int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
                    const struct gemm_kernel **kernels, int most) {
     (void)type, (void)problem, (void)limit;

@@ -55,6 +55,28 @@ static int count_wrong(const struct call *c, const int *a_values, const int *b_v
     return wrong;
 }
 
+/* A plan's line names its shape and its kernel, and is cut off like any text of snprintf(). Returns
+ * the predicted time. */
+static double expect_words(const struct hopper_gemm_plan *plan, const struct call *call,
+                           const struct gemm_kernel *kernel) {
+    char line[512], begin[512], few[8];
+    const int length = hopper_gemm_plan_describe(plan, line, sizeof line);
+    snprintf(begin, sizeof begin, "hopper_gemm %d x %d x %d, %s: ", call->m, call->n, call->k,
+             kernel->variant);
+    EXPECT(length == (int)strlen(line) && strncmp(line, begin, strlen(begin)) == 0,
+           "'%s' does not begin with '%s'", line, begin);
+    EXPECT(hopper_gemm_plan_describe(plan, few, sizeof few) == length &&
+               strlen(few) == sizeof few - 1 && strncmp(few, line, sizeof few - 1) == 0,
+           "'%s' is not the beginning of '%s'", few, line);
+    const bool parts = strstr(line, " parts of k") && !strstr(line, " 1 parts of k");
+    EXPECT(parts == (hopper_gemm_plan_workspace(plan) > 0), "'%s' has %zu bytes of workspace", line,
+           hopper_gemm_plan_workspace(plan));
+    const char *time = strstr(line, " us predicted");
+    while (time && time > line && !strchr(" ", time[-1]))
+        --time;
+    return time ? atof(time) : -1;
+}
+
 /* Makes all plans for a call. Each has another kernel, needs no more than `bytes` of workspace and
  * computes the right result. The first is the one of a single plan. */
 static void expect_all_plans(struct call call, size_t bytes, const int *a_values,
@@ -85,7 +107,11 @@ static void expect_all_plans(struct call call, size_t bytes, const int *a_values
     EXPECT(hopper_gemm_plan_workspace(single) == hopper_gemm_plan_workspace(plans[0]),
            "%d x %d x %d: the first of %d plans is another one", call.m, call.n, call.k, count);
     hopper_gemm_plan_destroy(single);
+    double us = 0;
     for (int i = 0; i < count; ++i) {
+        const double next = expect_words(plans[i], &call, kernels[i]);
+        EXPECT(next > 0 && next >= us, "plan %d: %.2f us, after one of %.2f", i, next, us);
+        us = next;
         for (int before = 0; before < i; ++before)
             EXPECT(kernels[before] != kernels[i], "plans %d and %d have one kernel", before, i);
         EXPECT(hopper_gemm_plan_workspace(plans[i]) <= bytes, "plan %d of %d: %zu bytes", i, count,
@@ -408,6 +434,9 @@ int main(void) {
         expect_product(type, 70, 100, 20000, 8, true);
     }
     expect_refusals();
+    char line[16];
+    EXPECT(hopper_gemm_plan_describe(NULL, line, sizeof line) == 7 && !strcmp(line, "no plan"),
+           "no plan is '%s'", line);
     expect_no_selection();
     expect_picks();
     expect_enough_workspace();
