@@ -78,7 +78,7 @@ static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct
 /* What a choice depends on. */
 struct fit_question {
     int m, n, k, splits;
-    int64_t lda, ldb, ldd;
+    int64_t lda, ldb;
     int resident[FIT_CLUSTERS]; /* [CTAs - 1]: clusters of so many at once */
     int sms, slabs;
     struct gemm_rates rates;
@@ -297,7 +297,7 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
     struct fit_question question;
     memset(&question, 0, sizeof question);
     question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
-    question.lda = p->lda, question.ldb = p->ldb, question.ldd = p->ldd;
+    question.lda = p->lda, question.ldb = p->ldb;
     question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
     question.rates = gemm_device_rates();
     for (int size = 1; size <= FIT_CLUSTERS && size <= question.sms; size *= 2) {
