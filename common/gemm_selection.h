@@ -9,8 +9,8 @@
  *     ranked  writes the variants that may run such a problem, at most so many, in the order of
  *             predicted times: select()'s is the first. Returns how many. NULL: there is no such
  *             order
- *     describe  the choice in words: the variant, how it cuts the problem, its predicted time; valid
- *             until the thread's next call
+ *     describe  the choice in words: how it cuts the problem, its predicted time. Valid until the
+ *             thread's next call; NULL: nothing to say
  */
 #ifndef GEMM_SELECTION_H
 #define GEMM_SELECTION_H

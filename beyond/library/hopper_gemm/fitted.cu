@@ -59,7 +59,7 @@ enum {
     CONSUMER_THREADS = 128 * SLABS,
     /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
-    STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
+    STAGED = (WIDEST + 8) * 9, /* chunks of 16 bytes: a consumer's rows of D */
     FLIGHT = FIT_FLIGHT(SLABS), /* loads of partial sums that a thread has in flight */
     INITIALIZERS = 4, /* consumer warps that initialize the ring's barriers */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */

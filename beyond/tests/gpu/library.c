@@ -5,11 +5,11 @@
  *
  * On every Hopper that is visible, in the runtime's order or the reverse: first calls from two host
  * threads at once; calls captured into a graph that is replayed with other inputs; calls in a
- * stream of the caller's, with the workspace and without; a plan on the matrices of two products, in
- * turn and at once; runs that begin early, on what the run before has written; four threads and two streams at
- * once. Then on all devices in turn, without waiting in between, and on all of them at once, a
- * thread each. Last, one device is reset and calls and plans work again. Everything is done by
- * hopper_gemm() and by plans.
+ * stream of the caller's, with the workspace and without; a plan on the matrices of two products,
+ * in turn and at once; runs that begin early, on what the run before has written; four threads and
+ * two streams at once. Then on all devices in turn, without waiting in between, and on all of them
+ * at once, a thread each. Last, one device is reset and calls and plans work again. Everything is
+ * done by hopper_gemm() and by plans.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 2 usage, 3 no device.
  */

@@ -12,9 +12,6 @@ OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first opera
 
 # (file, code, edit, reason)
 RULES = (
-    (r"/fitted\.cu", r"^st_global_relaxed\(counter", "before the previous",
-     "The word for the CTA's other threads is stored a little later, and still before the barrier."),
-
     ("column_store", r"cluster_wait", "before the previous",
      "The wait comes before the store of D: earlier than necessary."),
     ("column_store", r"cluster_wait", "by one thread",
