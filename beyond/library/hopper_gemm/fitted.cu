@@ -612,7 +612,7 @@ DEVICE void store_sums(const struct fitted_args *args, struct work work, int chu
 /* Adds up the parts of every tile, in their order, and stores D, where a tile has more than
  * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. It begins while the
  * GEMM's last CTAs are still at work. */
-KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
+KERNEL(CONSUMER_THREADS, FIT_SECOND_RESIDENT) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
     const int chunks = args.fit.width / 8, size = cluster_size(&args), parts = args.fit.splits;
     const int number = blockIdx.x / chunks, chunk = blockIdx.x - number * chunks;
     const int rank = number % size;
