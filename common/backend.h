@@ -9,6 +9,7 @@
 #define BACKEND_H
 
 #include "gemm.h"
+#include "gemm_inputs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +37,7 @@ struct backend_options {
  * backend_open(). */
 struct backend_setting {
     const char *option;       /* "--sms" */
-    const char *argument;     /* "N": the value's name in --help */
+    const char *argument;     /* "N": the value's name in --help; "N|all": `all` is the largest */
     const char *help;         /* its explanation in --help */
     const char *const *names; /* the choices, indexed by `value`; NULL: a whole number */
     uint64_t low, high;       /* the smallest and the largest value */
@@ -173,16 +174,19 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
-enum { CHECK_SETTINGS = 5, MOST_CHECK_RUNS = 128 };
+enum { CHECK_SETTINGS = 7, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {
     int m, n, k;
-    uint64_t seed;                    /* of the input, which is whole numbers */
+    uint64_t seed; /* of the input */
+    enum input_kind input;
+    enum padding padding;
     int gpus;                         /* that the kernel gets; 0: it is not for several */
     enum gemm_early early;            /* when its launch may begin */
     bool far;                         /* its rows lie as far apart as PITCHES_FAR has it */
     uint64_t setting[CHECK_SETTINGS]; /* the values of backend_settings */
+    uint64_t option[KIND_OPTIONS];    /* and of the options of the kernel's kind */
 };
 
 /* Writes runs that together find every known broken kernel; the runs that find the most come

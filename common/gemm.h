@@ -7,8 +7,8 @@
  *     B  n x k   row-major, leading dimension ldb     so both operands are contiguous along k
  *     D  m x n   row-major, leading dimension ldd
  *
- * for every m, n, k >= 1. The columns between k (or n) and the leading dimension hold NaN and must
- * neither be used nor written.
+ * for every m, n, k >= 1. The columns between k (or n) and the leading dimension may hold anything,
+ * NaN included, and must neither be used nor written.
  *
  * A chapter is one kernel.cu. It is compiled by nvcc for sm_90a and, unchanged, by a C compiler
  * against the simulator, once for each type that it is for: fp16 and bf16 unless it says otherwise.
@@ -16,8 +16,8 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_selection.h,
- * gemm_devices.h, gemm_plan.h.
+ * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_boundaries.h,
+ * gemm_selection.h, gemm_devices.h, gemm_plan.h.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -27,6 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gemm_boundaries.h"
 #include "gemm_early.h"
 #include "gemm_matrices.h"
 #include "gemm_scales.h"
@@ -99,6 +100,7 @@ struct gemm_launch {
     void *stream;          /* the backend's stream (cudaStream_t), or NULL */
     enum gemm_early early; /* GEMM_IN_ORDER: after everything before it on the stream */
     bool together;         /* its CTAs wait for each other: a GPU refuses it unless all fit */
+    size_t flags;          /* words of gemm_devices.h by which devices wait for each other */
 };
 
 enum gemm_status {
@@ -136,6 +138,7 @@ struct gemm_kernel {
     bool rounds_parts, follows;
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
+    struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object
@@ -174,12 +177,13 @@ enum gemm_type { GEMM_FP16 = 0, GEMM_BF16 = 1, GEMM_E4M3 = 2, GEMM_W4A8 = 3, GEM
 /* Encodes the tensor map of a row-major matrix [rows][columns] with a row pitch of `ld` elements,
  * moved in boxes of box_rows x box_columns (each <= 256; box_columns * element size is a multiple
  * of 16 bytes and at most the swizzle's width, unless that is SWIZZLE_NONE). The base must be
- * 16-byte aligned and the pitch a multiple of 16 bytes. A load fills the part of a box beyond the
- * matrix with zeros; a store leaves it out. Returns GEMM_UNSUPPORTED and names the argument at
- * fault. CUDA driver API, cuTensorMapEncodeTiled. */
+ * 16-byte aligned, the pitch a multiple of 16 bytes, and `rows` below 2^31: a coordinate has 32
+ * bits, and may lie in front of the matrix. A load fills the part of a box beyond the matrix with
+ * zeros; a store leaves it out. Returns GEMM_UNSUPPORTED and names the argument at fault. CUDA
+ * driver API, cuTensorMapEncodeTiled. */
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
-                                 int rows, int columns, int64_t ld, int box_rows, int box_columns,
-                                 enum gemm_swizzle swizzle);
+                                 int64_t rows, int columns, int64_t ld, int box_rows,
+                                 int box_columns, enum gemm_swizzle swizzle);
 
 #ifdef __cplusplus
 }

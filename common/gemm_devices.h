@@ -72,11 +72,13 @@ static inline void gemm_slice_k(struct gemm_device_args *args) {
     args->gemm.tiles_k = end > first ? end - first : 1;
 }
 
-/* A launch whose CTAs wait for each other, on one device or on several. */
+/* A launch whose CTAs wait for each other, on one device or on several, by so many words of each
+ * device's gemm_device_args.flags. */
 static inline struct gemm_launch gemm_launch_together(const struct gemm_kernel *kernel, int grid,
-                                                      void *stream) {
+                                                      size_t flags, void *stream) {
     struct gemm_launch launch = gemm_launch_of(kernel, grid, stream);
     launch.together = true;
+    launch.flags = flags;
     return launch;
 }
 
@@ -84,7 +86,11 @@ static inline struct gemm_launch gemm_launch_together(const struct gemm_kernel *
 
 /* Enqueues one kernel on each of `devices` devices, args[i] for device i. All of them start after
  * what the stream holds, run at the same time, and may wait for each other. What is enqueued later
- * on the stream starts after the last of them. The stream is device 0's. */
+ * on the stream starts after the last of them. The stream is device 0's.
+ *
+ * If a device refuses its kernel, those that have begun on others would wait for it for ever. So
+ * the words that they wait for are set, the host waits until they have ended, and sets the words to
+ * zero again: GEMM_LAUNCH_FAILED, and D is undefined. */
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices);
 

@@ -50,6 +50,7 @@ static inline struct gemm_launch gemm_launch_of(const struct gemm_kernel *kernel
     launch.stream = stream;
     launch.early = GEMM_IN_ORDER;
     launch.together = false;
+    launch.flags = 0;
     return launch;
 }
 

@@ -17,7 +17,7 @@ enum { GEMM_MATRICES = 8 }; /* the most */
 /* One of the matrices that the kind has declared, in that order. */
 struct gemm_matrix {
     void *memory; /* [rows][ld], 256-byte aligned, on the GPU with guards around it */
-    int64_t ld;   /* elements; a row is padded to 16 bytes, with NaN */
+    int64_t ld;   /* elements; a row is padded to 16 bytes, with anything, NaN included */
 };
 
 #endif

@@ -20,8 +20,8 @@ typedef struct {
 
 /* What an e4m3 means: in A times the scale of its row and its block of k, in B times that of its
  * block of columns and of k. Scales are stored so that those which a tile needs for one block of k
- * lie side by side; pitches are multiples of 16 bytes, the padding is NaN. In w4a8 problems a row
- * of A has one scale, whatever the block: a is [1][pitch_a], and b is NULL. A kernel with
+ * lie side by side; pitches are multiples of 16 bytes, the padding is anything. In w4a8 problems a
+ * row of A has one scale, whatever the block: a is [1][pitch_a], and b is NULL. A kernel with
  * gemm_kernel.tensor_scales, of e4m3, takes the first scale of A and the first of B for all of
  * them, so its problems must have no others. */
 enum { SCALE_BLOCK = 128 }; /* elements of k, and of n */

@@ -47,9 +47,9 @@ struct piece {
 
 /* What is left to do for this cluster: whole pairs, then its stretch, the last piece first. So the
  * sums that another cluster waits for are stored early. The piece that needs sums of others comes
- * last, and waits only for clusters of lower index. All clusters of the grid fit on the GPU at
- * once; if another kernel takes their room, GPUs start those of lower index first, which CUDA does
- * not guarantee. In this kernel args->items is the number of complete rounds, not of items. */
+ * last, and waits only for clusters of lower index. The launch is cooperative, so all clusters of
+ * the grid run at once, or none does. In this kernel args->items is the number of complete rounds,
+ * not of items. */
 struct work {
     int round;          /* of whole pairs */
     int64_t begin, end; /* of the stretch: numbers of k-tiles, counted from the cut rounds on */
@@ -301,7 +301,9 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
      * into many pieces: then the last complete round is cut, too. */
     args.items = tiles / clusters;
     if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;
-    return gemm_launch_grid(&GEMM_KERNEL, clusters * CLUSTER, &args, stream);
+    struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, clusters * CLUSTER, stream);
+    launch.together = true; /* a cluster waits for others of lower index */
+    return gemm_launch_kernel(&launch, &args);
 }
 
 const struct gemm_kernel GEMM_KERNEL = {

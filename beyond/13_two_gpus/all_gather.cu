@@ -245,7 +245,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
     const int sms = gemm_sm_count(), ctas = most < sms ? most : sms;
-    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, ctas, stream);
+    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, ctas, flags(p), stream);
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

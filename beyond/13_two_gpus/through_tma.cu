@@ -259,7 +259,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
         gemm_slice_k(own);
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
     }
-    const struct gemm_launch grid = gemm_launch_together(&GEMM_KERNEL, resident_grid(p), stream);
+    const struct gemm_launch grid =
+        gemm_launch_together(&GEMM_KERNEL, resident_grid(p), part_flags(p), stream);
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 

@@ -1,6 +1,10 @@
 /*
  * fused.h: what the kernels of this chapter have besides A, B and D: the matrices' numbers in
  * gemm_problem.matrix, the kinds of problem (kind.c), and the kernels' parameter.
+ *
+ * A bias has n elements and begins at a multiple of 4 bytes; what lies behind them is not read. C
+ * may be D itself, as where a layer's residual is added in place: a piece of C has been read before
+ * its piece of D is stored, and no other piece has elements of it. It may not overlap D otherwise.
  */
 #ifndef FUSED_EPILOGUE_FUSED_H
 #define FUSED_EPILOGUE_FUSED_H

@@ -3,9 +3,9 @@
  *
  * gelu is the form with a hyperbolic tangent. Everything is computed in fp32 from the sum of the
  * products, and rounded once. So whole numbers make the activation's argument exact, and what is
- * left is the activation's own error: ex2 and rcp are off by 2^-22 each, the exponent by some
- * roundings of a number below 128. ACTIVATION_ERROR is more than all of them together, LEAST what a
- * power that overflows leaves out.
+ * left is the activation's own error: ex2 and rcp are off by at most 2^-22 each, the exponent by
+ * some roundings of a number below 128. ACTIVATION_ERROR is more than all of them together, LEAST
+ * what a power that overflows leaves out.
  */
 #include <math.h>
 
@@ -103,7 +103,7 @@ const struct problem_kind fused_kind = {.name = "fused",
 /* ---- silu(A * G) * (A * U): G above U in B ---- */
 
 static void swiglu_extents(const struct kind_problem *p, struct kind_extents *extents) {
-    extents->b_rows = 2 * p->n;
+    extents->b_rows = 2 * (int64_t)p->n;
 }
 
 /* So many terms keep whole numbers so small that the product of two sums is a number of fp16. */

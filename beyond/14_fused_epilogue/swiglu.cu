@@ -181,7 +181,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args args = gemm_args_of(p, BM, DN, BK);
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args.map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_b, type, p->b, 2 * p->n, p->k, p->ldb, DN, BK, SWIZZLE_128B) ||
+        gemm_tensor_map(&args.map_b, type, p->b, 2 * (int64_t)p->n, p->k, p->ldb, DN, BK,
+                        SWIZZLE_128B) ||
         gemm_tensor_map(&args.map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         EPILOGUE_SWIZZLE))
         return GEMM_UNSUPPORTED;

@@ -284,8 +284,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args *gemm = &all.scaled.gemm;
     gemm->tiles_m += groups; /* at most: the rows of each are cut off once */
     all.clusters_n = ceil_div(gemm->tiles_n, CLUSTER);
-    all.rows_b = grouped_rows_of_b(p->n, GEMM_E4M3);
-    const int rows_b = groups * all.rows_b;
+    const int64_t rows_b = groups * grouped_rows_of_b(p->n, GEMM_E4M3);
+    all.rows_b = (int)(rows_b / groups);
     if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, rows_b, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
@@ -309,5 +309,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
-    .kind = &grouped_kind,
+    .kind = &grouped_kind, .boundaries = {{"m", RASTER_GROUP * BM}},
 };

@@ -14,13 +14,15 @@
 
 enum { GROUPS_MOST = 256 };
 
-/* In gemm_problem.matrix: [groups + 1] words; group g has the rows from word g to word g + 1. */
+/* In gemm_problem.matrix: [groups + 1] words; group g has the rows from word g to word g + 1. Word
+ * 0 is 0. A word below the one before it leaves its group empty, one above m counts as m. */
 enum { FIRST_ROWS, GROUPED_MATRICES };
 
 /* From a group's first row of B to the next group's: n, but where scales are for blocks of B every
  * group begins a block of its own. */
-static inline int grouped_rows_of_b(int n, enum gemm_type type) {
-    return gemm_type_is_scaled(type) ? ceil_div(n, SCALE_BLOCK) * SCALE_BLOCK : n;
+static inline int64_t grouped_rows_of_b(int n, enum gemm_type type) {
+    const int64_t blocks = ((int64_t)n + SCALE_BLOCK - 1) / SCALE_BLOCK;
+    return gemm_type_is_scaled(type) ? blocks * SCALE_BLOCK : n;
 }
 
 #ifdef __cplusplus

@@ -15,8 +15,9 @@
 
 /* What the kernels' parameters have besides gemm_args. */
 struct grouping {
-    const uint32_t *first_rows; /* [groups + 1] */
+    const uint32_t *first_rows; /* [groups + 1]; word 0 is not read */
     int groups;
+    int rows; /* of A and D */
 };
 
 /* The group that the last tile was of. */
@@ -28,6 +29,16 @@ struct group {
 
 static const struct group BEFORE_GROUPS = {-1, 0, 0, 0, 0};
 
+/* The row behind the group's last one. It is data: a row in front of the group's first, or behind
+ * the last of D, would be no part of it, and the TMA would write there. */
+static inline
+#ifdef __CUDACC__
+    __device__ __host__
+#endif
+    int group_end(int word, int first_row, int rows) {
+    return word < first_row ? first_row : word < rows ? word : rows;
+}
+
 /* Goes on to the group of this tile; false if there are not so many tiles. Any thread. */
 DEVICE bool find_group(struct group *group, const struct grouping *grouping, int tile,
                        int tile_rows, int tiles_n) {
@@ -35,8 +46,9 @@ DEVICE bool find_group(struct group *group, const struct grouping *grouping, int
         group->first_tile += group->tiles;
         group->first_row += group->rows;
         if (++group->number == grouping->groups) return false;
-        group->rows =
-            (int)ld_global_b32(&grouping->first_rows[group->number + 1]) - group->first_row;
+        group->rows = group_end((int)ld_global_b32(&grouping->first_rows[group->number + 1]),
+                                group->first_row, grouping->rows) -
+                      group->first_row;
         group->tiles = (group->rows + tile_rows - 1) / tile_rows * tiles_n;
     }
     return true;
@@ -69,7 +81,7 @@ DEVICE struct group_output output_of_tile(const struct gemm_args *args, const st
 /* Host thread. */
 static inline struct grouping grouping_of(const struct gemm_problem *p) {
     const struct grouping grouping = {(const uint32_t *)p->matrix[FIRST_ROWS].memory,
-                                      grouped_groups()};
+                                      grouped_groups(), p->m};
     return grouping;
 }
 

@@ -199,6 +199,7 @@ KERNEL_ASIDE(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
 
 static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, void *stream) {
     const int *first = grouped_first_rows();
+    int row = 0, end = 0; /* of the group */
     const enum gemm_type type = ELEMENT_TYPE;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     launch.kernel = (const void *)put_maps;
@@ -209,13 +210,14 @@ static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, v
         memset(&put, 0, sizeof put);
         put.to = (struct group_maps *)p->workspace + g;
         for (int i = 0; i < MAPS_AT_ONCE && g + i < groups; ++i, ++put.count) {
-            const int row = first[g + i], rows = first[g + i + 1] - row;
+            row = end;
+            end = group_end(first[g + i + 1], row, p->m);
             /* A's map goes on to the end of A: rows beyond a map are slow to load, so the last tile
              * has rows of the next group, whose products are not stored. */
-            if (rows > 0 && /* no tile is of an empty group, and no map either */
+            if (end > row && /* no tile is of an empty group, and no map either */
                 (gemm_tensor_map(&put.maps[i].a, type, p->a + row * p->lda, p->m - row, p->k,
                                  p->lda, BM, BK, SWIZZLE_128B) ||
-                 gemm_tensor_map(&put.maps[i].d, type, p->d + row * p->ldd, rows, p->n, p->ldd,
+                 gemm_tensor_map(&put.maps[i].d, type, p->d + row * p->ldd, end - row, p->n, p->ldd,
                                  EPILOGUE_M, EPILOGUE_N, SWIZZLE_128B)))
                 return GEMM_UNSUPPORTED;
         }
@@ -239,7 +241,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args->tiles_m += groups; /* at most: the rows of each are cut off once */
     const enum gemm_type type = ELEMENT_TYPE;
     all.maps = (const struct group_maps *)p->workspace;
-    if (gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+    if (gemm_tensor_map(&args->map_b, type, p->b, groups * (int64_t)p->n, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     const enum gemm_status status = enqueue_maps(p, groups, stream);
@@ -255,4 +257,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
     .kind = &grouped_kind,
+    .boundaries = {{"m", RASTER_GROUP * BM}, {"--groups", MAPS_AT_ONCE}},
 };

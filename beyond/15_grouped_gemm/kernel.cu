@@ -59,8 +59,8 @@ DEVICE void take_map(struct tensor_map *edited, const struct tensor_map *pattern
     st_shared_b32((uint32_t *)edited + lane, ((const uint32_t *)pattern)[lane]);
 }
 
-/* Makes `map` that of a matrix of so many rows. The copies that use the old map are complete, as
- * far as some lane knows. One warp. */
+/* Makes `map` that of a matrix of so many rows. One lane has waited for the copies that use the old
+ * map. One warp. */
 DEVICE void change_map(struct tensor_map *map, struct tensor_map *edited, const element_t *base,
                        int rows) {
     /* The last copy of the edited map is complete, and what one lane has waited for holds for all.
@@ -80,8 +80,8 @@ DEVICE void change_map(struct tensor_map *map, struct tensor_map *edited, const 
 }
 
 /* Waits for the loads up to this k-tile, counted over all tiles, of which so many were issued.
- * Those whose stages have been refilled since are complete. Loads complete in any order. One
- * warp. */
+ * Those whose stages have been refilled since are complete. Loads complete in any order. The
+ * thread that issued them: it alone knows how many they are. */
 DEVICE void wait_for_loads(struct smem *shared, int k_tile, int issued) {
     for (int i = issued > STAGES ? issued - STAGES : 0; i <= k_tile; ++i)
         /* The bytes have arrived, so the TMA has read the map. mbarrier.try_wait */
@@ -119,7 +119,7 @@ DEVICE void producer(struct smem *shared, const struct grouped_args *all) {
         const struct tile tile = tile_of_group(&group, number, BM, args->tiles_n);
         if (group.number != mapped) {
             turn ^= 1;
-            wait_for_loads(shared, last_before, issued);
+            if (elected) wait_for_loads(shared, last_before, issued);
             /* Up to the end of A: rows beyond a map are slow to load, so the last tile of a group
              * has rows of the next one, whose products are not stored. */
             change_map(&all->maps[blockIdx.x].a[turn], &shared->edited[0],
@@ -252,7 +252,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     all.maps = (struct cta_maps *)p->workspace;
     if (gemm_tensor_map(&args->map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+        gemm_tensor_map(&args->map_b, type, p->b, groups * (int64_t)p->n, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args->map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))
@@ -267,5 +267,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .kind = &grouped_kind,
+    .kind = &grouped_kind, .boundaries = {{"m", RASTER_GROUP * BM}},
 };

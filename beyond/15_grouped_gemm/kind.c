@@ -28,6 +28,11 @@ static struct backend_setting options[OPTIONS] = {
                 routers, EVEN, EMPTY, SKEWED},
 };
 
+static const struct kind_choice choices[OPTIONS] = {
+    [GROUPS] = {.usual = {3}, .usuals = 1, .drawn = 9, .most = 32},
+    [ROUTER] = {.usual = {SKEWED, EVEN}, .usuals = 2},
+};
+
 static int first_row[GROUPS_MOST + 1];
 static uint8_t *group_of_row; /* [m] */
 
@@ -98,7 +103,7 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *words)
 
 /* The row of B that makes this element. */
 static int row_of_b(const struct kind_problem *p, int row, int column) {
-    return group_of_row[row] * grouped_rows_of_b(p->n, p->type) + column;
+    return (int)(group_of_row[row] * grouped_rows_of_b(p->n, p->type)) + column;
 }
 
 static double value(const struct kind_problem *p, int matrix, int row, int column) {
@@ -111,15 +116,6 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     return reference_accumulation(p->product, row, row_of_b(p, row, column));
 }
 
-/* Three skewed groups first. */
-static void draw(int k, uint64_t random) {
-    static const uint8_t groups[] = {3, 5, 2, 4, 1, 9};
-    static const uint8_t kinds[] = {SKEWED, EVEN, SKEWED, ONE, SKEWED, EVEN, EMPTY};
-    (void)k;
-    options[GROUPS].value = groups[random % sizeof groups];
-    options[ROUTER].value = kinds[random / sizeof groups % sizeof kinds];
-}
-
 /* Of a problem with rows; the empty one has none. */
 static double flops(int m, int n, int k) {
     return options[ROUTER].value == EMPTY ? 0 : 2.0 * m * n * k;
@@ -128,12 +124,12 @@ static double flops(int m, int n, int k) {
 const struct problem_kind grouped_kind = {.name = "grouped",
                                           .formula = "D_g = A_g * B_g",
                                           .options = options,
+                                          .choices = choices,
                                           .option_count = OPTIONS,
                                           .extents = extents,
                                           .matrices = matrices,
                                           .fill = fill,
                                           .value = value,
                                           .error = error,
-                                          .draw = draw,
                                           .flops = flops,
                                           .baselines = grouped_rivals};

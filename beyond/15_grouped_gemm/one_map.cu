@@ -174,7 +174,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args->tiles_m += groups; /* at most: the rows of each are cut off once */
     const enum gemm_type type = ELEMENT_TYPE;
     if (gemm_tensor_map(&args->map_a, type, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_b, type, p->b, groups * p->n, p->k, p->ldb, BN, BK,
+        gemm_tensor_map(&args->map_b, type, p->b, groups * (int64_t)p->n, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args->map_d, type, p->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B))
@@ -189,5 +189,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
-    .kind = &grouped_kind,
+    .kind = &grouped_kind, .boundaries = {{"m", RASTER_GROUP * BM}},
 };

@@ -10,7 +10,8 @@
  *
  * Several heads of Q in a row may share a head of K and V. A query sees all keys, or with a
  * causal mask only those up to its own: the last query sees the last key. A query that sees none
- * has O = 0 and LSE = -infinity.
+ * has O = 0 and LSE = -infinity. The values of keys that a query does not see are multiplied by 0,
+ * if another query of its tile sees them: they must be finite.
  */
 #ifndef BEYOND_16_ATTENTION_ATTENTION_H
 #define BEYOND_16_ATTENTION_ATTENTION_H
@@ -29,9 +30,7 @@ extern const struct problem_kind attention_128_kind, attention_64_kind; /* by d 
 struct attention_options {
     int heads, kv_heads;
     bool causal;
-    /* A score times this is the exponent of 2: log2(e) / sqrt(d), but 1 for whole numbers, which
-     * makes every exponential a power of two. */
-    float scale;
+    float scale; /* a score times this is the exponent of 2: --scale */
 };
 
 /* Of the problem that the harness runs. Host thread. */

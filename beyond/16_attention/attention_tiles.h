@@ -21,8 +21,9 @@ struct attention_tile {
 
 /* How many keys a query sees. Any thread. */
 DEVICE int keys_seen(const struct attention_args *args, int row) {
+    if (row >= args->gemm.n - 1 - args->beyond) return args->gemm.n; /* row + beyond has 32 bits */
     const int seen = row + args->beyond + 1; /* with a causal mask and fewer keys it may be < 0 */
-    return seen < 0 ? 0 : seen < args->gemm.n ? seen : args->gemm.n;
+    return seen < 0 ? 0 : seen;
 }
 
 /* Number *step of a CTA's tiles; counts that up. False if there is none. If a head has an odd

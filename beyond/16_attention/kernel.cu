@@ -161,7 +161,7 @@ DEVICE void begin(struct smem *shared, const struct attention_args *args, struct
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
     softmax_mask(s, rows, block * BN, BN);
-    softmax_block(s, rows, rescale, args->scale, BN, true);
+    softmax_block(s, rows, rescale, args->scale, BN);
     softmax_pack(p, s, BN);
 }
 
@@ -171,7 +171,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
                        struct places *places, float s[BN / 2], uint32_t p[BN / 16][4],
                        float o[HEAD / 2], struct softmax_rows *rows, int block, bool masked,
                        uint32_t *order_phase, int consumer) {
-    float rescale[2], shift[2];
+    float rescale[2];
     /* The consumer before has its scores. mbarrier.try_wait */
     if (TURNS) mbarrier_wait(&shared->order[consumer], *order_phase);
     *order_phase ^= 1;
@@ -194,15 +194,15 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     if (TURNS && threadIdx.x % 32 == 0) mbarrier_arrive(&shared->order[(consumer + 1) % CONSUMERS]);
     if (masked) softmax_mask(s, rows, block * BN, BN);
     UNROLL for (int r = 0; r < 2; ++r)
-        softmax_maximum(s, rows, r, rescale, shift, args->scale, BN, masked);
-    softmax_exponentials(s, rows, 0, shift, args->scale, BN); /* and under them row 1's maximum */
-    if (block > 0) consumer_wait(shared->k_ring, places->k);
+        softmax_maximum(s, rows, r, rescale, args->scale, BN);
+    softmax_exponentials(s, rows, 0, args->scale, BN); /* and under them row 1's maximum */
+    if (block > 0) consumer_wait(shared->k_ring, places->k); /* no wait is moved over this loop */
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);
     wgmma_use_fragments(p[0], BN / 4);
     release(shared->v_ring, &places->v, STAGES);
-    softmax_exponentials(s, rows, 1, shift, args->scale, BN); /* and under them what follows */
+    softmax_exponentials(s, rows, 1, args->scale, BN); /* and under them what follows */
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
 }
@@ -297,4 +297,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
     .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .along_n = true,
+    .boundaries = {{"--heads", RASTER_GROUP}},
 };

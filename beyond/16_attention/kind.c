@@ -2,18 +2,24 @@
  * kind.c: attention as a kind of problem: what O and LSE must be, and how far from it a kernel
  * may be. Everything is computed in fp64 from the formula, query by query.
  *
- * The bound of O. A kernel's exponential is off by a share of itself, in which the score's sum,
- * the fma of the exponent and ex2 have a part; P is rounded to 16 bits besides. These errors
- * know nothing of the signs of V, which are coin flips, so their sum over the keys is like a
- * random walk: it exceeds 8 times the root of the sum of squares with a probability below 4
- * exp(-32) (Hoeffding). The accumulation of the products is bounded as reference.h has it; the
- * sum of the exponentials by the unit roundoff times the number of its additions, or 8 times its
- * root.
+ * The bounds of O and LSE. An exponential is off by a share of itself, in which the score's sum,
+ * the fma of the exponent and ex2 have a part; where O is rescaled, because the maximum rises,
+ * there is an ex2 more. (Where it stays, the factor is exactly 1: no error grows with the number of
+ * blocks.) P is rounded to 16 bits besides. For O these errors know nothing of the signs of V,
+ * which are coin flips, so their sum over the keys is like a random walk: it exceeds 8 times the
+ * root of the sum of squares with a probability below 4 exp(-32) (Hoeffding). The products are
+ * added as reference.h has it. LSE is never rounded to 16 bits and sees the mean of the scores'
+ * errors under the softmax: the cut of the accumulator goes towards zero always, so its part
+ * remains; that of the products' cuts is a random walk again.
  *
- * Whole numbers make the scores exact. Their scale is 1 instead of log2(e) / sqrt(d), so every
- * exponential is a power of two, and rounds to itself: the largest error is gone. LSE is never
- * rounded to 16 bits and sees every key: a mask that is off by one, or a wrong scale, shows
- * there.
+ * The sum of the exponentials is rounded at each addition by at most half a unit of the sum at that
+ * time, uniformly: with 8 / sqrt(3) times the root of the sum of their squares the same probability
+ * holds. Of numbers below such half a unit nothing is added, always.
+ *
+ * Whole numbers make the scores exact. With the scale 1 instead of log2(e) / sqrt(d) every
+ * exponential is a power of two, and rounds to itself: the largest error is gone, and a mask that
+ * is off by one shows. A steep scale makes the exponents large and the sums small whole numbers, so
+ * LSE is known to a few units in its last place: what is a little wrong in each block shows there.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,9 +38,11 @@
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
-enum { HEADS, KV_HEADS, MASK, OPTIONS };
+enum { HEADS, KV_HEADS, MASK, SCALE, OPTIONS };
 enum { MOST_HEADS = 1024 };
+enum { SCALE_OF_INPUT, USUAL, ONE, STEEP };
 static const char *const masks[] = {"none", "causal"};
+static const char *const scales[] = {"input", "usual", "one", "steep"};
 static struct backend_setting options[OPTIONS] = {
     [HEADS] = {"--heads", "N", "of queries (default " TEXT(USUAL_HEADS) ")", NULL, 1, MOST_HEADS,
                USUAL_HEADS},
@@ -44,6 +52,18 @@ static struct backend_setting options[OPTIONS] = {
               "none (default); causal: a query sees the keys up to its own, the\n"
               "last query all of them",
               masks, 0, 1, 0},
+    [SCALE] = {"--scale", "KIND",
+               "of the scores: usual: 1 / sqrt(d); one: ln 2, so whole numbers make\n"
+               "exponentials that are powers of two; steep: 1024 / sqrt(d); input\n"
+               "(default): one for whole numbers, else usual",
+               scales, SCALE_OF_INPUT, STEEP, SCALE_OF_INPUT},
+};
+
+static const struct kind_choice choices[OPTIONS] = {
+    [HEADS] = {.usual = {2}, .usuals = 1, .drawn = 4, .most = 17},
+    [KV_HEADS] = {.usual = {1}, .usuals = 1, .drawn = 4, .most = 4},
+    [MASK] = {.usual = {0, 1}, .usuals = 2},
+    [SCALE] = {.usual = {ONE}, .usuals = 1},
 };
 
 static unsigned problems;  /* so far */
@@ -55,7 +75,11 @@ struct attention_options attention_options(void) {
     o.heads = (int)options[HEADS].value;
     o.kv_heads = options[KV_HEADS].value ? (int)options[KV_HEADS].value : o.heads;
     o.causal = options[MASK].value != 0;
-    o.scale = whole_numbers ? 1 : (float)(M_LOG2E / sqrt(depth));
+    const int scale = (int)options[SCALE].value;
+    const double usual = M_LOG2E / sqrt(depth);
+    o.scale = scale == STEEP                                               ? (float)(1024 * usual)
+              : scale == ONE || (scale == SCALE_OF_INPUT && whole_numbers) ? 1
+                                                                           : (float)usual;
     return o;
 }
 
@@ -69,7 +93,7 @@ static void extents(const struct kind_problem *p, struct kind_extents *extents) 
     ++problems;
     whole_numbers = p->input == INPUT_INTEGER;
     depth = p->k;
-    extents->k = extents->d_columns = o.heads * p->k;
+    extents->k = extents->d_columns = (int64_t)o.heads * p->k;
 }
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
@@ -85,7 +109,11 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *elemen
 
 /* ---- what is right ---- */
 
-static double errors_of_sum(int terms) { return (1.25 * terms + 32) * 0x1p-23; }
+/* Errors of a sum by the Tensor Core, in units of 2^-23 of its greatest partial sum: the cuts of
+ * the accumulator in steps of 16 products, and 8 deviations of those of the products
+ * (numerics.md). */
+static double accumulator_cuts(int terms) { return 1.25 * (terms / 16.0 + 2); }
+static double product_cuts(int terms) { return 2 * sqrt(terms); }
 static double deviations(int terms) { return fmin(8, sqrt(terms)); }
 
 static int keys_seen(const struct kind_problem *p, int row) {
@@ -93,14 +121,29 @@ static int keys_seen(const struct kind_problem *p, int row) {
     return seen < 0 ? 0 : seen < p->n ? seen : p->n;
 }
 
+/* A score, and what its error depends on. */
+struct score {
+    double sum;
+    double squares; /* of its products */
+    double partial; /* the greatest magnitude of a sum along the way */
+};
+
+/* Is every exponential a power of two, which rounds to itself? */
+static bool whole_powers(void) { return whole_numbers && attention_options().scale == 1; }
+
 /* The softmax of a query, and a column of V under it. */
 struct attention {
-    double max;            /* exponent of 2 */
-    double sum;            /* of the exponentials, relative to the greatest, as are the next two */
-    double product;        /* of these and V */
-    double squares;        /* of their products */
-    double value_squares;  /* of V */
-    double greatest, norm; /* |exponent|; root of the squares of the products in a score */
+    double max;           /* exponent of 2 */
+    double sum;           /* of the exponentials, relative to the greatest, as are all below */
+    double product;       /* of these and V */
+    double squares;       /* of their products */
+    double value_squares; /* of V */
+    double farthest;      /* exponent from the greatest, |.| */
+    double mean_distance; /* of the exponents from it, under the softmax */
+    double greatest;      /* partial sum in a score */
+    double mean, walk;    /* of these under the softmax; root of the sum of squares */
+    double added;         /* how far the sum of the exponentials may be off */
+    int rises;            /* at most so often the maximum rises behind the first block */
 };
 
 /* The last query's softmax, without V, for its other columns; and its last column, whose error is
@@ -112,26 +155,30 @@ static _Thread_local struct {
     double *power; /* [key]; until the greatest is known, its exponent */
 } last;
 
-/* The product of rows of Q and K, and that of their squares, in eight sums as in reference.c. */
-static double score_of(const float *q, const float *k, int count, double *squares) {
-    enum { SUMS = 8 };
-    double sum[SUMS] = {0}, square[SUMS] = {0};
-    for (int i = 0; i < count; i += SUMS)
-        for (int j = 0; j < SUMS; ++j) {
-            const double product = (double)q[i + j] * k[i + j];
-            sum[j] += product;
-            square[j] += product * product;
-        }
-    for (int j = 1; j < SUMS; ++j) {
-        sum[0] += sum[j];
-        square[0] += square[j];
+/* The product of rows of Q and K, in eight sums as in reference.c. */
+static struct score score_of(const float *q, const float *k, int count) {
+    enum { SUMS = 8, STEP = 16 };
+    double square[SUMS] = {0};
+    struct score s = {0};
+    for (int first = 0; first < count; first += STEP) {
+        double sum[SUMS] = {0};
+        for (int i = first; i < first + STEP; i += SUMS)
+            for (int j = 0; j < SUMS; ++j) {
+                const double product = (double)q[i + j] * k[i + j];
+                sum[j] += product;
+                square[j] += product * product;
+            }
+        for (int j = 0; j < SUMS; ++j)
+            s.sum += sum[j];
+        s.partial = fmax(s.partial, fabs(s.sum));
     }
-    *squares = square[0];
-    return sum[0];
+    for (int j = 0; j < SUMS; ++j)
+        s.squares += square[j];
+    return s;
 }
 
-/* Of whole numbers: no sum is greater than fp32 holds. */
-static double whole_score(const float *q, const float *k, int count) {
+/* Of whole numbers: no sum is greater than fp32 holds, and none has an error. */
+static struct score whole_score(const float *q, const float *k, int count) {
     enum { SUMS = 8 };
     float sum[SUMS] = {0};
     for (int i = 0; i < count; i += SUMS)
@@ -139,7 +186,36 @@ static double whole_score(const float *q, const float *k, int count) {
             sum[j] += q[i + j] * k[i + j];
     for (int j = 1; j < SUMS; ++j)
         sum[0] += sum[j];
-    return sum[0];
+    return (struct score){.sum = sum[0]};
+}
+
+/* How far the sum of the exponentials, of which a thread adds up every fourth pair of keys from the
+ * last block to the first, may be off. In which order those of a block are added is not known. */
+static double error_of_additions(const double *power, int keys) {
+    enum { MOST_BLOCK = 256 };
+    double sum[4] = {0}, squares = 0, lost = 0;
+    for (int key = keys - 1, reach = keys; key >= 0; --key) {
+        for (; reach > 0 && reach > key - MOST_BLOCK; --reach)
+            sum[(reach - 1) % 8 / 2] += power[reach - 1];
+        const double half_unit = 0x1p-24 * sum[key % 8 / 2];
+        if (whole_numbers || power[key] < half_unit) /* few different numbers: no random walk */
+            lost += fmin(power[key], half_unit);
+        else
+            squares += half_unit * half_unit;
+    }
+    return lost + 8 / sqrt(3) * sqrt(squares) + 2 * 0x1p-24 * (sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
+/* How many keys have a greater score than all that are before, or behind, them. */
+static int count_rises(const double *exponent, int keys) {
+    int up = 0, down = 0;
+    double max = -INFINITY;
+    for (int key = 0; key < keys; ++key)
+        if (exponent[key] > max) max = exponent[key], ++up;
+    max = -INFINITY;
+    for (int key = keys - 1; key >= 0; --key)
+        if (exponent[key] > max) max = exponent[key], ++down;
+    return up > down ? up : down;
 }
 
 static void find_softmax(const struct kind_problem *p, int row, int head) {
@@ -147,25 +223,34 @@ static void find_softmax(const struct kind_problem *p, int row, int head) {
     const struct attention_options o = attention_options();
     const struct operands *const of = p->operands;
     const int kv_head = head / (o.heads / o.kv_heads), keys = keys_seen(p, row);
-    const double scale = M_LOG2E / sqrt(p->k);
     struct attention s = {.max = -INFINITY};
     float *const buffer = allocate(2 * (size_t)of->k, sizeof *buffer, what);
+    double *const partial = allocate((size_t)p->n, sizeof *partial, what);
     const float *const q = operands_row(of, 'A', row, buffer) + head * p->k;
     free(last.power);
     last.power = allocate((size_t)p->n, sizeof *last.power, what);
     for (int key = 0; key < keys; ++key) {
         const float *const k = operands_row(of, 'B', key, buffer + of->k) + kv_head * p->k;
-        double squares = 0; /* which whole numbers do without */
-        const double exponent =
-            whole_numbers ? whole_score(q, k, p->k) : score_of(q, k, p->k, &squares) * scale;
-        last.power[key] = exponent;
-        s.max = fmax(s.max, exponent);
-        s.greatest = fmax(s.greatest, fabs(exponent));
-        s.norm = fmax(s.norm, sqrt(squares));
+        const struct score score = whole_numbers ? whole_score(q, k, p->k) : score_of(q, k, p->k);
+        last.power[key] = score.sum * o.scale;
+        partial[key] = score.partial + sqrt(score.squares); /* in another order, a little more */
+        s.max = fmax(s.max, last.power[key]);
+        s.greatest = fmax(s.greatest, partial[key]);
     }
-    for (int key = 0; key < keys; ++key)
-        s.sum += last.power[key] = exp2(last.power[key] - s.max);
+    s.rises = count_rises(last.power, keys);
+    for (int key = 0; key < keys; ++key) {
+        const double distance = s.max - last.power[key], power = exp2(-distance);
+        last.power[key] = power;
+        s.sum += power;
+        s.farthest = fmax(s.farthest, distance);
+        s.mean_distance += power * distance;
+        s.mean += power * partial[key];
+        s.walk += power * power * partial[key] * partial[key];
+    }
+    s.walk = sqrt(s.walk);
+    s.added = error_of_additions(last.power, keys);
     free(buffer);
+    free(partial);
     last.problem = problems;
     last.row = row;
     last.head = head;
@@ -198,17 +283,23 @@ static const struct attention *attend(const struct kind_problem *p, int row, int
     return &last.attended;
 }
 
-/* How far an exponential in fp32 may be off, as a share of itself. */
+/* What ex2 is off by, as a share; and it and two roundings, for each rise of the maximum. */
+#define ERROR_OF_EX2 0x1p-22
+#define ERROR_OF_RISE (1.5 * ERROR_OF_EX2)
+
+/* How far an exponential in fp32 may be off, as a share of itself: the one whose exponent is the
+ * worst. */
 static double error_of_power(const struct kind_problem *p, const struct attention *a) {
-    const double score =
-        whole_numbers ? 0 : errors_of_sum(p->k) * deviations(p->k) * a->norm * M_LOG2E / sqrt(p->k);
-    return M_LN2 * (score + 4 * a->greatest * 0x1p-24) + 0x1p-22;
+    const double cuts = (accumulator_cuts(p->k) + product_cuts(p->k)) * 0x1p-23 * a->greatest;
+    const double exponent = cuts * attention_options().scale + a->farthest * 0x1p-24;
+    return M_LN2 * exponent + ERROR_OF_EX2 + a->rises * ERROR_OF_RISE;
 }
 
-/* The same of the sum, of which a thread adds up every fourth key. */
+/* How far the sum of the exponentials may be off, as a share of itself. */
 static double error_of_powers(const struct kind_problem *p, const struct attention *a) {
-    const double additions = 0.25 * p->n + p->n / 64.0 + 8;
-    return error_of_power(p, a) + fmin(additions, 8 * sqrt(additions)) * 0x1p-24;
+    const double cuts = accumulator_cuts(p->k) * a->mean + product_cuts(p->k) * a->walk;
+    const double exponent = cuts * 0x1p-23 * attention_options().scale + a->mean_distance * 0x1p-24;
+    return (M_LN2 * exponent + a->added) / a->sum + ERROR_OF_EX2 + a->rises * ERROR_OF_RISE;
 }
 
 static double value(const struct kind_problem *p, int matrix, int row, int column) {
@@ -224,12 +315,19 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     const bool lse = matrix == LSE;
     const struct attention *const a = lse ? softmax_of(p, column, row) : attend(p, row, column);
     if (a->sum == 0) return 0;
-    if (lse) return error_of_powers(p, a) + (fabs(value) + a->greatest + 8) * 0x1p-22;
-    const double rounding = whole_numbers ? 0 : p->type == GEMM_BF16 ? 0x1p-8 : 0x1p-11;
-    const double least = p->type == GEMM_BF16 ? 0 : 0x1p-25; /* half of fp16's least number */
-    const double share = error_of_power(p, a) + rounding + errors_of_sum(p->n);
+    /* Rounded are the logarithm, its sum with the greatest exponent, and their product with ln 2;
+     * a library rounds the scale, too. */
+    if (lse) return error_of_powers(p, a) + (2 * log2(a->sum) + 3 * fabs(value) + 4) * 0x1p-24;
+    const int keys = keys_seen(p, row);
+    const double rounding = whole_powers() ? 0 : p->type == GEMM_BF16 ? 0x1p-9 : 0x1p-12;
+    /* Half of fp16's least number; the least of fp32 that ex2 makes. */
+    const double least = p->type == GEMM_BF16 ? 0x1p-126 : 0x1p-25;
+    const double partial = deviations(keys) * sqrt(a->squares);
+    const double sums = (accumulator_cuts(keys) + product_cuts(keys)) * 0x1p-23 * partial;
+    const double share = error_of_power(p, a) + rounding;
     const double walk = share * sqrt(a->squares) + least * sqrt(a->value_squares);
-    return deviations(p->n) * walk / a->sum + fabs(value) * (error_of_powers(p, a) + 0x1p-22);
+    return (deviations(keys) * walk + sums) / a->sum +
+           fabs(value) * (error_of_powers(p, a) + 0x1p-22);
 }
 
 static bool is_exact(const struct kind_problem *p, int matrix) {
@@ -247,15 +345,6 @@ static bool infinite(const struct kind_problem *p, int matrix) {
     return matrix == LSE && options[MASK].value && p->m > p->n; /* some see no key */
 }
 
-/* Two heads that share their keys first. */
-static void draw(int k, uint64_t random) {
-    static const uint8_t heads[][2] = {{2, 1}, {1, 1}, {2, 2}, {3, 3}, {4, 2}};
-    enum { WAYS = sizeof heads / sizeof *heads };
-    options[HEADS].value = heads[random % WAYS][0];
-    options[KV_HEADS].value = heads[random % WAYS][1];
-    options[MASK].value = ((unsigned)k + random) / WAYS % 2;
-}
-
 static double flops(int m, int n, int k) {
     double seen = (double)m * n;
     if (options[MASK].value) { /* the last min(m, n) queries see n, n - 1, ... keys */
@@ -271,10 +360,10 @@ enum { TERMS_OF_ONES = 1 << 23 };
 #define ATTENTION_KIND(d)                                                                          \
     {                                                                                              \
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
-        .options = options, .option_count = OPTIONS, .refuse = refuse, .depth = (d), .draw = draw, \
-        .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices, .fill = fill,    \
-        .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
-        .flops = flops, .baselines = attention_rivals                                              \
+        .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
+        .depth = (d), .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices,    \
+        .fill = fill, .is_exact = is_exact, .value = value, .infinite = infinite, .error = error,  \
+        .cost = cost, .flops = flops, .baselines = attention_rivals                                \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

@@ -161,7 +161,7 @@ DEVICE void begin(struct smem *shared, const struct attention_args *args, struct
     wgmma_use_registers(s, BN / 2);
     release(shared->k_ring, &places->k, STAGES);
     softmax_mask(s, rows, block * BN, BN);
-    softmax_block(s, rows, rescale, args->scale, BN, true);
+    softmax_block(s, rows, rescale, args->scale, BN);
     softmax_pack(p, s, BN);
 }
 
@@ -197,7 +197,7 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     release(shared->k_ring, &places->k, STAGES);
     release(shared->v_ring, &places->v, STAGES);
     if (masked) softmax_mask(s, rows, block * BN, BN);
-    softmax_block(s, rows, rescale, args->scale, BN, masked);
+    softmax_block(s, rows, rescale, args->scale, BN);
     softmax_rescale(o, rescale, HEAD);
     softmax_pack(p, s, BN);
 }
@@ -291,4 +291,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
     .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .along_n = true,
+    .boundaries = {{"--heads", RASTER_GROUP}},
 };

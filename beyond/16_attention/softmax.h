@@ -9,6 +9,8 @@
 #ifndef BEYOND_16_ATTENTION_SOFTMAX_H
 #define BEYOND_16_ATTENTION_SOFTMAX_H
 
+#include <float.h>
+
 #include "hopper/element.h"
 #include "hopper/special_function.h"
 #include "hopper/wgmma.h"
@@ -17,8 +19,9 @@
 /* The thread's two rows. */
 struct softmax_rows {
     int seen[2]; /* keys that the query sees */
-    float max[2]; /* of the scores so far */
-    float sum[2]; /* of the thread's exponentials so far, relative to that maximum */
+    float max[2];   /* of the scores so far */
+    float shift[2]; /* that, scaled and rounded: what the exponentials are relative to */
+    float sum[2];   /* of the thread's exponentials so far */
 };
 
 /* `first_row`: of the 64. Any thread. */
@@ -28,6 +31,7 @@ DEVICE struct softmax_rows softmax_begin(const struct attention_args *args, int 
     UNROLL for (int r = 0; r < 2; ++r) {
         rows.seen[r] = keys_seen(args, row + 8 * r);
         rows.max[r] = -INFINITY;
+        rows.shift[r] = -FLT_MAX;
         rows.sum[r] = 0;
     }
     return rows;
@@ -62,38 +66,39 @@ DEVICE float quad_sum(float value) {
 }
 
 /* Raises the greatest score so far of row r by those of a block of `keys` keys, a constant. What
- * has been summed up before is to be multiplied by rescale[r], which brings it to the same maximum;
- * shift[r] is that maximum, scaled. `masked`: the row may see no key yet. Whole warps. */
+ * has been summed up before is to be multiplied by rescale[r], which brings it to the new shift. It
+ * is the difference of the two shifts as they were rounded, so it is exactly 1 if the maximum
+ * stays. Whole warps. */
 DEVICE void softmax_maximum(const float *s, struct softmax_rows *rows, int r, float rescale[2],
-                            float shift[2], float scale, int keys, bool masked) {
+                            float scale, int keys) {
     float max = rows->max[r];
     UNROLL for (int j = 0; j < keys / 8; ++j)
         max = fmaxf(max, fmaxf(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]));
     max = quad_max(max);
-    /* -infinity - -infinity would be no number. */
-    shift[r] = masked && max == -INFINITY ? 0 : max * scale;
-    rescale[r] = exp2_approx(fmaf(rows->max[r], scale, -shift[r]));
+    /* Without a key so far it is -infinity, and -infinity - -infinity would be no number. */
+    const float shift = fmaxf(max * scale, -FLT_MAX);
+    rescale[r] = exp2_approx(rows->shift[r] - shift);
     rows->max[r] = max;
+    rows->shift[r] = shift;
     rows->sum[r] *= rescale[r];
 }
 
 /* Replaces the row's scores by their exponentials relative to the maximum. Any thread. */
-DEVICE void softmax_exponentials(float *s, struct softmax_rows *rows, int r, const float shift[2],
-                                 float scale, int keys) {
+DEVICE void softmax_exponentials(float *s, struct softmax_rows *rows, int r, float scale,
+                                 int keys) {
     UNROLL for (int j = 0; j < keys / 8; ++j)
         UNROLL for (int i = 4 * j + 2 * r; i < 4 * j + 2 * r + 2; ++i) {
-            s[i] = exp2_approx(fmaf(s[i], scale, -shift[r]));
+            s[i] = exp2_approx(fmaf(s[i], scale, -rows->shift[r]));
             rows->sum[r] += s[i];
         }
 }
 
 /* Both, of both rows. */
 DEVICE void softmax_block(float *s, struct softmax_rows *rows, float rescale[2], float scale,
-                          int keys, bool masked) {
-    float shift[2];
+                          int keys) {
     UNROLL for (int r = 0; r < 2; ++r) {
-        softmax_maximum(s, rows, r, rescale, shift, scale, keys, masked);
-        softmax_exponentials(s, rows, r, shift, scale, keys);
+        softmax_maximum(s, rows, r, rescale, scale, keys);
+        softmax_exponentials(s, rows, r, scale, keys);
     }
 }
 
@@ -109,21 +114,23 @@ DEVICE void softmax_rescale(float *o, const float rescale[2], int columns) {
     UNROLL for (int i = 0; i < columns / 2; ++i) o[i] *= rescale[i % 4 / 2];
 }
 
-/* Divides O by the sums, and stores the logarithm of the sums of the exponentials. `first_row`: of
- * the 64. Whole warps. */
+/* Divides O by the sums, and stores the logarithm of the sums of the exponentials. Of a query that
+ * sees no key O is 0, also where its products were no number. `first_row`: of the 64. Whole
+ * warps. */
 DEVICE void softmax_end(float *o, struct softmax_rows *rows, const struct attention_args *args,
                         int head, int first_row, int columns) {
     const float ln_2 = 0.6931471806f;
-    float inverse[2];
+    float sum[2], inverse[2];
     UNROLL for (int r = 0; r < 2; ++r) {
         const int row = first_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + 8 * r;
-        const float sum = quad_sum(rows->sum[r]);
-        const float log_2 = fmaf(rows->max[r], args->scale, log2f(sum)); /* of no key: -infinity */
-        inverse[r] = sum > 0 ? 1 / sum : 0;
+        sum[r] = quad_sum(rows->sum[r]);
+        inverse[r] = 1 / sum[r];
+        const float log_2 = rows->shift[r] + log2f(sum[r]); /* of no key: -infinity */
         if (threadIdx.x % 4 == 0 && row < args->gemm.m)
             st_global_b32(&args->lse[head * args->lse_pitch + row], float_to_bits(log_2 * ln_2));
     }
-    softmax_rescale(o, inverse, columns);
+    UNROLL for (int i = 0; i < columns / 2; ++i)
+        o[i] = sum[i % 4 / 2] == 0 ? 0 : o[i] * inverse[i % 4 / 2];
 }
 
 #endif

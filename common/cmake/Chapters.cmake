@@ -27,6 +27,18 @@
 set(HOPPER_HOUSE "")
 set(HOPPER_INCLUDES "")
 
+# Changes with every commit: what is made of the book's text (tools/book/book_text.sh) needs it.
+set(HOPPER_COMMITS "")
+if(PROJECT_IS_TOP_LEVEL AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(COMMAND git rev-parse --git-path logs/HEAD
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET)
+  cmake_path(ABSOLUTE_PATH log BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(EXISTS ${log} AND NOT IS_DIRECTORY ${log})
+    set(HOPPER_COMMITS ${log})
+  endif()
+endif()
+
 # The element types, in the order of enum gemm_type.
 set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 
@@ -39,6 +51,12 @@ function(chapter directory)
   cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS;PTX;RIVALS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  get_property(made GLOBAL PROPERTY HOPPER_CHAPTERS_MADE${HOPPER_HOUSE})
+  if(made)
+    file(RELATIVE_PATH list ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_LIST_FILE})
+    message(FATAL_ERROR "chapter(${directory}): too late, because the programs are declared. Move "
+                        "the line up in ${list}, to the other chapters, behind ${made}.")
   endif()
   if(NOT ARG_SELECTION AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
     message(FATAL_ERROR "chapter(${directory}): there is no ${directory}/kernel.cu")
@@ -419,6 +437,8 @@ function(add_chapters backend language libraries services)
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
   get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
   get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
+  list(GET chapters -1 last)
+  set_property(GLOBAL PROPERTY HOPPER_CHAPTERS_MADE${HOPPER_HOUSE} "chapter(${last} ...)")
   set(all_rows "")
   set(all_objects "")
   set(tour_rows "")
@@ -513,6 +533,10 @@ function(add_chapters backend language libraries services)
     set_target_properties(${backend}_${program} PROPERTIES
       OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
     target_link_libraries(${backend}_${program} PRIVATE ${libraries})
+    string(REGEX MATCH "^[0-9]+" number ${program})
+    if(number AND NOT TARGET ${backend}_${number})
+      add_missing_target(${backend}_${number} "did you mean --target ${backend}_${program}?")
+    endif()
   endforeach()
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()
@@ -563,15 +587,19 @@ function(add_missing_gpu_programs)
     if(TARGET sim_${program})
       set(instead "; without one: --target sim_${program}")
     endif()
-    add_custom_target(gpu_${program}
-      COMMAND ${CMAKE_COMMAND} -E echo "gpu_${program}: ${HOPPER_NO_GPU}${instead}"
-      COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+    add_missing_target(gpu_${program} "${HOPPER_NO_GPU}${instead}")
   endforeach()
 endfunction()
 
+# A target that says what it lacks, and fails.
+function(add_missing_target target lacks)
+  add_custom_target(${target} COMMAND ${CMAKE_COMMAND} -E echo "${target}: ${lacks}"
+    COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+endfunction()
+
 # Targets tour_programs<house> and tour<house>: the tour of a house, built and run, on the GPU if
-# there is one, else simulated.
-function(add_tour_target)
+# there is one, else simulated. `next`: what a reader may do next; then options of the tour.
+function(add_tour_target next)
   set(names sim_tour${HOPPER_HOUSE})
   set(paths ${PROJECT_BINARY_DIR}/sim/tour${HOPPER_HOUSE})
   if(HOPPER_GPU_PROGRAMS)
@@ -581,7 +609,7 @@ function(add_tour_target)
   add_custom_target(tour_programs${HOPPER_HOUSE} DEPENDS ${names})
   add_custom_target(tour${HOPPER_HOUSE}
     COMMAND ${PROJECT_SOURCE_DIR}/common/cmake/run_tour.sh
-            ${PROJECT_BINARY_DIR}/report${HOPPER_HOUSE} ${ARGN} ${paths}
+            ${PROJECT_BINARY_DIR}/report${HOPPER_HOUSE} "${next}" ${ARGN} ${paths}
     USES_TERMINAL VERBATIM)
   add_dependencies(tour${HOPPER_HOUSE} tour_programs${HOPPER_HOUSE})
 endfunction()

@@ -261,16 +261,16 @@ function(check_branches)
     LABELS long TIMEOUT 3600)
 endfunction()
 
-# Kernels that take a wgmma's first operand from registers keep their fragments there. `program`: the
-# chapter; then the object libraries of its kernels.
-function(check_fragments program)
+# What the machine code of kernels must be, by a script of common/tests/build. `program`: the chapter;
+# then the object libraries of its kernels.
+function(check_machine_code script program)
   find_program(HOPPER_CUOBJDUMP cuobjdump)
   if(NOT HOPPER_CUOBJDUMP OR NOT Python3_Interpreter_FOUND)
     return()
   endif()
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-  check(build NAME build_fragments_kept_${program}
-    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/common/tests/build/fragments_kept.py
+  check(build NAME build_${script}_${program}
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/common/tests/build/${script}.py
             ${HOPPER_CUOBJDUMP} ${objects}
     LABELS long TARGETS gpu_${program} TIMEOUT 120)
 endfunction()

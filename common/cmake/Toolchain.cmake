@@ -74,14 +74,16 @@ unset(CMAKE_REQUIRED_FLAGS)
 
 # Loads and stores of a kernel's own variables call the simulator (units/register_calls.c): that is
 # how it knows which accumulators plain C has touched. No variable takes the place of another on the
-# stack. The compiler's own library for this option is not linked, as it would be where a tool
-# compiles and links in one command: the gallery and the book's checks do without these options.
+# stack. A division by zero calls it, too, with its line (units/division.c). The compiler's own
+# libraries for these options are not linked, as they would be where a tool compiles and links in one
+# command: the gallery and the book's checks do without these options.
 set(HOPPER_SIM_WATCH_OPTIONS "")
 if(NOT HOPPER_SANITIZE)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
   foreach(option IN ITEMS "-fsanitize=thread" "--param=tsan-instrument-func-entry-exit=0"
                           "-fstack-reuse=none" "-Xclang -disable-lifetime-markers"
-                          "-mllvm -tsan-instrument-func-entry-exit=0")
+                          "-mllvm -tsan-instrument-func-entry-exit=0"
+                          "-fsanitize=integer-divide-by-zero")
     string(MAKE_C_IDENTIFIER "HOPPER_HAS${option}" has)
     set(CMAKE_REQUIRED_FLAGS "-Werror ${option}")
     check_c_source_compiles("int one(void) { return 1; }" ${has})

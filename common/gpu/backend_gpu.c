@@ -29,8 +29,9 @@ const int backend_setting_count = SETTINGS;
 const char *const backend_settings_heading = "The GPU";
 
 const char *backend_lacks(const char *option) {
-    static const char *const simulated[] = {"--sms",        "--schedule", "--schedule-seed",
-                                            "--step-limit", "--explain",  "--check"};
+    static const char *const simulated[] = {"--sms",     "--schedule", "--schedule-seed",
+                                            "--hazards", "--doubtful", "--step-limit",
+                                            "--explain", "--check"};
     for (size_t i = 0; i < sizeof simulated / sizeof *simulated; ++i)
         if (strcmp(option, simulated[i]) == 0)
             return "only the simulator's programs (build/sim) have this option";

@@ -34,8 +34,8 @@ static bool bind_context(void) {
 }
 
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
-                                 int rows, int columns, int64_t ld, int box_rows, int box_columns,
-                                 enum gemm_swizzle swizzle) {
+                                 int64_t rows, int columns, int64_t ld, int box_rows,
+                                 int box_columns, enum gemm_swizzle swizzle) {
     if ((unsigned)type > GEMM_FP32 || type == GEMM_W4A8)
         return refuse("type", type, "must be GEMM_FP16, GEMM_BF16, GEMM_E4M3 or GEMM_FP32");
     if (swizzle < SWIZZLE_NONE || swizzle > SWIZZLE_128B)
@@ -46,7 +46,7 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
     const long long box_bytes = (long long)box_columns * element_bytes;
     if (!base || (uintptr_t)base % TMA_ALIGNMENT)
         return refuse("base", (long long)(uintptr_t)base, "must be a multiple of 16 and not NULL");
-    if (rows < 1) return refuse("rows", rows, "must be at least 1");
+    if (rows < 1 || rows > INT32_MAX) return refuse("rows", rows, "must be 1 to 2147483647");
     if (columns < 1) return refuse("columns", columns, "must be at least 1");
     if (ld < columns) return refuse("ld", ld, "must be at least the number of columns");
     if (ld >= PITCH_LIMIT / element_bytes || ld * element_bytes % TMA_ALIGNMENT)
@@ -98,10 +98,10 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE /* zeros */);
     }
     if (status != CUDA_SUCCESS) {
-        fprintf(
-            stderr,
-            "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %d x %d, ld %lld, box %d x %d\n",
-            (int)status, rows, columns, (long long)ld, box_rows, box_columns);
+        fprintf(stderr,
+                "gemm_tensor_map: cuTensorMapEncodeTiled: error %d for %lld x %d, ld %lld, box %d "
+                "x %d\n",
+                (int)status, (long long)rows, columns, (long long)ld, box_rows, box_columns);
         return GEMM_UNSUPPORTED;
     }
     __builtin_memcpy(map, &encoded, sizeof *map);

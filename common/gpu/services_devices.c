@@ -40,6 +40,34 @@ static bool prepare_all(const struct gemm_launch *launch, int devices) {
     return good;
 }
 
+/* Sets each byte of a device's words on a stream that does not wait for its kernel. */
+static void set_flags(const struct gemm_device_args *own, int byte, size_t bytes) {
+    cudaStream_t beside;
+    if (!devices_select(own->device) ||
+        !cuda_ok(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), "making a stream"))
+        return;
+    if (cuda_ok(cudaMemsetAsync(own->flags[own->device], byte, bytes, beside), "setting flags"))
+        cuda_ok(cudaStreamSynchronize(beside), "setting flags");
+    cudaStreamDestroy(beside);
+}
+
+/* Lets the kernels end that have begun on the first `begun` devices and wait for one that never
+ * comes. Each waits for words in its own device's memory to be set, or to be large enough. */
+static void let_end(const struct gemm_launch *launch, const struct gemm_device_args *args,
+                    int begun, int devices, const cudaStream_t streams[GEMM_DEVICES]) {
+    const size_t bytes = launch->flags * sizeof *args->flags[0];
+    enum cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
+    if (!bytes || cudaStreamIsCapturing(streams[0], &captured) != cudaSuccess ||
+        captured != cudaStreamCaptureStatusNone) /* then none has begun */
+        return;
+    for (int i = 0; i < begun; ++i)
+        set_flags(&args[i], 0x7f, bytes);
+    for (int i = 0; i < begun; ++i)
+        if (devices_select(i)) cuda_ok(cudaStreamSynchronize(streams[i]), "waiting for a kernel");
+    for (int i = 0; i < devices; ++i)
+        set_flags(&args[i], 0, bytes);
+}
+
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices) {
     const cudaStream_t stream = (cudaStream_t)launch->stream;
@@ -49,13 +77,14 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
         return GEMM_LAUNCH_FAILED;
     }
     if (!devices_fork(stream, devices, streams)) return GEMM_LAUNCH_FAILED;
-    bool good = true;
-    for (int i = 0; i < devices && good; ++i) {
+    int begun = 0;
+    for (bool good = true; begun < devices && good; begun += good) {
         struct gemm_launch own = *launch;
-        own.stream = streams[i];
-        good = devices_select(i) && launch_enqueue(&own, &args[i]);
+        own.stream = streams[begun];
+        good = devices_select(begun) && launch_enqueue(&own, &args[begun]);
     }
-    return devices_join(stream, devices) && good ? GEMM_OK : GEMM_LAUNCH_FAILED;
+    if (begun < devices) let_end(launch, args, begun, devices, streams);
+    return devices_join(stream, devices) && begun == devices ? GEMM_OK : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_devices_begin(void *stream) {

@@ -100,7 +100,7 @@ static bool open_scales(struct buffers *buffers, struct slab *slab, const float 
                         int pitch, const char *label) {
     const int64_t floats = (int64_t)rows * pitch;
     return slab_alloc(slab, buffers, 0, floats * 2, label, false) &&
-           slab_fill(buffers, slab, (const uint16_t *)(const void *)host, OPERAND_PADDING);
+           slab_fill(buffers, slab, (const uint16_t *)(const void *)host, padding_of(GEMM_FP32));
 }
 
 static struct gemm_scales scales_of(const struct buffers *buffers, const struct operands *o,
@@ -131,7 +131,7 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     buffers->pitch = o->device_ldd;
     buffers->problems = allocate((size_t)sets, sizeof *buffers->problems, "the problems");
 
-    const uint16_t padding = gemm_type_is_scaled(o->type) ? E4M3_PADDING : OPERAND_PADDING;
+    const uint16_t padding = padding_of(o->type);
     const int64_t in_16_bits = gemm_type_is_scaled(o->type) ? 2 : 1; /* elements of A and B */
     if (!slab_alloc_rows(&buffers->a, buffers, o->m, o->lda / in_16_bits,
                          o->device_lda / in_16_bits, "A", false) ||

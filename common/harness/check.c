@@ -17,8 +17,8 @@
 
 #include "harness/branches.h"
 #include "harness/experiment.h"
+#include "kind_options.h"
 #include "harness/message.h"
-#include "harness/problem_kind.h"
 
 enum { DRAWN_RUNS = 96, RUNS = MOST_CHECK_RUNS + DRAWN_RUNS, MOST_WORKERS = 16 };
 enum { NOT_RUN = -1, SIGNALLED = 128 /* and more: by which signal a run ended its process */ };
@@ -44,6 +44,12 @@ struct check {
     struct board *board;
 };
 
+static void set_kind_options(const struct gemm_kernel *kernel, const struct check_run *run) {
+    struct kind_set set;
+    memcpy(set.value, run->option, sizeof set.value);
+    kind_set_options(kernel->kind, &set);
+}
+
 enum exit_code check_run_once(const struct gemm_kernel *kernel,
                               const struct backend_options *options, const struct check_run *run) {
     struct backend_info device = {0};
@@ -55,11 +61,13 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
     of_run.gpus = run->gpus;
     enum exit_code code = backend_open(&of_run, &device);
     if (code != EXIT_VERIFIED) return code;
-    const struct problem_size size = {run->m, run->n, kind_drawn_k(kernel, run->k, run->seed)};
+    const struct problem_size size = {run->m, run->n, run->k};
+    set_kind_options(kernel, run);
     experiment_early = run->early;
     operand_pitches = run->far ? PITCHES_FAR : PITCHES_DRAWN;
+    operand_padding = run->padding;
     if (kernel->select && kernel_for_size(kernel, size)) kernel = kernel_for_size(kernel, size);
-    code = experiment_open(&experiment, &device, size, options->type, INPUT_INTEGER, run->seed,
+    code = experiment_open(&experiment, &device, size, options->type, run->input, run->seed,
                            &kernel, 1, false);
     if (code == EXIT_VERIFIED) {
         experiment_verify(&experiment, kernel, &result);
@@ -205,9 +213,7 @@ static void say_listed(const struct check *check) {
             said |=
                 check->run[j].m == run->m && check->run[j].n == run->n && check->run[j].k == run->k;
         if (said) continue;
-        const struct problem_kind *const kind = check->kernel[check->type[i]]->kind;
-        const int k = kind && kind->depth ? kind->depth : run->k;
-        printf("%8d %6d %6d %5d   %s", run->m, run->n, k, sms < 0 ? 0 : (int)run->setting[sms],
+        printf("%8d %6d %6d %5d   %s", run->m, run->n, run->k, sms < 0 ? 0 : (int)run->setting[sms],
                run->far ? "far pitches: " : "");
         say_schedules(check, 0, check->listed, run);
     }
@@ -262,7 +268,8 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     add_number(command, "--m", (uint64_t)run->m);
     add_number(command, "--n", (uint64_t)run->n);
-    add_number(command, "--k", (uint64_t)kind_drawn_k(kernel, run->k, run->seed));
+    add_number(command, "--k", (uint64_t)run->k);
+    set_kind_options(kernel, run);
     for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
         const struct backend_setting *const option = &kernel->kind->options[i];
         add_word(command, option->option);
@@ -271,7 +278,7 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     for (int i = 0; i < backend_setting_count; ++i) {
         const struct backend_setting *const setting = &backend_settings[i];
-        if (run->setting[i] == setting->value) continue;
+        if (setting_is_usual(i, run->setting[i])) continue;
         add_word(command, setting->option);
         char *const number = command->text[command->words];
         add_word(command, setting_word(setting, run->setting[i], number));
@@ -282,8 +289,10 @@ static void make_command(const struct check *check, int number, const char *prog
     }
     add_word(command, "--pitches");
     add_word(command, pitch_names[run->far ? PITCHES_FAR : PITCHES_DRAWN]);
+    add_word(command, "--padding");
+    add_word(command, padding_names[run->padding]);
     add_word(command, "--input");
-    add_word(command, input_names[INPUT_INTEGER]);
+    add_word(command, input_names[run->input]);
     if (run->seed != 1) add_number(command, "--seed", run->seed);
     if (check->type[number] != default_type()) {
         add_word(command, "--dtype");

@@ -1,5 +1,6 @@
 #include "harness/experiment.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,19 @@ static bool memory_suffices(struct problem_size size, const struct backend_info 
     return true;
 }
 
+/* Of a kind's operands there may be more rows, or columns, than an extent of the problem says. */
+static bool extents_are_counted(const struct kind_extents *is) {
+    const int64_t all[] = {is->a_rows, is->b_rows, is->k, is->d_rows, is->d_columns};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (all[i] > INT_MAX) {
+            complain("this problem's matrices have up to %lld rows or columns; at most %d can be "
+                     "counted. Choose smaller sizes",
+                     (long long)all[i], INT_MAX);
+            return false;
+        }
+    return true;
+}
+
 static size_t workspace_needed(const struct operands *o, const struct gemm_kernel *const *kernels,
                                int count) {
     const struct gemm_problem problem = {.m = o->m,
@@ -139,23 +153,24 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     const struct problem_kind *const own = kernels[0]->kind; /* main.c: all have the same */
     const struct kind_extents is =
         kind_begin(&e->kind, own, size.m, size.n, size.k, type, kind, seed);
-    const int terms = is.k + (own ? own->further_terms : 0);
+    if (!extents_are_counted(&is)) return EXIT_USAGE;
+    const int a_rows = (int)is.a_rows, b_rows = (int)is.b_rows, k = (int)is.k;
+    const int terms = k + (own ? own->further_terms : 0);
     bool rounds_parts = false;
     for (int i = 0; i < count; ++i)
         rounds_parts |= kernels[i]->rounds_parts;
     const bool made =
-        rounds_parts ? operands_make_limited(&e->operands, is.a_rows, is.b_rows, is.k, type, kind,
-                                             seed, input_integer_limit_of_parts(terms, type))
+        rounds_parts ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, kind, seed,
+                                             input_integer_limit_of_parts(terms, type))
         : own && !gemm_type_is_scaled(type)
-            ? operands_make_limited(&e->operands, is.a_rows, is.b_rows, is.k, type, kind, seed,
+            ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, kind, seed,
                                     input_integer_limit(terms, type, false))
-            : operands_make(&e->operands, is.a_rows, is.b_rows, is.k, type, kind, seed,
-                            tensor_scales);
+            : operands_make(&e->operands, a_rows, b_rows, k, type, kind, seed, tensor_scales);
     if (!made) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
-    operands_set_d(&e->operands, is.d_rows, is.d_columns);
+    operands_set_d(&e->operands, (int)is.d_rows, (int)is.d_columns);
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(&e->operands, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);

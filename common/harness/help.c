@@ -93,8 +93,9 @@ static void print_problem_options(void) {
         "                        (default %d %d %d)\n"
         "  --size S              all three; a later option wins\n"
         "  --dtype TYPE          %s; sums are fp32\n"
-        "  --input KIND          uniform in [-1, 1] (default), normal, zeros, or integer: whole\n"
-        "                        numbers so small that D must be exact\n"
+        "  --input KIND          uniform in [-1, 1] (default), normal, zeros; integer: whole\n"
+        "                        numbers so small that D must be exact; outliers: normal, with\n"
+        "                        tiny rows, and large ones in A\n"
         "  --seed SEED           of the input (default 1)\n"
         "  --pitches WHICH       least (default): the columns, and what alignment needs; drawn:\n"
         "                        more, and not the same of A and B%s\n",
@@ -102,6 +103,8 @@ static void print_problem_options(void) {
         backend_can_time() ? ""
                            : "; far: more\n"
                              "                        elements than 32 bits count");
+    printf("  --padding WHAT        around the operands: nan (default), or finite, a number far\n"
+           "                        above theirs, for what drops a NaN\n");
     for (int i = 0; i < kernel_registry_count; ++i) {
         if (kernel_registry[i].gpus == 1) continue;
         printf("  --gpus N              that work together (default %d)\n",

@@ -4,7 +4,17 @@
 
 #include "element_codec.h"
 
-const char *const input_names[INPUT_KINDS] = {"uniform", "normal", "integer", "zeros"};
+const char *const input_names[INPUT_KINDS] = {"uniform", "normal", "integer", "zeros", "outliers"};
+
+enum padding operand_padding;
+const char *const padding_names[PADDINGS] = {"nan", "finite"};
+
+uint16_t padding_of(enum gemm_type type) {
+    /* The finite ones: the greatest of e4m3 and of fp16. In bf16 and fp32, about 2^40: the square
+     * is finite, too, so that no infinity turns into a NaN. */
+    if (operand_padding == PADDING_NAN) return gemm_type_is_scaled(type) ? 0x7f7f : 0x7fa5;
+    return gemm_type_is_scaled(type) ? 0x7e7e : type == GEMM_FP16 ? 0x7bff : 0x5380;
+}
 
 /* The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
  * 2014). */
@@ -68,6 +78,8 @@ void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_
                    int limit, uint64_t seed) {
     enum { COUNT = 65536, HALF = COUNT / 2 };
     source->seed = seed;
+    source->kind = kind;
+    source->type = type;
     double x = 0;
     /* Filled from the middle outwards, the negative half as the mirror of the positive one. */
     for (int i = 0; i < HALF; ++i) {
@@ -77,6 +89,7 @@ void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_
             value = (i + 0.5) / HALF;
             break;
         case INPUT_NORMAL:
+        case INPUT_OUTLIERS:
             value = x = normal_quantile(0.5 + (i + 0.5) / COUNT, x);
             break;
         case INPUT_INTEGER:
@@ -87,6 +100,22 @@ void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_
         }
         source->element[HALF + i] = encode_element((float)value, type);
         source->element[HALF - 1 - i] = encode_element(value == 0 ? 0.0f : (float)-value, type);
+    }
+}
+
+/* bf16: the products of a tiny row are far below 2^-100, and no underflow with ordinary ones. A
+ * score in attention, of a large row, is hundreds in either direction. */
+float input_row_factor(const struct input_source *source, char matrix, int row) {
+    if (source->kind != INPUT_OUTLIERS) return 1;
+    const uint64_t key = (uint64_t)(unsigned char)matrix << 32 | (uint32_t)row;
+    const bool fp16 = source->type == GEMM_FP16;
+    switch (input_hash(~source->seed, key) % 8) {
+    case 0:
+        return fp16 ? 0x1p-14f : 0x1p-116f;
+    case 1:
+        return matrix == 'A' && !fp16 ? 0x1p7f : 1;
+    default:
+        return 1;
     }
 }
 
@@ -101,4 +130,8 @@ void input_fill_row(const struct input_source *source, char matrix, int row, uin
         for (int c = column; c < end; ++c, random >>= 16)
             elements[c] = source->element[random & 0xffff];
     }
+    const float factor = input_row_factor(source, matrix, row);
+    for (int c = 0; c < columns && factor != 1; ++c)
+        elements[c] =
+            encode_element(factor * decode_element(elements[c], source->type), source->type);
 }

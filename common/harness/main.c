@@ -104,7 +104,9 @@ static enum exit_code verify_smaller(const struct backend_info *device, struct s
 
 /* One line, if the runs will take long. */
 static void say_duration(const struct selection *s, const struct options *o) {
-    enum { LONG_SECONDS = 10, MINUTES_FROM = 90 };
+    enum { LONG_SECONDS = 10, UNITS = 5 };
+    static const char *const names[UNITS] = {"seconds", "minutes", "hours", "days", "years"};
+    static const double lengths[UNITS] = {1, 60, 3600, 86400, 365.25 * 86400};
     char name[64] = "these kernels";
     double seconds = 0;
     for (int i = 0; i < s->count; ++i)
@@ -112,10 +114,11 @@ static void say_duration(const struct selection *s, const struct options *o) {
             seconds += backend_expected_seconds(s->kernels[i], o->m, o->n, o->k);
     if (seconds < LONG_SECONDS) return;
     if (s->count == 1) kernel_label(s->kernels[0], name, sizeof name);
-    const bool minutes = seconds >= MINUTES_FROM;
+    int unit = 0;
+    while (unit + 1 < UNITS && seconds >= 1.5 * lengths[unit + 1])
+        ++unit;
     complain("%s: %d x %d x %d takes about %.0f %s in the simulator%s", name, o->m, o->n, o->k,
-             minutes ? seconds / 60 : seconds, minutes ? "minutes" : "seconds",
-             minutes ? "; --size 1024 takes seconds" : "");
+             seconds / lengths[unit], names[unit], unit ? "; --size 1024 takes seconds" : "");
 }
 
 static enum exit_code verify_all(struct experiment *e, struct selection *s,
@@ -302,6 +305,7 @@ int main(int argc, char **argv) {
     }
     experiment_early = options.early;
     operand_pitches = options.pitches;
+    operand_padding = options.padding;
     struct selection selection = select_kernels(&options);
     options.backend.oldest = oldest_of(&selection);
     options.backend.times = options.timing != 0;

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kind_options.h"
 #include "harness/message.h"
+#include "harness/near.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"
 #include "harness/reference.h"
@@ -213,13 +215,32 @@ struct backend_setting *find_setting(const char *name) {
     return NULL;
 }
 
+static bool takes_all(const struct backend_setting *setting) {
+    return strstr(setting->argument, "|all") != NULL;
+}
+
+enum { MOST_SETTINGS = CHECK_SETTINGS };
+static uint64_t usual_values[MOST_SETTINGS]; /* of backend_settings */
+
+bool setting_is_usual(int index, uint64_t value) { return usual_values[index] == value; }
+
+static void note_usual_values(void) {
+    for (int i = 0; i < backend_setting_count && i < MOST_SETTINGS; ++i)
+        usual_values[i] = backend_settings[i].value;
+}
+
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]) {
     if (setting->names) return setting->names[value];
+    if (takes_all(setting) && value == setting->high) return "all";
     snprintf(text, 24, "%llu", (unsigned long long)value);
     return text;
 }
 
 bool read_setting(struct backend_setting *setting, const char *text) {
+    if (takes_all(setting) && strcmp(text, "all") == 0) {
+        setting->value = setting->high;
+        return true;
+    }
     if (!setting->names)
         return read_whole(setting->option, text, setting->low, setting->high, &setting->value);
     int index;
@@ -288,6 +309,9 @@ static bool apply(struct options *options, const char *name, const char *value) 
         const int choices = backend_can_time() ? PITCHES_FAR : PITCHES; /* no GPU has the memory */
         if (!read_name(name, value, pitch_names, choices, &index)) return false;
         options->pitches = (enum pitches)index;
+    } else if (!strcmp(name, "--padding")) {
+        if (!read_name(name, value, padding_names, PADDINGS, &index)) return false;
+        options->padding = (enum padding)index;
     } else { /* --timing */
         if (!read_name(name, value, timing_names, 4, &index)) return false;
         if (!backend_can_time() && index != 0) {
@@ -394,7 +418,8 @@ static bool check_early(const struct options *o) {
 }
 
 bool kind_accepts(const struct problem_kind *kind) {
-    const char *const why = kind && kind->refuse ? kind->refuse() : NULL;
+    const char *const lacks = kind_lacks(kind);
+    const char *const why = lacks ? lacks : kind && kind->refuse ? kind->refuse() : NULL;
     if (why) complain("%s: %s", kind->name, why);
     return !why;
 }
@@ -481,21 +506,45 @@ enum gemm_type default_type(void) {
 
 /* Would --check take no notice of this option? */
 static bool means_nothing_to_check(const char *name) {
-    static const char *const heard[] = {"--variant", "--dtype", "--seed"};
+    static const char *const heard[] = {"--variant", "--dtype", "--seed", "--hazards",
+                                        "--doubtful"};
     return find_name(name, heard, (int)(sizeof heard / sizeof *heard)) < 0;
 }
 
+static const char *const with_value[] = {
+    "--m",       "--n",     "--k",         "--size",   "--input",   "--seed",     "--timing",
+    "--iters",   "--dtype", "--variant",   "--trace",  "--csv",     "--chapters", "--report",
+    "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches", "--padding"};
+enum { WITH_VALUE = sizeof with_value / sizeof *with_value };
+
+static void complain_of_unknown(const char *text, const char *name) {
+    static const char *const alone[] = {"--help", "--check", "--json"};
+    const struct problem_kind *const kind = program_is_tour ? NULL : kind_of_program();
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
+    struct near near = {.text = word};
+    for (int i = 0; i < WITH_VALUE; ++i)
+        near_consider(&near, with_value[i]);
+    for (int i = 0; i < 3; ++i)
+        near_consider(&near, alone[i]);
+    for (int i = 0; i < backend_setting_count; ++i)
+        near_consider(&near, backend_settings[i].option);
+    for (int i = 0; kind && i < kind->option_count; ++i)
+        near_consider(&near, kind->options[i].option);
+    if (near.name)
+        complain("unknown option '%s'; did you mean %s? --help lists the options", text, near.name);
+    else
+        complain("unknown option '%s'; --help lists the options", text);
+}
+
 enum options_outcome options_read(struct options *options, int argc, char **argv) {
-    static const char *const with_value[] = {
-        "--m",       "--n",     "--k",         "--size",   "--input",  "--seed",     "--timing",
-        "--iters",   "--dtype", "--variant",   "--trace",  "--csv",    "--chapters", "--report",
-        "--explain", "--gpus",  "--trace-sms", "--launch", "--pitches"};
     *options = (struct options){.seed = 1,
                                 .timing = backend_can_time() ? TIMING_BURST : 0,
                                 .chapters = program_is_tour ? PART_ONE : ~0u,
                                 .trace_sms = TRACE_SMS,
                                 .explain = -1,
                                 .backend = {.type = default_type()}};
+    note_usual_values();
     default_extents(&options->m, &options->n, &options->k);
     options->usual_extents = options->usual_type = options->usual_k = true;
     for (int i = 1; i < argc; ++i) {
@@ -514,9 +563,9 @@ enum options_outcome options_read(struct options *options, int argc, char **argv
             options->json = true;
             continue;
         }
-        if (find_name(name, with_value, (int)(sizeof with_value / sizeof *with_value)) < 0 &&
-            !find_setting(name) && !backend_lacks(name)) {
-            complain("unknown option '%s'; --help lists the options", argv[i]);
+        if (find_name(name, with_value, WITH_VALUE) < 0 && !find_setting(name) &&
+            !backend_lacks(name)) {
+            complain_of_unknown(argv[i], name);
             return OPTIONS_BAD;
         }
         if (!equals && i + 1 == argc) {

@@ -29,6 +29,7 @@ struct options {
     struct backend_options backend;   /* the type of the elements is in here */
     enum gemm_early early;            /* when launches may begin, of kernels that are for it */
     enum pitches pitches;             /* of A, B and D */
+    enum padding padding;             /* around what the kernel reads */
 };
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD };
@@ -58,6 +59,8 @@ struct problem_kind;
 bool kind_accepts(const struct problem_kind *kind);
 /* Its options as a command line has them, to stdout. NULL: none. */
 void print_kind_options(const struct problem_kind *kind);
+/* Is it what backend_settings[index] had before the command line was read? */
+bool setting_is_usual(int index, uint64_t value);
 /* What the option takes for this value: a name if the setting has names, else the number, which is
  * written to `text`. */
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]);

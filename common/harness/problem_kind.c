@@ -24,11 +24,11 @@ static size_t matrix_bytes(const struct kind_problem *p, int matrix) {
            (size_t)gemm_type_bytes(p->matrix[matrix].type);
 }
 
-/* A row at a time between NaNs. */
+/* A row at a time, with padding behind it. */
 static void fill(struct kind_problem *p, int matrix) {
     const struct kind_matrix *const of = &p->matrix[matrix];
     const size_t row = (size_t)p->ld[matrix] * (size_t)gemm_type_bytes(of->type);
-    const uint16_t padding = of->type == GEMM_E4M3 ? E4M3_PADDING : OPERAND_PADDING;
+    const uint16_t padding = padding_of(of->type);
     p->host[matrix] = allocate((size_t)of->rows, row, "a kind's inputs");
     uint16_t *const all = p->host[matrix];
     for (size_t i = 0; i < matrix_bytes(p, matrix) / sizeof *all; ++i)
@@ -50,7 +50,7 @@ static bool open_input(struct kind_run *run, const struct buffers *buffers, int 
     struct slab *const slab = &run->input[matrix];
     fill(p, matrix);
     return alloc(p, buffers, matrix, slab) &&
-           slab_fill(buffers, slab, p->host[matrix], OPERAND_PADDING);
+           slab_fill(buffers, slab, p->host[matrix], padding_of(p->matrix[matrix].type));
 }
 
 /* ---- the references ---- */

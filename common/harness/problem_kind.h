@@ -13,7 +13,6 @@
 
 #include "harness/buffers.h"
 #include "harness/verify.h"
-#include "splitmix64.h"
 
 /* A matrix besides A, B and D. */
 struct kind_matrix {
@@ -42,8 +41,18 @@ struct kind_problem {
 };
 
 struct kind_extents {
-    int a_rows, b_rows, k; /* of the operands; at least 1 */
-    int d_rows, d_columns;
+    int64_t a_rows, b_rows, k; /* of the operands; at least 1 */
+    int64_t d_rows, d_columns;
+};
+
+/* What the runs of --check and of the sweeps take of an option (kind_options.h). Every option has
+ * one. */
+struct kind_choice {
+    uint64_t usual[2]; /* the values in most runs, in turn */
+    int usuals;        /* how many; at least 1 */
+    /* Of a number, the greatest value that a run draws, and in the few runs of this option alone;
+     * of names all take part. */
+    uint64_t drawn, most;
 };
 
 struct problem_kind {
@@ -51,15 +60,13 @@ struct problem_kind {
     const char *formula; /* "D = A * B + bias" */
     /* Options of the command line that its programs have; their values are the kind's to read. */
     struct backend_setting *options;
+    const struct kind_choice *choices; /* [option_count] */
     int option_count;
     /* What is wrong with their values together, after "attention: "; NULL: nothing, or it may be
      * NULL itself. */
     const char *(*refuse)(void);
     /* The only k that its kernels compute; 0: any. */
     int depth;
-    /* Sets options for a run of --check or of a sweep, by its k and a random number, which is 0
-     * with the first seed: most schedules have that. NULL: it has none. */
-    void (*draw)(int k, uint64_t random);
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
@@ -103,14 +110,6 @@ struct kind_run {
 static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, int k) {
     return kernel && kernel->kind && kernel->kind->flops ? kernel->kind->flops(m, n, k)
                                                          : 2.0 * m * n * k;
-}
-
-/* The k of a problem that --check or a sweep has drawn for a kernel; sets its kind's options. */
-static inline int kind_drawn_k(const struct gemm_kernel *kernel, int k, uint64_t seed) {
-    const struct problem_kind *const kind = kernel->kind;
-    uint64_t state = seed << 32 | (uint32_t)k;
-    if (kind && kind->draw) kind->draw(k, seed == 1 ? 0 : splitmix64(&state));
-    return kind && kind->depth ? kind->depth : k;
 }
 
 /* Before operands are made: m, n, k, type, input and seed, and from these the extents. */

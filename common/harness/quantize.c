@@ -130,7 +130,7 @@ static void quantize_groups(void *context, int64_t begin, int64_t end) {
         }
         for (int row = first; row < first + rows; ++row)
             for (int64_t i = o->k; i < ld; ++i)
-                elements[row * ld + i] = E4M3_NAN;
+                elements[row * ld + i] = (uint8_t)padding_of(GEMM_E4M3);
     }
     free(values);
 }
@@ -173,9 +173,10 @@ static void quantize(const struct operands *o, char matrix) {
 
 static float *make_scales(int rows, int pitch) {
     const size_t count = (size_t)rows * (size_t)pitch;
+    const uint32_t half = padding_of(GEMM_FP32);
     float *scales = malloc(count * sizeof *scales);
     for (size_t i = 0; scales && i < count; ++i)
-        scales[i] = NAN;
+        scales[i] = bits_float(half << 16 | half);
     return scales;
 }
 

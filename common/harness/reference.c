@@ -18,7 +18,6 @@ int64_t operand_leading_dimension(int columns, enum gemm_type type) {
 }
 
 enum pitches operand_pitches;
-
 enum { MOST_STEPS = 4 }; /* of a drawn pitch beyond the least */
 
 static uint64_t draw_pitches(const struct operands *o) {
@@ -72,6 +71,7 @@ struct filling {
     uint16_t *matrix;
     int64_t ld;
     int columns;
+    uint16_t padding;
 };
 
 static void fill_rows(void *context, int64_t begin, int64_t end) {
@@ -80,15 +80,15 @@ static void fill_rows(void *context, int64_t begin, int64_t end) {
         uint16_t *elements = f->matrix + row * f->ld;
         input_fill_row(f->source, f->name, (int)row, elements, f->columns);
         for (int64_t column = f->columns; column < f->ld; ++column)
-            elements[column] = OPERAND_PADDING;
+            elements[column] = f->padding;
     }
 }
 
 static uint16_t *make_matrix(const struct input_source *source, char name, int rows, int columns,
-                             int64_t ld) {
+                             int64_t ld, enum gemm_type type) {
     uint16_t *matrix = malloc((size_t)rows * (size_t)ld * sizeof *matrix);
     if (!matrix) return NULL;
-    struct filling filling = {source, name, matrix, ld, columns};
+    struct filling filling = {source, name, matrix, ld, columns, padding_of(type)};
     parallel_ranges(rows, (double)rows * (double)ld, fill_rows, &filling);
     return matrix;
 }
@@ -99,8 +99,8 @@ bool operands_make_limited(struct operands *operands, int m, int n, int k, enum 
     *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
     set_pitches(operands);
     input_prepare(&source, kind, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k, operands->lda);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k, operands->ldb) : NULL;
+    operands->a = make_matrix(&source, 'A', m, k, operands->lda, type);
+    operands->b = operands->a ? make_matrix(&source, 'B', n, k, operands->ldb, type) : NULL;
     if (operands->b) return true;
     operands_free(operands);
     return false;
@@ -444,7 +444,7 @@ static bool make_bound(struct reference *reference, const struct operands *o) {
     const bool scaled = gemm_type_is_scaled(o->type);
     const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
     reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
-    reference->addition_errors = (1.25 * o->k + 32) * 0x1p-23;
+    reference->addition_errors = (4 * sqrt(o->k) + 1.25 * o->k / 8 + 32) * 0x1p-23;
     reference->row_norm =
         fourth_norms(o, 'A', reference->chains, scaled ? 1 : reference->addition_errors * partial);
     reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);

@@ -11,11 +11,15 @@
  * below 4 exp(-32) = 5e-14 (Hoeffding for one, Levy for the largest), and sqrt(k) q never (Cauchy
  * and Schwarz). So take |partial sum| <= min(8, sqrt(k)) q.
  *
- * Errors of the additions: fp32 on the CUDA cores rounds each of k additions by at most 2^-24 of
- * the partial sum. The Tensor Core aligns a group of products and the accumulator to the largest of
- * them and cuts off what lies below its last place: at most 2^-23 of the largest for each, and once
- * more for the result. With groups of eight or more these are 5/4 k errors; add a few for the ends.
- * So there are steps(k) = 5/4 k + 32 errors of at most 2^-23 of the partial sum.
+ * Errors of the additions, in units of 2^-23 of the partial sum. fp32 on the CUDA cores rounds each
+ * of k additions by at most half a unit. The Tensor Core (docs/numerics.md) aligns 8 products or
+ * more and the accumulator to the largest of them, cuts each 25 bits below it, a quarter of a unit,
+ * and the result behind its 24th bit, one unit. The errors of the CUDA cores, and of the products,
+ * whose cuts have their signs, are a random walk again: 8 times the root of the sum of squares. The
+ * cuts of the accumulator and of the result go towards zero always, and add up. A few more are the
+ * ends, and the sums of a k that is cut into parts. So
+ *
+ *     steps(k) = 8 * sqrt(k) / 2 + 5/4 * k / 8 + 32
  *
  * And q^2 <= sqrt(sum of a_i^4 * sum of b_i^4), which costs O(mk + nk) for all elements together.
  * With |x|_4 = (sum of x^4)^(1/4):
@@ -53,9 +57,9 @@
  * 2^-6 is subnormal and counts as 2^-6, and the sum is never promoted, as with tensor_scales.
  * Integers have a bound, too, because a sum over all of k may need more than 14 bits.
  *
- * The bound grows with k (as k^1.5 for random input; of promoted e4m3 as k^0.5) and with |A| * |B|;
- * for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the reference
- * rounded to nearest even, bit for bit. The signs of zeros are not compared.
+ * The bound grows with k (for random input between k and k^1.5; of promoted e4m3 as k^0.5) and with
+ * |A| * |B|; for zeros it is zero. Integer input has no bound: all sums are exact, so D must be the
+ * reference rounded to nearest even, bit for bit. The signs of zeros are not compared.
  */
 #ifndef HARNESS_REFERENCE_H
 #define HARNESS_REFERENCE_H
@@ -109,10 +113,6 @@ struct reference {
     double *sample_error;            /* its value for each sample; NULL: there is no other kind */
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
-
-/* What the padding between k and the leading dimension holds: a NaN in both 16-bit types; two of
- * e4m3. */
-enum { OPERAND_PADDING = 0x7fa5, E4M3_PADDING = 0x7f7f };
 
 /* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
  * distances that the seed draws; those of A and B then differ. Or, on one simulated device, so far

@@ -53,17 +53,17 @@ static struct part part_of_d(const struct operands *o, enum gemm_layout layout, 
 
 /* ---- opening ---- */
 
-/* The part of a matrix [rows][ld] in every place of the slab, a NaN everywhere else. */
+/* The part of a matrix [rows][ld] in every place of the slab, padding everywhere else. */
 static bool fill_part(const struct slab *slab, const struct buffers *buffers, const uint16_t *host,
-                      int64_t ld, struct part part) {
+                      int64_t ld, struct part part, uint16_t padding) {
     uint16_t *const image =
         allocate((size_t)slab->elements, sizeof *image, "the operands of a device");
     for (int64_t i = 0; i < slab->elements; ++i)
-        image[i] = OPERAND_PADDING;
+        image[i] = padding;
     for (int64_t row = part.first_row; row < part.end_row; ++row)
         for (int64_t column = part.first_column; column < part.end_column; ++column)
             image[row * ld + column] = host[row * ld + column];
-    const bool good = slab_fill(buffers, slab, image, OPERAND_PADDING);
+    const bool good = slab_fill(buffers, slab, image, padding);
     free(image);
     return good;
 }
@@ -71,12 +71,13 @@ static bool fill_part(const struct slab *slab, const struct buffers *buffers, co
 static bool open_operands(struct shares *shares, const struct buffers *buffers,
                           const struct operands *o, enum gemm_layout layout) {
     const int devices = shares->devices;
+    const uint16_t padding = padding_of(o->type);
     for (int device = 0; device < devices; ++device) {
         struct slab *const a = &shares->a[layout][device], *const b = &shares->b[layout][device];
         if (!slab_alloc(a, buffers, device, o->m * o->lda, "A", false) ||
             !slab_alloc(b, buffers, device, o->n * o->ldb, "B", false) ||
-            !fill_part(a, buffers, o->a, o->lda, part_of_a(o, layout, device, devices)) ||
-            !fill_part(b, buffers, o->b, o->ldb, part_of_b(o, layout, device, devices)))
+            !fill_part(a, buffers, o->a, o->lda, part_of_a(o, layout, device, devices), padding) ||
+            !fill_part(b, buffers, o->b, o->ldb, part_of_b(o, layout, device, devices), padding))
             return false;
     }
     shares->has_layout[layout] = true;

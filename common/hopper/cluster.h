@@ -40,9 +40,10 @@ DEVICE void cluster_arrive(void) {
 DEVICE void cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 /* One arrival on the barrier at the same offset in the shared memory of CTA `rank`. The arrival
- * has CTA scope, so across CTAs it orders only the asynchronous reads that this thread has waited
- * for. An empty barrier needs no more. `.release.cluster` waits for every outstanding access and
- * costs far more. Any thread. PTX ISA: mapa, mbarrier.arrive. */
+ * names no scope and so has that of the CTA, whose default `.shared::cluster` does not change.
+ * Across CTAs it orders only the asynchronous reads that this thread has waited for. An empty
+ * barrier needs no more. `.release.cluster` waits for every outstanding access and costs far more.
+ * Any thread. PTX ISA: mapa, mbarrier.arrive. */
 DEVICE void mbarrier_arrive_remote(mbarrier_t *barrier, uint32_t rank) {
     asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
                  "mbarrier.arrive.shared::cluster.b64 _, [remote]; }"

@@ -83,7 +83,8 @@ DEVICE bool mbarrier_try_wait(const mbarrier_t *barrier, uint32_t parity) {
 }
 
 /* Waits until the phase of this parity has completed, and acquires what threads of this CTA, and
- * copies, have released to it. Any thread. */
+ * copies, have released to it. Its scope is the default, that of the CTA. Any thread. PTX ISA:
+ * mbarrier.try_wait. */
 DEVICE void mbarrier_wait(const mbarrier_t *barrier, uint32_t parity) {
     while (!mbarrier_try_wait(barrier, parity)) {
     }

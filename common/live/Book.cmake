@@ -41,22 +41,24 @@ function(add_live_book page)
     list(APPEND rows "live/${program}|kernel_${program}|kernel_${program}|true")
     get_property(kind GLOBAL PROPERTY HOPPER_KIND_${chapter})
     if(kind)
-      list(APPEND kinds ${PROJECT_SOURCE_DIR}/${chapter}/${kind})
+      list(APPEND kinds ${chapter})
+      list(APPEND sources ${kernels}/${program}/kind.c)
     endif()
     file(GLOB more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${chapter}/*.cu
-      ${PROJECT_SOURCE_DIR}/${chapter}/*.h ${PROJECT_SOURCE_DIR}/${chapter}/*.md)
+      ${PROJECT_SOURCE_DIR}/${chapter}/*.[ch] ${PROJECT_SOURCE_DIR}/${chapter}/*.md)
     list(APPEND plain ${more})
   endforeach()
 
   # ---- the sources, switched ----
 
-  set(generator live_book.py repairs.py simulate.py switches.py versions.py)
+  set(generator live_book.py repairs.py simulate.py switches.py versions.py
+    ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
     ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/tools/book/*.py
     ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
-  list(APPEND plain ${more})
+  list(APPEND plain ${more} ${HOPPER_COMMITS})
   # A page that is edited changes nothing here, unless it breaks a kernel: what is the same is not
   # written, and what is made of it is not made again.
   add_custom_command(
@@ -84,9 +86,14 @@ function(add_live_book page)
     target_compile_options(${object} PRIVATE ${HOPPER_SIM_KERNEL_OPTIONS} ${HOPPER_SIM_WATCH_OPTIONS}
       ${HOPPER_SIM_KERNEL_WARNINGS})
     list(APPEND objects $<TARGET_OBJECTS:${object}>)
-    if(TARGET sim_kind_${program})
-      list(APPEND objects $<TARGET_OBJECTS:sim_kind_${program}>)
-    endif()
+  endforeach()
+  foreach(chapter IN LISTS kinds)
+    cmake_path(GET chapter FILENAME program)
+    add_library(live_kind_${program} OBJECT ${kernels}/${program}/kind.c)
+    add_dependencies(live_kind_${program} live_kernels${HOPPER_HOUSE})
+    target_include_directories(live_kind_${program} PRIVATE ${kernels} ${PROJECT_SOURCE_DIR}/common
+      ${HOPPER_INCLUDES} ${PROJECT_SOURCE_DIR}/${chapter})
+    list(APPEND objects $<TARGET_OBJECTS:live_kind_${program}>)
   endforeach()
   # The versions: their number is known when they have been made.
   set(live_compile ${Python3_EXECUTABLE} ${here}/compile_versions.py ${kernels}/versions)
@@ -135,10 +142,10 @@ function(add_live_book page)
       -ftrivial-auto-var-init=pattern -DGEMM_KERNEL=kernel_${program}_written -DGEMM_BF16_ELEMENTS=1
       -DTRACE=0)
   endforeach()
-  foreach(kind IN LISTS kinds)
-    cmake_path(GET kind PARENT_PATH chapter)
+  foreach(chapter IN LISTS kinds)
     cmake_path(GET chapter FILENAME program)
-    add_module_object(${kind} kind_${program} -Os ${HOPPER_C_WARNINGS})
+    add_module_object(${kernels}/${program}/kind.c kind_${program} -Os ${HOPPER_C_WARNINGS}
+      ${directories} -I${PROJECT_SOURCE_DIR}/${chapter})
   endforeach()
   add_custom_command(OUTPUT ${live}/versions_module.a
     COMMAND ${emscripten} ${live_compile} ${live}/versions_module.a ${HOPPER_EMAR} 60 ${HOPPER_EMCC}

@@ -2,11 +2,13 @@
 has with lists of its own.
 
 Files have the names by which reports show them: 16_attention/kernel.cu, building_blocks/pipeline.h.
+Their texts are the book's (tools/book/book_text.sh), whatever a reader has made of a kernel.
 """
 
 import importlib
 import os
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -16,6 +18,7 @@ import rules
 from house import BLOCKS, House
 from source import Source
 
+BOOK_TEXT = os.path.join(HERE, "..", "tools", "book", "book_text.sh")
 LISTS = {"": "part_one", "beyond": "part_two"}  # of each house
 USUAL_TYPE = "bf16"
 
@@ -33,6 +36,17 @@ def chapter_of(argument):
     words = [word.split(":") for word in types.split(",")]
     return Chapter(os.path.basename(path), next(word[0] for word in words if len(word) == 1),
                    dict(word for word in words if len(word) == 2))
+
+
+def book_text(root, path):
+    text = subprocess.run([BOOK_TEXT, root, path], capture_output=True, check=True).stdout
+    return "".join(c if c.isascii() else "?" for c in text.decode("utf-8", "replace"))
+
+
+def edited_files(root):
+    """Kernels, and headers beside them, that are not as the book has them."""
+    return subprocess.run([BOOK_TEXT, "--edited", root], capture_output=True, text=True,
+                          check=False).stdout.split()
 
 
 class LiveBook:
@@ -67,8 +81,7 @@ class LiveBook:
 
     def source(self, name):
         if name not in self.read:
-            with open(os.path.join(self.root, self.path_of(name)), encoding="ascii") as file:
-                self.read[name] = Source(name, file.read())
+            self.read[name] = Source(name, book_text(self.root, self.path_of(name)))
         return self.read[name]
 
     def included(self, name):

@@ -57,18 +57,27 @@ def without(one, *empty):
 
 
 def smaller(book):
-    book = {name: value for name, value in book.items() if name not in ("repairs", "arguments", "house")}
+    book = {name: value for name, value in book.items()
+            if name not in ("repairs", "arguments", "house", "left_out")}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]
+    runs = {one["name"]: one["run"] for one in book["chapters"]}
     book["chapters"] = [without({**one, "run": unusual(one["run"])}, "run", "options", "needs")
                         for one in book["chapters"]]
+    for case in book["cases"]:  # page/practice.js completes them
+        for part in [case, *(one for one in case.get("choices", []) if isinstance(one, dict))]:
+            usual = runs[part.get("chapter", case["chapter"])]
+            part["run"] = {name: value for name, value in part["run"].items()
+                           if usual[name] != value}
     book["versions"] = [without(one, "needs") for one in book["versions"]]
     for version in book["versions"]:
         version["lines"] = {file: lines_told(version, file, book["switches"])
                             for file in version["lines"]}
         if version["kind"] == "mend":  # in no list of the page
             version["title"] = ""
+    for one in [*book["switches"], *book["versions"]]:  # page/main.js numbers them
+        del one["number"]
     return book
 
 
@@ -79,8 +88,8 @@ def main():
     marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}
     scripts = (*SCRIPTS, "no_practice", "main")
     if recorded:
-        fence = next(one for one in book["switches"] if one["call"] == "fence_proxy_async()")
-        begin = begin.replace("@FENCE@", str(fence["line"]))
+        fences = [one["line"] for one in book["switches"] if one["call"] == "fence_proxy_async()"]
+        begin = begin.replace("@FENCE@", str(next(iter(fences), "")))
         marks["@PRACTICE@"] = one_file.read(one_file.PAGE, "practice.html").rstrip()
         scripts = (*SCRIPTS, "choose", "practice", "main")
     one_file.write(out, "live.html", os.path.join(module, "module"), smaller(book), scripts,

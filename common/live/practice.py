@@ -1,22 +1,24 @@
 """The practice: broken kernels of this book and of the museum, judged by the simulator.
 
-    list [CHAPTER]       the cases, with a mark at those that are solved
-    next                 the first that is not
+    list [CHAPTER]       the cases, with an x at those that are solved
+    next [CHAPTER]       the first that is not
     show CASE            what it asks
-    hint CASE            a hint; asked again, the second
+    hint CASE            a hint; asked again, the second, with the report
     check CASE ANSWER    find: kernel.cu:71, of the museum the line's number, and after it the rule;
                          predict: one of the choices; mend, choose: the number
                          of a choice; catch: the options of a run, such as
                          --m 256 --sms 1 --schedule late
-    check CASE KERNEL.CU an exercise: the kernel with your edit
+    check CASE KERNEL.CU an exercise: the kernel with your edit, wherever the file lies
     answer CASE          an exercise: what the edit may come to
 
-Exit code: 0, 1 for a wrong answer, 2 for a wrong command.
+Exit code: 0, 1 for a wrong answer, 2 for a wrong command, or one that answers nothing.
 """
 
 import argparse
+import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,11 @@ import cases
 import museum_cases
 import simulate
 import versions
+import written
 from linked import Linker
+
+
+AROUND = 9  # lines shown before and behind a place that is to be mended
 
 
 class Practice:
@@ -41,23 +47,46 @@ class Practice:
             json.dump(self.kept, file)
 
     def case(self, name):
-        found = next((case for case in self.book["cases"] if case["id"] == name), None)
-        if not found:
-            usage(f"there is no case {name}; list shows them")
-        return found
+        names = [case["id"] for case in self.book["cases"]]
+        if name not in names:
+            self.refuse_exercise(name)
+            usage(f"there is no case {name}; {meant(name, names)}list shows them")
+        return self.book["cases"][names.index(name)]
 
     def solved(self, case):
         return self.kept.get(case["id"]) == "solved"
 
     # ---- commands ----
 
-    def list(self, chapter=""):
-        for case in self.book["cases"]:
-            if case["chapter"].startswith(chapter):
-                print(f"{'x' if self.solved(case) else ' '} {case['id']:6} {case['title']}")
+    def refuse_exercise(self, name):
+        found = re.fullmatch(r"(\d\d)-e(\d)", name)
+        chapters = [one["name"] for one in self.book["chapters"] if one["name"][:2] == name[:2]]
+        if found and chapters and written.exercise_text(self.linker.root, chapters[0], found[2]):
+            refuse(f"{name}: no run decides exercise {found[2]} of {chapters[0]}: it is done on "
+                   f"paper, or with build/sim/inspect ({chapters[0]}/README.md)")
 
-    def next(self):
-        case = next((case for case in self.book["cases"] if not self.solved(case)), None)
+    def cases_of(self, chapter):
+        """5, 05 and 05_tma_mbarrier are the same chapter; "": all cases."""
+        names = list(dict.fromkeys(case["chapter"] for case in self.book["cases"]))
+        chosen = [name for name in names if name.startswith(chapter.zfill(2) if chapter.isdecimal()
+                                                            else chapter)]
+        if not chosen:
+            usage(f"there is no chapter {chapter} here; {meant(chapter, names)}choose from "
+                  f"{', '.join(names)}")
+        return [case for case in self.book["cases"] if case["chapter"] in chosen]
+
+    def list(self, chapter=""):
+        found = self.cases_of(chapter)
+        for case in found:
+            print(f"{'x' if self.solved(case) else ' '} {case['id']:6} {case['title']}")
+        print(f"{sum(map(self.solved, found))} of {len(found)} solved (x)")
+        left_out = self.book["left_out"]
+        if left_out:
+            print(f"Left out, because a kernel is not the book's: {len(left_out)}, such as "
+                  f"{left_out[0]}")
+
+    def next(self, chapter=""):
+        case = next((case for case in self.cases_of(chapter) if not self.solved(case)), None)
         if case:
             return self.show(case["id"])
         print("Every case is solved.")
@@ -72,8 +101,7 @@ class Practice:
                          if one["name"] == case["chapter"])
             print(f"Read {', '.join(files)}.")
         if case["kind"] == "mend":
-            for i, line in enumerate(cases.lines_of(self.book, case["chapter"], case)):
-                print(f"{i + 1:4} {line}".rstrip())
+            self.show_around(case)
             for i, choice in enumerate(case["choices"]):
                 print(f"\n({i + 1}) " + choice["text"].replace("\n", "\n    "))
             print()
@@ -89,6 +117,20 @@ class Practice:
         if "edit" in case:
             print(f"Your edit: check {case['id']} {case['chapter']}/kernel.cu")
 
+    def show_around(self, case):
+        """The kernel's lines around those that the choices change."""
+        lines = cases.lines_of(self.book, case["chapter"], case)
+        changed = {int(line) - 1 for choice in case["choices"]
+                   for line in re.findall(r"^line (\d+):", choice["text"], re.M)}
+        near = {at + by for at in changed for by in range(-AROUND, AROUND + 1)}
+        print(f"Of {case['chapter']}/kernel.cu, with the mistake:\n")
+        last = min(near) - 1
+        for at in sorted(near & set(range(len(lines)))):
+            if at > last + 1:
+                print("     ...")
+            print(f"{at + 1:4} {lines[at]}".rstrip())
+            last = at
+
     def answer(self, name):
         case = self.case(name)
         if "answered" not in case:
@@ -102,10 +144,13 @@ class Practice:
         given = int(self.kept.get(f"{name} hints", 0))
         for hint in case["hints"][:given + 1]:
             print(hint)
+        if given == len(case["hints"]):
+            more = f"; answer {name} shows an edit" if "answered" in case else ""
+            print(f"There are no more hints{more}.")
         if case["kind"] not in ("catch", "choose") and given:
             print(self.run_exhibit(case) if case["kind"] == "exhibit" else
                   self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
-        self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]) - 1)
+        self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]))
         self.keep()
 
     def check(self, name, *answer):
@@ -144,8 +189,9 @@ class Practice:
             print(f"Line {line} it is. And what does the simulator report?\n"
                   f"Answer: check {case['id']} {line} {' | '.join(case['rules'])}")
             sys.exit(1)
-        if case["rules"].get(rule[0], " "):
-            return case["rules"].get(rule[0]) or f"Choose from: {', '.join(case['rules'])}."
+        choose_from(rule[0], case["rules"])
+        if case["rules"][rule[0]]:
+            return case["rules"][rule[0]]
         options = " ".join(case["options"])
         print("\n".join([*case["diff"], "", f"build/sim/museum {case['exhibit']} broken {options}", ""]))
         return None
@@ -153,6 +199,11 @@ class Practice:
     def check_edit(self, case, kernel):
         if not os.path.exists(kernel):
             usage(f"there is no {kernel}")
+        with open(kernel, encoding="utf-8", errors="replace") as file:
+            named = re.search(r'\.name = "(\d\d_\w+)"', file.read())
+        if named and named[1] != case["chapter"]:
+            refuse(f"{kernel} is a kernel of {named[1]}, and {case['id']} is about "
+                   f"{case['chapter']}")
         with tempfile.TemporaryDirectory() as directory:
             try:
                 program = self.linker.link(case["chapter"], kernel, directory, True)
@@ -166,7 +217,21 @@ class Practice:
             print("It does what it should. Now --check\u2026", flush=True)
             program = self.linker.link(case["chapter"], kernel, directory, False)
             done = subprocess.run([program, "--check"], capture_output=True, text=True, check=False)
-            return done.stdout + done.stderr if done.returncode else None
+            if not done.returncode:
+                return None
+            return (done.stdout + done.stderr).replace(program, self.own_program(case)) + (
+                self.way_there(case, kernel))
+
+    def own_program(self, case):
+        return os.path.relpath(os.path.join(os.path.dirname(*self.program), case["chapter"]))
+
+    def way_there(self, case, kernel):
+        """How the reader's build makes the program of this kernel."""
+        book = os.path.relpath(os.path.join(self.linker.root, case["chapter"], "kernel.cu"))
+        copy = "" if os.path.realpath(kernel) == os.path.realpath(book) else f"cp {kernel} {book}; "
+        build = os.path.relpath(os.path.join(os.path.dirname(*self.program), ".."))
+        return (f"\nTo make that run yourself: {copy}cmake --build {build} --target "
+                f"sim_{case['chapter']}")
 
     def check_find(self, case, answer):
         named = [switch for switch in cases.switches_of(self.book, case["chapter"])
@@ -181,16 +246,13 @@ class Practice:
 
     def check_predict(self, case, answer):
         given = " ".join(answer)
+        choose_from(given, case["choices"])
         if given == case["answer"]:
             return None
-        if given not in case["choices"]:
-            return f"Choose from: {', '.join(case['choices'])}."
         return case["reasons"].get(given) or "The report is another one."
 
     def check_choose(self, case, answer):
         chosen = chosen_of(case, answer)
-        if chosen is None:
-            return f"Choose from 1 to {len(case['choices'])}."
         results = [self.run(one["chapter"], one["run"], one["off"], one["version"])
                    for one in case["choices"]]
         says = [f"{one['text']}: {outcome_of(*result)}. {one['why']}"
@@ -202,8 +264,6 @@ class Practice:
 
     def check_mend(self, case, answer):
         chosen = chosen_of(case, answer)
-        if chosen is None:
-            return f"Choose from 1 to {len(case['choices'])}."
         choice = case["choices"][chosen]
         code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
         if not code and choice.get("right"):
@@ -234,17 +294,32 @@ def outcome_of(code, text):
 
 
 def chosen_of(case, answer):
-    """The index of a choice, or None."""
-    known = answer[0].isdecimal() and 1 <= int(answer[0]) <= len(case["choices"])
-    return int(answer[0]) - 1 if known else None
+    """The index of a choice."""
+    choose_from(answer[0], [str(i + 1) for i in range(len(case["choices"]))])
+    return int(answer[0]) - 1
 
 
-def usage(what):
-    print(f"practice: {what}\n{__doc__}", file=sys.stderr)
+def choose_from(given, choices):
+    if given not in choices:
+        refuse(f"'{given}' is none of the choices: {' | '.join(choices)}")
+
+
+def meant(word, words):
+    near = difflib.get_close_matches(word, words, 1)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def refuse(what):
+    print(f"practice: {what}", file=sys.stderr)
     sys.exit(2)
 
 
-COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 0), "show": (1, 1), "hint": (1, 1), "check": (1, 99)}
+def usage(what):
+    refuse(f"{what}\n{__doc__}")
+
+
+COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 1), "show": (1, 1), "hint": (1, 1),
+            "check": (1, 99)}
 
 
 def main():
@@ -252,12 +327,17 @@ def main():
     command, *arguments = words or [""]
     least, most = COMMANDS.get(command, (0, -1))
     if not least <= len(arguments) <= most:
-        usage("choose a command" if command not in COMMANDS else f"{command}: too few or too many")
+        usage(f"{meant(command, COMMANDS)}choose a command" if command not in COMMANDS else
+              f"{command}: too few or too many words behind it")
     root = os.path.join(os.path.dirname(debugging), "..")
     book = cases.load(live, debugging, recorded)
     book["cases"] += museum_cases.load(root, book["verdicts"])[0]
     practice = Practice(book, Linker(root, compiler, libraries), program, progress)
-    getattr(practice, command)(*arguments)
+    try:
+        getattr(practice, command)(*arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -40,17 +40,26 @@ CALLS = (
 )
 
 
-def edits(sources, chapters):
-    """For each of CALLS (chapter, [edit, ...])."""
-    for number, code, nth, whats in CALLS:
-        chapter = next((name for name in chapters if name.startswith(number)), None)
-        if not chapter:
-            continue
-        source = sources[f"{chapter}/kernel.cu"]
-        made = [edit for edit in rules.generated(source) if edit.code.startswith(code)]
-        lines = list(dict.fromkeys(edit.line for edit in made))
-        of_line = {edit.what: edit for edit in made if edit.line == lines[nth]}
-        yield chapter, [of_line[what] for what in whats]
+class DoesNotFit(Exception):
+    """A kernel lacks what an edit is about."""
+
+
+def calls(chapters):
+    """(chapter, call): those of these chapters."""
+    for call in CALLS:
+        yield from ((name, call) for name in chapters if name.startswith(call[0]))
+
+
+def edits(source, call):
+    """The edits of one of CALLS."""
+    _, code, nth, whats = call
+    made = [edit for edit in rules.generated(source) if edit.code.startswith(code)]
+    lines = list(dict.fromkeys(edit.line for edit in made))
+    of_line = {edit.what: edit for edit in made if lines.index(edit.line) == nth}
+    missing = [what for what in whats if what not in of_line]
+    if missing:
+        raise DoesNotFit(f"{source.name} has no place for it ({missing[0]})")
+    return [of_line[what] for what in whats]
 
 
 def name_of(edit):

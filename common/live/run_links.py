@@ -3,23 +3,20 @@ a page shows (tools/book/verdicts.py), and that the live page has, stands
 
     [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:150)
 
-with the state of the live page behind the #. On the site such a link opens the page in that state;
-on GitHub it leads to docs/live.md. KERNELS is switches.py's OUT.
+with the state of the live page behind the # (tools/book/live_links.py). KERNELS is switches.py's
+OUT.
 """
 
 import json
 import os
-import re
 import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "tools", "book"))
+import live_links
 import pages
 import simulate
-
-LINK = re.compile(r"\[([^\]]*)\]\(([^) ]*live\.md)#(chapter=[^) ]*)\)")
-LIVE = "docs/live.md"
 
 
 def short(file):
@@ -79,8 +76,8 @@ def load(kernels):
         return live, json.load(file)
 
 
-def line_of(page, address):
-    return f"[Run it]({page.link(LIVE)}#{address})"
+def line_of(book, page, address):
+    return f"[Run it]({live_links.target(book.root, page.path, address)})"
 
 
 def write(root, live, shown):
@@ -88,7 +85,7 @@ def write(root, live, shown):
     by_path = {page.path: page for page in book.pages}
     for one in sorted(shown, key=lambda one: -one["line"]):  # what is above keeps its place
         page, at = by_path[one["page"]], one["line"]
-        wanted = line_of(page, address_of(live, one))
+        wanted = line_of(book, page, address_of(live, one))
         there = at + 1 < len(page.lines) and page.lines[at + 1].startswith("[Run it](")
         page.replace(at, at + 2 if there else at, ["", wanted])
     book.write_changed()

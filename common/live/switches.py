@@ -24,7 +24,7 @@ import sys
 from dataclasses import replace
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
-from live_book import LiveBook
+from live_book import LiveBook, edited_files
 import harmless
 import rules
 import simulate
@@ -234,6 +234,9 @@ def main():
     options = parser.parse_args()
     book = LiveBook(options.root, options.chapters)
     switches = find_switches(book.sources)
+    for file in set(edited_files(options.root)) & set(map(book.path_of, book.sources)):
+        print(f"live: {file} is edited; the live page and the practice have it as the last commit "
+              "has it")
 
     def remaining(number, call):
         return rules.NOTHING if number == options.remove else call
@@ -242,10 +245,15 @@ def main():
     for source in book.sources.values():
         write(os.path.join(options.out, source.name),
               text_of(source.name, edited(source, switches, replaced)))
+    for kind in filter(None, map(book.kind_of, book.chapters)):
+        name = book.name_of(kind)
+        write(os.path.join(options.out, name), text_of(name, book.source(name).text))
     write(os.path.join(options.out, "switches.h"), HEADER.format(count=max(len(switches), 1)))
     if options.remove is not None:
         return
     found = versions.Versions(book, switches)
+    for what in found.left_out:
+        print(f"live: left out: {what}")
     made = [switched_version(version, switches) for version in found.found]
     shutil.rmtree(os.path.join(options.out, "versions"), ignore_errors=True)
     for number, (version, files) in enumerate(zip(found.found, made)):
@@ -261,6 +269,7 @@ def main():
             "repairs": [{"chapter": chapter, "call": key_of(broken),
                          "versions": [version.name for version in of_call]}
                         for chapter, broken, of_call in found.repairs],
+            "left_out": found.left_out,
             "sources": {source.name: source.text for source in book.sources.values()}}
     write(os.path.join(options.out, "live.json"), json.dumps(data, indent=1))
     shown = [dict(one, version=one["version"] and one["version"].name) for one in found.shown]

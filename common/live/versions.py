@@ -22,6 +22,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "tools", name) for name in ("mutants", 
 import pages
 import repairs
 import verdicts
+from repairs import DoesNotFit
 from source import Source
 
 ANSWERS = os.path.join(HERE, "answers")
@@ -53,7 +54,8 @@ def constant_set(texts, name, value):
     """Of the files in which the constant has its value: {file: new text}"""
     changed = {file: re.sub(rf"(#define {name}) \S+", rf"\1 {value}", text)
                for file, text in texts.items() if f"#define {name} " in text}
-    assert len(changed) == 1, name
+    if len(changed) != 1:
+        raise DoesNotFit(f"{len(changed)} files define {name}")
     return changed
 
 
@@ -63,16 +65,30 @@ class Versions:
     def __init__(self, book, switches):
         self.book, self.sources, self.switches = book, book.sources, switches
         self.found = []
+        self.left_out = []  # what does not fit a kernel, because the kernel is another one
         for chapter in book.chapters:
-            self.add_choices(chapter)
+            for choice in book.choices_of(chapter):
+                self.if_it_fits(f"{chapter.name}, {choice[0]}", self.add_choice, chapter, *choice)
         self.shown = list(self.read_pages())
-        for chapter in book.chapters:
-            self.add_broken(chapter.name)
-        self.repairs = [(chapter, made[0], [self.mend(chapter, edit) for edit in made])
-                        for chapter, made in repairs.edits(book.sources, book.names)]
+        for chapter in book.names:
+            for broken in book.lists.BROKEN.get(chapter[:2], []):
+                self.if_it_fits(f"{chapter}, {broken[0]}", self.add_broken, chapter, *broken)
+        self.repairs = []
+        for chapter, call in repairs.calls(book.names):
+            self.if_it_fits(f"{chapter}, a wrong {call[1]}", self.add_repairs, chapter, call)
         for file in sorted(os.listdir(ANSWERS)):
-            self.add_answer(file)
+            self.if_it_fits(f"the answer {file}", self.add_answer, file)
         self.found.sort(key=lambda version: version.chapter)
+
+    def if_it_fits(self, what, add, *arguments):
+        try:
+            add(*arguments)
+        except DoesNotFit as why:
+            self.left_out.append(f"{what}: {why}")
+
+    def add_repairs(self, chapter, call):
+        made = repairs.edits(self.sources[f"{chapter}/kernel.cu"], call)
+        self.repairs.append((chapter, made[0], [self.mend(chapter, edit) for edit in made]))
 
     def mend(self, chapter, edit):
         text = self.sources[edit.file].edited(edit.replacements)
@@ -89,7 +105,10 @@ class Versions:
             lines = diff.read().rstrip("\n").split("\n")
         made = {name: verdicts.edited(source.text, lines) for name, source in self.sources.items()
                 if name.startswith(chapter)}
-        (name, text), = [(name, text) for name, text in made.items() if text]
+        fitting = [(name, text) for name, text in made.items() if text]
+        if len(fitting) != 1:
+            raise DoesNotFit(f"it fits {len(fitting)} files")
+        name, text = fitting[0]
         self.add(Version(chapter, f"exercise-{number}", f"exercise {number}", "answer", name,
                          {name: text}))
 
@@ -106,21 +125,20 @@ class Versions:
         self.found.append(version)
         return version
 
-    def add_choices(self, chapter):
-        for name, title, file, constants in self.book.choices_of(chapter):
-            path = f"{chapter.name}/{file}"
-            texts = {}
-            for constant, value in constants.items():
-                both = {**{one: self.sources[one].text for one in self.book.files_of(path)}, **texts}
-                texts |= constant_set(both, constant, value)
-            self.add(Version(chapter.name, name, title, "choice", path, texts))
+    def add_choice(self, chapter, name, title, file, constants):
+        path = f"{chapter.name}/{file}"
+        texts = {}
+        for constant, value in constants.items():
+            both = {**{one: self.sources[one].text for one in self.book.files_of(path)}, **texts}
+            texts |= constant_set(both, constant, value)
+        self.add(Version(chapter.name, name, title, "choice", path, texts))
 
-    def add_broken(self, chapter):
-        for title, kernel, file, old, new in self.book.lists.BROKEN.get(chapter[:2], []):
-            text = self.sources[file].text
-            assert text.count(old) == 1, (file, old)
-            self.add(Version(chapter, slug(title), title, "book", f"{chapter}/{kernel}",
-                             {file: text.replace(old, new)}))
+    def add_broken(self, chapter, title, kernel, file, old, new):
+        text = self.sources[file].text
+        if text.count(old) != 1:
+            raise DoesNotFit(f"{file} has {text.count(old)} times {old}")
+        self.add(Version(chapter, slug(title), title, "book", f"{chapter}/{kernel}",
+                         {file: text.replace(old, new)}))
 
     # ---- the book's verdicts ----
 

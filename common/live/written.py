@@ -66,6 +66,15 @@ def exercise_of(asked, live):
     return dict(case, asked=case["version"], version=-1)
 
 
+def exercise_text(root, chapter, number):
+    """An exercise of the chapter's README; "": there is none of this number."""
+    with open(os.path.join(root, chapter, "README.md"), encoding="utf-8") as file:
+        section = re.search(r"^## Exercises\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)
+    found = re.search(rf"^{number}\. (.*?)(?=^\d\. |\Z)", section.group(1) if section else "",
+                      re.M | re.S)
+    return found.group(1) if found else ""
+
+
 def with_text(case, live, root):
     """An exercise has the README's words, and what its edit should come to."""
     if case["id"][3] != "e":
@@ -73,9 +82,7 @@ def with_text(case, live, root):
     number = int(case["id"][4:])
     answers = [one["number"] for one in live["versions"] if one["chapter"] == case["chapter"] and
                one["name"] == f"exercise-{number}"]
-    with open(os.path.join(root, case["chapter"], "README.md"), encoding="utf-8") as file:
-        section = re.search(r"^## Exercises\n(.*?)^## ", file.read(), re.M | re.S).group(1)
-    text = re.search(rf"^{number}\. (.*?)(?=^\d\. |\Z)", section, re.M | re.S).group(1)
+    text = exercise_text(root, case["chapter"], number)
     text = re.sub(r"\[As a case\]\([^)]*\)\.?", "", " ".join(text.split())).strip()
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return dict(case, text=re.sub(r"[`*]", "", text), **{"answered": answers[0]} if answers else {},
@@ -83,7 +90,12 @@ def with_text(case, live, root):
 
 
 def cases(live, root):
-    found = [*(prediction(asked, live) for asked in predictions.PREDICTIONS),
-             *(choice_of(asked, live) for asked in choices.CHOICES),
-             *(exercise_of(asked, live) for asked in exercises.EXERCISES)]
-    return [with_text(case, live, root) for case in found]
+    found = []
+    for make, asked_of in ((prediction, predictions.PREDICTIONS), (choice_of, choices.CHOICES),
+                           (exercise_of, exercises.EXERCISES)):
+        for asked in asked_of:
+            try:
+                found.append(with_text(make(asked, live), live, root))
+            except KeyError as gone:
+                live["left_out"].append(f"case {asked['id']}: there is no {gone}")
+    return found

@@ -13,6 +13,7 @@
 #include "gemm_devices.h"
 #include "gemm_plan.h"
 #include "gemm_selection.h"
+#include "sim/core/doubt.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
@@ -28,6 +29,8 @@
 
 const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
 
+static const char *const off_on[] = {"off", "on"};
+
 _Static_assert((int)SETTINGS <= (int)CHECK_SETTINGS, "a run of --check has a value for each");
 struct backend_setting backend_settings[] = {
     [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
@@ -41,6 +44,13 @@ struct backend_setting backend_settings[] = {
                           "in each run (default 1). Kernels for several GPUs may begin a\n"
                           "launch while other GPUs still run the one before it",
                           NULL, 1, MOST_LAUNCHES, 1},
+    [SETTING_HAZARDS] = {"--hazards", "N|all",
+                         "how many reports a run makes (default 4), one for each line;\n"
+                         "those of one cause together",
+                         NULL, 1, HAZARDS_MOST, HAZARDS_USUALLY},
+    [SETTING_DOUBTFUL] = {"--doubtful", "on|off",
+                          "rules that are in doubt, docs/memory-order.md (default on)", off_on, 0,
+                          1, 1},
     [SETTING_STEPS] = {"--step-limit", "STEPS",
                        "how often threads run before a launch counts as endless\n"
                        "(default 0: by the size of the problem)",
@@ -75,6 +85,8 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
     sim.gpus = options.gpus > 1 ? options.gpus : 1;
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;
+    hazards_shown = (int)backend_settings[SETTING_HAZARDS].value;
+    doubtful_rules = backend_settings[SETTING_DOUBTFUL].value;
     run_number = 0;
     launches = (int)backend_settings[SETTING_LAUNCHES].value;
     memset(info, 0, sizeof *info);

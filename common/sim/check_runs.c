@@ -2,7 +2,10 @@
  * check_runs.c: the runs of --check, which the gallery of broken kernels (tools/mutants) searches
  * too: so its test holds that they find what is known.
  */
+#include <string.h>
+
 #include "backend.h"
+#include "kind_options.h"
 #include "sim/core/simulation.h"
 #include "sim/settings.h"
 
@@ -46,13 +49,21 @@ static struct shape make_shape(const struct gemm_kernel *kernel, int index) {
     return shapes[index];
 }
 
+static void set_options(struct check_run *run, const struct kind_set *set) {
+    memcpy(run->option, set->value, sizeof run->option);
+}
+
 static void set_run(struct check_run *run, const struct gemm_kernel *kernel,
                     const struct shape *shape, enum sim_schedule schedule, uint64_t seed) {
-    *run = (struct check_run){.m = shape->m, .n = shape->n, .k = shape->k, .seed = seed};
+    *run = (struct check_run){
+        .m = shape->m, .n = shape->n, .k = shape->k, .seed = seed, .input = INPUT_INTEGER};
     if (kernel->along_n) { /* its kind draws options by the other */
         run->n = shape->k;
         run->k = shape->n;
     }
+    run->k = kind_drawn_k(kernel, run->k, seed);
+    const struct kind_set options = kind_get(kernel->kind);
+    set_options(run, &options);
     for (int i = 0; i < backend_setting_count; ++i)
         run->setting[i] = backend_settings[i].value;
     run->setting[SETTING_SMS] = (uint64_t)(kernel->cluster * shape->clusters);
@@ -68,11 +79,94 @@ static struct check_run *add_shapes(struct check_run *run, const struct gemm_ker
                                     int shape, int end) {
     for (; shape < end; ++shape) {
         const struct shape made = make_shape(kernel, shape);
+        struct check_run *const first = run;
         set_run(run++, kernel, &made, SCHEDULE_LATE, 1);
         set_run(run++, kernel, &made, SCHEDULE_EARLY, 1);
         for (uint64_t seed = 1; seed <= RANDOM_SEEDS; ++seed)
             set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
         set_run(run++, kernel, &made, SCHEDULE_TIME, 1);
+        for (int i = 0; i < run - first; ++i) /* both, of either type, in each shape */
+            first[i].padding = (i + shape) % 2 ? PADDING_FINITE : PADDING_NAN;
+    }
+    return run;
+}
+
+/* ---- a kind's options ---- */
+
+/* The options' values on small problems of several tiles, of few rows, and of a tile and a bit. */
+static struct check_run *add_options(struct check_run *run, const struct gemm_kernel *kernel) {
+    static const enum sim_schedule schedules[] = {SCHEDULE_LATE, SCHEDULE_EARLY, SCHEDULE_RANDOM};
+    const int tile_m = kernel->tile_m, tile_n = kernel->tile_n, tile_k = kernel->tile_k;
+    const struct shape shapes[] = {{tile_m + 2, 8, tile_k, 1},
+                                   {2 * tile_m + 2, tile_n + 8, 8, 2},
+                                   {12, tile_n + 3, 2 * tile_k + 8, 1}};
+    struct kind_set sets[KIND_SETS];
+    const int count = kind_option_sets(kernel, sets);
+    for (int i = 0; i < count; ++i, ++run) {
+        set_run(run, kernel, &shapes[i % 3], schedules[i / 3 % 3], 1);
+        set_options(run, &sets[i]);
+        run->padding = i % 2 ? PADDING_FINITE : PADDING_NAN;
+    }
+    return run;
+}
+
+/* ---- the kernel's boundaries ---- */
+
+/* The extent of this name at its boundary, or a row beyond it; without one, a small one. */
+static int at_boundary(const struct gemm_kernel *kernel, const char *of, int beyond, int small) {
+    for (int i = 0; i < GEMM_BOUNDARIES && kernel->boundaries[i].of; ++i)
+        if (!strcmp(kernel->boundaries[i].of, of)) return kernel->boundaries[i].at + beyond;
+    return small;
+}
+
+/* Extents at their boundaries, the options least. */
+static struct check_run *add_boundaries(struct check_run *run, const struct gemm_kernel *kernel) {
+    for (int beyond = 0; beyond <= 1; ++beyond) {
+        const struct shape shape = {at_boundary(kernel, "m", beyond, 0),
+                                    at_boundary(kernel, "n", beyond, 0), 8, 2};
+        if (!shape.m && !shape.n) continue;
+        const struct shape made = {shape.m ? shape.m : kernel->tile_m + 8,
+                                   shape.n ? shape.n : kernel->tile_n + 8, 8, 2};
+        const struct kind_set least = kind_least_set(kernel);
+        set_run(run, kernel, &made, beyond ? SCHEDULE_LATE : SCHEDULE_EARLY, 1);
+        if (kernel->kind) set_options(run, &least);
+        run++->padding = beyond ? PADDING_FINITE : PADDING_NAN;
+    }
+    return run;
+}
+
+/* ---- inputs that are no whole numbers ---- */
+
+/* Tiny rows and large ones: many of a single column, where no other column hides one; several
+ * tiles. */
+enum { OUTLIER_RUNS = 4 };
+static struct check_run *add_outliers(struct check_run *run, const struct gemm_kernel *kernel) {
+    const struct shape shapes[] = {{300, 1, 64, 1},
+                                   {kernel->tile_m + 33, kernel->tile_n + 3, 330, 2}};
+    for (int i = 0; i < OUTLIER_RUNS; ++i, ++run) {
+        struct shape shape = shapes[i / 2];
+        if (kernel->along_n && i < 2) shape.k = 1; /* its columns */
+        set_run(run, kernel, &shape, i % 2 ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
+        run->input = INPUT_OUTLIERS;
+        run->padding = i % 2 ? PADDING_FINITE : PADDING_NAN;
+    }
+    return run;
+}
+
+/* The runs whose shape has one padding so far, with the other, on two clusters at most. */
+static struct check_run *add_again(struct check_run *run, const struct check_run *first,
+                                   const struct gemm_kernel *kernel) {
+    const struct check_run *const end = run;
+    for (const struct check_run *one = first; one < end; ++one) {
+        bool both = false;
+        for (const struct check_run *other = first; other < end; ++other)
+            both |= other->m == one->m && other->n == one->n && other->k == one->k &&
+                    other->padding != one->padding;
+        if (both) continue;
+        *run = *one;
+        const uint64_t few = 2 * (uint64_t)kernel->cluster;
+        if (run->setting[SETTING_SMS] > few) run->setting[SETTING_SMS] = few;
+        run++->padding = one->padding == PADDING_NAN ? PADDING_FINITE : PADDING_NAN;
     }
     return run;
 }
@@ -99,7 +193,7 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
         {5 * tile_m + 60, 2 * tile_n + 8, 10 * tile_k, 40, SCHEDULE_RANDOM, 6},
         {64, 64, 8000, 64, SCHEDULE_RANDOM, 7},
         {120, 240, 6000, 3, SCHEDULE_LATE, 1},
-        {8, 8, long_k > 16500 ? long_k : 16500, 1, SCHEDULE_LATE, 1},
+        {8, 8, long_k > 16512 ? long_k : 16500, 1, SCHEDULE_LATE, 1},
         {tile_m, tile_n, 6000, 3, SCHEDULE_LATE, 1},
         {7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16, SCHEDULE_RANDOM, 3},
     };
@@ -107,7 +201,8 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
         const struct wide_run *const w = &wide[i];
         const int clusters = w->sms / kernel->cluster;
         const struct shape shape = {w->m, w->n, w->k, clusters > 0 ? clusters : 1};
-        set_run(run++, kernel, &shape, w->schedule, w->seed);
+        set_run(run, kernel, &shape, w->schedule, w->seed);
+        run++->padding = w->schedule == SCHEDULE_RANDOM ? PADDING_FINITE : PADDING_NAN;
     }
     return run;
 }
@@ -129,17 +224,24 @@ static struct check_run *add_far(struct check_run *run, const struct gemm_kernel
 
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     struct check_run *run = add_shapes(runs, kernel, 0, FIRST_SHAPES);
+    run = add_options(run, kernel);
+    run = add_boundaries(run, kernel);
+    run = add_outliers(run, kernel);
     const uint64_t seeds = kernel->layout == LAYOUT_ONE_DEVICE ? MORE_SEEDS : SEEDS_OF_SEVERAL;
     for (uint64_t seed = RANDOM_SEEDS + 1; seed <= seeds; ++seed) {
         const struct shape made = make_shape(kernel, (int)(seed % LONG_SHAPES));
-        set_run(run++, kernel, &made, SCHEDULE_RANDOM, seed);
+        set_run(run, kernel, &made, SCHEDULE_RANDOM, seed);
+        run++->padding = seed / LONG_SHAPES % 2 ? PADDING_FINITE : PADDING_NAN;
     }
     run = add_shapes(run, kernel, FIRST_SHAPES, SHAPES);
+    const struct check_run *const once = run;
     run = add_wide(run, kernel);
-    return (int)(add_far(run, kernel) - runs);
+    run = add_far(run, kernel);
+    return (int)(add_again(run, once, kernel) - runs);
 }
 
-_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + WIDE_RUNS + FAR_RUNS <=
+_Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + KIND_SETS + 2 +
+                       2 * (WIDE_RUNS + FAR_RUNS) + OUTLIER_RUNS <=
                    MOST_CHECK_RUNS,
                "room");
 
@@ -170,4 +272,6 @@ void backend_check_draw(const struct gemm_kernel *kernel, uint64_t *random, stru
     set_run(run, kernel, &shape,
             schedule < SCHEDULE_RANDOM ? (enum sim_schedule)schedule : SCHEDULE_RANDOM,
             1 + (uint64_t)below(random, 1000000));
+    run->padding = below(random, 2) ? PADDING_FINITE : PADDING_NAN;
+    if (below(random, 16) == 0) run->input = INPUT_OUTLIERS;
 }

@@ -13,11 +13,17 @@
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
+#include "sim/units/tma_box.h"
 #include "sim/units/tma_map.h"
 
 static void cta_begins(struct sim_cta *cta) {
     shadow_clear(cta);
     named_barriers_begin(cta);
+}
+
+static void thread_ends(struct sim_thread *thread) {
+    cp_async_thread_exit(thread);
+    named_barrier_thread_exit(thread);
 }
 
 static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
@@ -28,6 +34,7 @@ static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, 
 
 static void launch_begins(void) {
     shadow_too_weak = too_weak;
+    shadow_uncommitted = tma_store_uncommitted;
     release_launch_begins();
     earlier_launch_begins();
     global_shadow_launch_begins();
@@ -42,7 +49,7 @@ const struct sim_hooks sim_hooks = {
     .cta_freed = shadow_free,
     .cta_begins = cta_begins,
     .warp_begins = timing_warp_begin,
-    .thread_ends = cp_async_thread_exit,
+    .thread_ends = thread_ends,
     .cluster_retires = earlier_retire,
     .launch_begins = launch_begins,
     .settle = timing_settle,

@@ -8,7 +8,16 @@
 #include "backend.h"
 
 /* Indices into backend_settings. */
-enum { SETTING_SMS, SETTING_SCHEDULE, SETTING_SEED, SETTING_LAUNCHES, SETTING_STEPS, SETTINGS };
+enum {
+    SETTING_SMS,
+    SETTING_SCHEDULE,
+    SETTING_SEED,
+    SETTING_LAUNCHES,
+    SETTING_HAZARDS,
+    SETTING_DOUBTFUL,
+    SETTING_STEPS,
+    SETTINGS
+};
 
 /* What the launches of a run share. */
 struct sim_run_state {

@@ -54,9 +54,10 @@ static int next_tile(const struct marks *cues, int *at, int tile) {
     return *at < cues->count ? cues->at[(*at)++].argument : -1;
 }
 
-/* `groups`: of wgmmas for each k-tile. `produces`: what it waits for is a free stage, not data. */
+/* `groups`: of wgmmas for each k-tile. `produces`: what it waits for is a free stage, not data.
+ * `loads_k_tiles`: as announces_k_tiles() says. */
 static void convert(const struct marks *cues, struct marks *marks, int tiles_k, int groups,
-                    bool produces) {
+                    bool produces, bool loads_k_tiles) {
     const bool late = asks_late(cues);
     const int of_tile = tiles_k * groups; /* commits */
     int tile = -1, before = -1, asked = 0, loads = 0, commits = 0;
@@ -84,6 +85,8 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
         const int k_tile = late && commits == of_tile ? 0 : commits / groups; /* the next one */
         switch (cue.event) {
         case TRACE_CUE_WAIT:
+            /* In an epilogue it is for something that the epilogue needs, and a part of it. */
+            if (epilogue && !late) break;
             timeline_add_mark(marks, cue.time, produces ? TRACE_ACQUIRE_BEGIN : TRACE_WAIT_BEGIN,
                               produces ? loads : k_tile);
             break;
@@ -94,7 +97,7 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
                 timeline_add_mark(marks, cue.time, TRACE_WAIT_END, k_tile);
             break;
         case TRACE_CUE_ANNOUNCE:
-            timeline_add_mark(marks, cue.time, TRACE_LOAD, loads++);
+            if (loads_k_tiles) timeline_add_mark(marks, cue.time, TRACE_LOAD, loads++);
             break;
         case TRACE_CUE_MULTICAST:
             if (marks->count && marks->at[marks->count - 1].event == TRACE_LOAD)
@@ -145,6 +148,19 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
     }
 }
 
+static bool only_announces(const struct marks *cues) {
+    return count_cues(cues, TRACE_CUE_ANNOUNCE) > 0 && count_cues(cues, TRACE_CUE_COMMIT) == 0;
+}
+
+/* Are the bytes that a role announces those of k-tiles? Where a producer loads them, a consumer
+ * announces something else, such as a piece of another matrix for its epilogue. */
+static bool announces_k_tiles(const struct cta_record *cta, int role) {
+    bool producer = false;
+    for (int i = 0; i < TRACE_ROLES; ++i)
+        producer |= only_announces(&cta->cue[i]);
+    return !producer || only_announces(&cta->cue[role]);
+}
+
 /* Groups of wgmmas in which the warpgroup multiplies a k-tile: its commits for each k-tile that the
  * CTA has begun to load by the last of them, rounded, as the records may have been cut off. */
 static int groups_of(const struct cta_record *cta, const struct marks *cues) {
@@ -154,7 +170,7 @@ static int groups_of(const struct cta_record *cta, const struct marks *cues) {
     for (int i = 0; i < cues->count; ++i)
         if (cues->at[i].event == TRACE_CUE_COMMIT) last = cues->at[i].time;
     for (int role = 0; role < TRACE_ROLES; ++role)
-        for (int i = 0; i < cta->cue[role].count; ++i)
+        for (int i = 0; i < cta->cue[role].count && announces_k_tiles(cta, role); ++i)
             loads += cta->cue[role].at[i].event == TRACE_CUE_ANNOUNCE &&
                      cta->cue[role].at[i].time <= last;
     return commits > loads && loads > 0 ? (commits + loads / 2) / loads : 1;
@@ -178,13 +194,12 @@ void timeline_marks_of_cues(const struct timeline *timeline, struct cta_record *
     for (int i = 0; i < TRACE_ROLES; ++i) {
         const struct marks *cues = &cta->cue[i];
         if (cues->warp < 0) continue;
-        const bool produces =
-            count_cues(cues, TRACE_CUE_ANNOUNCE) > 0 && count_cues(cues, TRACE_CUE_COMMIT) == 0;
+        const bool produces = only_announces(cues);
         const int role = warpgroups == 1 ? TRACE_THREADS
                          : produces      ? TRACE_PRODUCER
                                          : TRACE_CONSUMER_0 + consumers++;
         if (role <= TRACE_CONSUMER_1 || warpgroups == 1)
-            convert(cues, &cta->role[role], tiles_of(timeline, cta), groups_of(cta, cues),
-                    produces);
+            convert(cues, &cta->role[role], tiles_of(timeline, cta), groups_of(cta, cues), produces,
+                    announces_k_tiles(cta, i));
     }
 }

@@ -127,6 +127,27 @@ static int by_interval(const void *a, const void *b) {
     return (x->end > y->end) - (x->end < y->end);
 }
 
+/* Is this a copy for something else than k-tiles: of a role's warpgroup that loads none of them,
+ * beside one that does? */
+static bool is_foreign(const struct cta_record *cta, const struct loads *loads, int warp) {
+    for (int role = 0; role < TRACE_ROLES; ++role) {
+        if (cta->role[role].warp < 0 || cta->role[role].warp / 4 != warp / 4) continue;
+        for (int i = 0; i < loads->count; ++i)
+            if (loads->at[i].role == role) return false;
+        return true;
+    }
+    return false;
+}
+
+/* Leaves the copies of k-tiles. */
+static void keep_loads(const struct cta_record *cta, const struct loads *loads,
+                       struct intervals *copies) {
+    int kept = 0;
+    for (int i = 0; i < copies->count; ++i)
+        if (!is_foreign(cta, loads, copies->at[i].warp)) copies->at[kept++] = copies->at[i];
+    copies->count = kept;
+}
+
 /* The simulator knows when the copies landed. Every load consists of the same number of them, and
  * they begin in order. */
 static void land_loads(const struct intervals *copies, struct loads *loads) {
@@ -149,6 +170,7 @@ void timeline_build_slots(struct timeline *timeline, struct cta_record *cta) {
     observe_loads(cta, &loads);
     struct intervals *copies = &cta->busy[UNIT_COPY];
     if (copies->count) {
+        keep_loads(cta, &loads, copies);
         qsort(copies->at, (size_t)copies->count, sizeof *copies->at, by_interval);
         land_loads(copies, &loads);
     }

@@ -99,6 +99,7 @@ struct timeline {
     int tile_m, tile_n, tile_k, stages, cluster;
     int gpus, sms_per_gpu; /* 0: one */
     bool slices_of_k;      /* each GPU has one, of tiles_k in all */
+    bool along_n;          /* the main loop goes along n, with two products in each step */
     bool e4m3;             /* what is multiplied; else a 16-bit type */
     int m, n, k, tiles_k;
     double clock_mhz; /* 0: not known */

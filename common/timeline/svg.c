@@ -35,11 +35,15 @@ static void note_kinds(const struct track *track, const struct panel *panels, in
     }
 }
 
+static const struct timeline *last_of_list(const struct timeline *timeline) {
+    while (timeline && timeline->next)
+        timeline = timeline->next;
+    return timeline;
+}
+
 /* With the extents if the timeline that was recorded last has others. */
 static void full_name(const struct timeline *timeline, char *text, size_t size) {
-    const struct timeline *last = timeline;
-    while (last->next)
-        last = last->next;
+    const struct timeline *last = last_of_list(timeline);
     const int length = snprintf(text, size, "%s%s%s", timeline->name,
                                 timeline->variant[0] ? " " : "", timeline->variant);
     if (timeline->m == last->m && timeline->n == last->n && timeline->k == last->k) return;
@@ -148,7 +152,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
                                 : timeline->cluster > 1 ? "one cluster"
                                                         : "one CTA",
                                 timeline_times_of(timeline));
-    if (figures.k_tile_period > 0)
+    if (figures.k_tile_period > 0 && !timeline->along_n)
         snprintf(subtitle + length, sizeof subtitle - (size_t)length,
                  "; mostly a k-tile every %.0f, %s %.0f %% from first to last multiplication",
                  figures.k_tile_period, figures.busy_means, 100 * figures.tensor_core_busy);
@@ -266,9 +270,9 @@ bool timeline_write_stack_svg(const char *path) {
     char title[128], subtitle[256], size[64] = "";
     snprintf(title, sizeof title, "The steps on one time axis, %s",
              timeline_list ? svg_source(timeline_list) : "nothing recorded");
-    if (timeline_list)
-        snprintf(size, sizeof size, "%d x %d x %d, ", timeline_list->m, timeline_list->n,
-                 timeline_list->k);
+    /* The extents of all that have none behind their names. */
+    const struct timeline *last = last_of_list(timeline_list);
+    if (last) snprintf(size, sizeof size, "%d x %d x %d, ", last->m, last->n, last->k);
     snprintf(subtitle, sizeof subtitle,
              "%sone CTA of each step, in %s; shares from first to last multiplication%s", size,
              timeline_times(),
@@ -287,7 +291,11 @@ bool timeline_write_stack_svg(const char *path) {
         const struct timeline_figures figures = timeline_figures(index);
         char name[160], note[128] = "the Tensor Core is not used";
         full_name(t, name, sizeof name);
-        if (figures.k_tile_period > 0)
+        /* Of a main loop with two products in each step, the distances mean nothing. */
+        if (figures.k_tile_period > 0 && t->along_n)
+            snprintf(note, sizeof note, "%s %.0f %%", figures.busy_means,
+                     100 * figures.tensor_core_busy);
+        else if (figures.k_tile_period > 0)
             snprintf(note, sizeof note, "%s %.0f %%, mostly a %d x %d x %d k-tile every %.0f %s",
                      figures.busy_means, 100 * figures.tensor_core_busy, t->tile_m, t->tile_n,
                      t->tile_k, figures.k_tile_period,

@@ -70,6 +70,7 @@ struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm
     const int depth = stage->along_n ? problem->n : problem->k;
     timeline->tiles_k = stage->tile_k > 0 ? ceil_div(depth, stage->tile_k) : 0;
     timeline->e4m3 = problem->scales.a != NULL;
+    timeline->along_n = stage->along_n;
     timeline->slices_of_k = stage->layout == LAYOUT_SLICES_OF_K;
     timeline->cycles = -1;
 

@@ -28,8 +28,8 @@ def listing(path, places):
             return found.group(0)
         return f'<a href="{relative_uri(tree.html(path), tree.html(target))}">{found.group(0)}</a>'
 
-    text = (tree.ROOT / path).read_text(encoding="utf-8")
-    lines = highlight(text, lexer_of(path), HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
+    text = highlight(tree.source(path), lexer_of(path), HtmlFormatter(nowrap=True))
+    lines = text.rstrip("\n").split("\n")
     numbered = "\n".join(
         f'<span class="line" id="L{i}"><a href="#L{i}" data-line="{i}" aria-label="line {i}"></a>'
         f'{INCLUDE.sub(include, line) if "#include" in line else line}</span>'

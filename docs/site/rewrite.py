@@ -10,13 +10,12 @@ from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 import excerpts
+import live_links
 import tree
 
 logger = logging.getLogger(__name__)
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 EXCERPT = re.compile(r"<!-- excerpt: *(\S*)")
-LIVE = "docs/live.md"  # links with a state lead to the live pages themselves
-LIVE_PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
 FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z0-9_]*?(_two_warpgroups|_wait0|_persistent)?"
                     r"-simulated\.svg")
 ATTRIBUTE = re.compile(r'\b(href|src|srcset)="([^"]*)"')
@@ -33,15 +32,15 @@ class Places:
 
     def resolve(self, page, target):
         """The address of a link's target, from the page; None if the site has none."""
+        state = live_links.state_of(target)
+        if state and self.has_live:
+            return relative_uri(tree.html(page), live_links.page_of(state)) + f"#{state}"
         if re.match(r"[a-z]+:", target):
             return target
         file, mark, anchor = target.partition("#")
         if not file:
             return target
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), file))
-        for state, live in LIVE_PAGES.items():
-            if path == LIVE and anchor.startswith(state) and self.has_live:
-                return relative_uri(tree.html(page), live) + mark + anchor
         if path in self.shown:
             return relative_uri(tree.html(page), tree.html(path)) + mark + anchor
         kind = "tree" if (tree.ROOT / path).is_dir() else "blob"
@@ -76,7 +75,7 @@ def rewrite_links(places, page, doctree):
 
 def lines_of_excerpt(path, text):
     """The first and last line of the file that an excerpt is, counted from 1; None."""
-    source = (tree.ROOT / path).read_text(encoding="utf-8").split("\n")
+    source = tree.source(path).split("\n")
     kept = [i for i, line in enumerate(source) if not excerpts.MARK.search(line)]
     shown = text.rstrip("\n").split("\n")
     for start in range(len(kept) - len(shown) + 1):
@@ -123,17 +122,19 @@ def rewrite_html(places, page, doctree):
 
 def link_figures(places, page, doctree):
     """A simulated timeline is a link to its live form. Other figures are links to themselves: on a
-    phone they are larger there."""
+    phone they are larger there. Pictures of ideas fit a phone as they are."""
     for node in list(doctree.findall(nodes.image)):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), node["uri"]))
+        if posixpath.basename(posixpath.dirname(path)) == "pictures":
+            node["classes"].append("picture")
+            continue
         if isinstance(node.parent, nodes.reference):
             continue
-        found = FIGURE.fullmatch(posixpath.normpath(
-            posixpath.join(posixpath.dirname(page), node["uri"])))
+        found = FIGURE.fullmatch(path)
         if found and places.has_live:
             chapter, version = found.groups()
             state = f"chapter={chapter}" + (f"&version={version[1:]}" if version else "")
-            live = LIVE_PAGES[f"chapter={chapter[0]}"]
-            target = relative_uri(tree.html(page), live) + f"#{state}"
+            target = relative_uri(tree.html(page), live_links.page_of(state)) + f"#{state}"
             node.replace_self(nodes.reference("", "", node.deepcopy(), refuri=target))
         else:
             node["classes"].append("figure-in-text")
@@ -153,6 +154,19 @@ def add_sources(places, page, doctree):
             line += nodes.Text(" · ")
         name = nodes.literal("", posixpath.basename(path))
         line += nodes.reference("", "", name, refuri=relative_uri(tree.html(page), tree.html(path)))
+    title = next(doctree.findall(nodes.title))
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def add_live_page(places, page, doctree):
+    """At the top of the page about the live pages, these."""
+    if page != live_links.LIVE or not places.has_live:
+        return
+    line = nodes.paragraph("", "Open: ", classes=["sources"])
+    for name in live_links.PAGES.values():
+        if len(line.children) > 1:
+            line += nodes.Text(" · ")
+        line += nodes.reference("", name, refuri=relative_uri(tree.html(page), name))
     title = next(doctree.findall(nodes.title))
     title.parent.insert(title.parent.index(title) + 1, line)
 
@@ -179,6 +193,7 @@ def rewrite(app, doctree):
     rewrite_html(places, page, doctree)
     link_figures(places, page, doctree)
     add_sources(places, page, doctree)
+    add_live_page(places, page, doctree)
     if page == "README.md":
         add_contents(doctree)
 

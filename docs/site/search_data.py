@@ -10,12 +10,18 @@ from docutils import nodes
 import tree
 
 
+def plain(node):
+    """Its text without HTML."""
+    html = {id(text) for raw in node.findall(nodes.raw) for text in raw.findall(nodes.Text)}
+    return " ".join(text.astext() for text in node.findall(nodes.Text) if id(text) not in html)
+
+
 def own_text(section):
-    """A section's text without that of the sections in it and without its heading."""
+    """A section's text without that of the sections in it, without its heading and without HTML."""
     words = []
     for child in section.children:
         if not isinstance(child, (nodes.section, nodes.title, nodes.raw)):
-            words.append(" ".join(text.astext() for text in child.findall(nodes.Text)))
+            words.append(plain(child))
     return " ".join(" ".join(words).split())
 
 
@@ -25,7 +31,7 @@ def called(link):
     row = link.parent
     while row is not None and not isinstance(row, nodes.row):
         row = row.parent
-    first = row.children[0].astext() if row is not None else ""
+    first = plain(row.children[0]) if row is not None else ""
     return " ".join(f"{first} {link.astext()}".split())
 
 

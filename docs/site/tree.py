@@ -79,6 +79,13 @@ def listings(root=ROOT):
             if SOURCE.fullmatch(path) and (path in linked or shown.fullmatch(path))]
 
 
+def source(path):
+    """A source as the book has it: common/tools/book/book_text.sh."""
+    script = ROOT / "common" / "tools" / "book" / "book_text.sh"
+    return subprocess.run([script, ROOT, path], capture_output=True, check=True).stdout.decode(
+        "utf-8", "replace")
+
+
 def html(path):
     """The site's file for a page or a listing."""
     if path.endswith(".md"):

@@ -718,7 +718,8 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
     .workspace_bytes = uses_workspace,                                                             \
-    .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,
+    .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,                                  \
+    .boundaries = {{"m", RASTER_GROUP * WIDEST}, {"n", RASTER_GROUP * WIDEST}},
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)
 #ifdef __cplusplus

@@ -12,10 +12,13 @@
  * where g counts the groups of 128 of k, and l the elements of a group.
  *
  * Weights are prepared once, on the host: quantized or only rearranged, into blocks of 128 columns
- * x 128 of k (w4_block.h describes them). The caller copies the blocks to the device. Inner sums
- * have the Tensor Core's 14 bits, outer ones fp32. Their product with scale_a is rounded to fp32
- * and then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a from
- * 2^119 on gives infinities and NaNs, and a sum below 2^-117 loses bits.
+ * x 128 of k (w4_block.h describes them). The caller copies the blocks to the device.
+ *
+ * Inner sums have the Tensor Core's 14 bits, less 1 where the greatest product of a step of 32 has
+ * a weight of 4 to 7, 2 where it has 2 or 3, 3 where it has 1: weights are subnormals of e4m3,
+ * which it aligns as if they were 8. Outer sums have fp32. Their product with scale_a is rounded to
+ * fp32 and then to bf16. Sums are kept 512 times too small, which scale_a makes up for: a scale_a
+ * from 2^119 on gives infinities and NaNs, and a sum below 2^-117 loses bits.
  *
  * Devices, contexts, threads, graphs, errors and linking: as in hopper_gemm.h. Calls that may
  * overlap on the device must not share D; they may share everything else, plans included.

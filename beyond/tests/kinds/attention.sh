@@ -1,6 +1,7 @@
 #!/bin/sh
-# attention.sh PROGRAM: what 16_attention's kind refuses; its default k; queries that see no key; and,
-# for every way of sharing heads and both masks, lengths of which neither is a multiple of anything.
+# attention.sh PROGRAM: what 16_attention's kind refuses; its default k; queries that see no key; for
+# every way of sharing heads and both masks, lengths of which neither is a multiple of anything; and
+# every scale.
 set -u
 . "$(dirname "$0")/../../../common/tests/support/expect_run.sh"
 program=$1
@@ -19,5 +20,13 @@ for heads in '1 1' '4 2' '3 1'; do
                 --kv-heads "${heads#* }" --mask $mask --input normal
         done
     done
+done
+# Many blocks of keys, in which what is a little wrong in each shows in LSE.
+for scale in usual one steep; do
+    for variant in serial pingpong_d64 d64; do
+        expect 0 yes "$program" --variant $variant --m 64 --n 3000 --heads 1 --scale $scale \
+            --input integer
+    done
+    expect 0 yes "$program" --m 133 --n 1277 --mask causal --scale $scale --input normal
 done
 exit $failed

@@ -5,39 +5,16 @@
  * for bit; and the scale has to make the greatest of each block 448.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "14_fused_epilogue/fused.h"
-#include "backend.h"
 #include "element_codec.h"
-#include "harness/experiment.h"
-#include "tests/support/expect.h"
+#include "memory.h"
 
 extern const struct gemm_kernel kernel_14_fused_epilogue_quantize_bf16;
 extern const struct gemm_kernel kernel_11_fp8_scaling_e4m3;
 
 /* The column of D that a column of E is. */
 static int source_of(int column, int n) { return (5 * column + 1) % n; }
-
-static void *put(const void *host, size_t bytes) {
-    void *const memory = backend_alloc(bytes, "input", true);
-    if (!memory || !backend_copy_in(memory, host, bytes)) exit(1);
-    return memory;
-}
-
-static void *filled(size_t bytes, uint8_t byte) {
-    void *const host = malloc(bytes);
-    if (!host) exit(1);
-    memset(host, byte, bytes);
-    return host;
-}
-
-static void run(const struct gemm_kernel *kernel, const struct gemm_problem *problem) {
-    const struct contender contender = contender_of_kernel(kernel);
-    double cycles;
-    EXPECT(backend_run(&contender, problem, &cycles) == RUN_OK, "%s fails", kernel->name);
-}
 
 static void test_layers(int m, int n, int k, int columns) {
     const int blocks = ceil_div(n, SCALE_BLOCK), ld = (n + 15) / 16 * 16, lda = (k + 7) / 8 * 8;

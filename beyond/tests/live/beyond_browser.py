@@ -17,7 +17,7 @@ from live_browser import SECOND, drive, every_switch, expect, look, open_at, set
 from live_runs import seed
 
 MOST = 450000  # bytes
-LINK = re.compile(r"live\.md(#chapter=1[^)]*)\)")
+LINK = re.compile(r"\]\([^)#]*(#chapter=1[^)]*)\)")
 
 
 def kernels(page):

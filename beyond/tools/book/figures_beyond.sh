@@ -9,6 +9,7 @@
 set -eu
 program=$1 kind=$2 dir=$3
 shift 3
+command="${program##*/} $*"
 report=$(mktemp -d)
 trap 'rm -rf "$report"' EXIT
 "$program" --timing none --report "$report" "$@" >"$report/log"
@@ -23,5 +24,6 @@ case $program in
 *14_fused_epilogue | *tour_beyond) grep -q 'SFU</text>' "$figure" ;;
 *13_two_gpus) grep -q 'class="link"' "$figure" && grep -q 'GPU 1' "$figure" ;;
 esac
+# The command, so that a page can be held to it (common/tools/book/figures.py).
 mkdir -p "$dir"
-cp "$figure" "$dir/${name%.svg}-$kind.svg"
+sed "1s|\$|\n<desc>$command</desc>|" "$figure" >"$dir/${name%.svg}-$kind.svg"

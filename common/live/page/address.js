@@ -50,11 +50,13 @@ function readAddress(hash) {
   fillOptions();
   for (const [name, one] of Object.entries(usual(state.chapter))) {
     const word = words.get(name), value = Number(word);
-    if (typeof one === "string") {
-      if ([...byId(name).options].some(option => option.value === word)) state[name] = word;
-    } else if (word && Number.isInteger(value) && value >= 0) {
-      state[name] = value;
-    }
+    if (word === null) continue;
+    const {options, min, max} = byId(name) || {min: 0, max: Infinity};
+    if (options ? [...options].some(option => option.value === word) :
+      word && Number.isInteger(value) && value >= min && value <= max)
+      state[name] = options ? word : value;
+    else
+      unknown.push(`${name}=${word}`);
   }
   const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
   if (version) selectVersion(version.number);
@@ -70,7 +72,10 @@ function readAddress(hash) {
   if (caseOf(words.get("case"))) openCase(words.get("case"));
   else if (words.has("case")) unknown.push("case");
   byId("unknown").textContent = unknown.length ?
-    `The link names what is not here: ${unknown.join(", ")}.` : "";
+    `The link names what is not here: ${unknown.join(", ")}. ` : "";
+  if (!asked && parseInt(words.get("chapter")) > 0)
+    byId("unknown").append(element("a",
+      {href: `${book.cases.length ? "beyond" : "live"}.html${hash}`}, "The other page may have it."));
 }
 
 function keepAddress() {
@@ -81,6 +86,19 @@ function keepAddress() {
 /* Many times what a run needs; a kernel that never ends has it soon where the problem is small.
  * simulate.py has the same. */
 const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
+
+/* The run in a clone of the repository, as a command and what is to be edited before it. */
+function ofClone() {
+  const version = versionOf(), edited = Object.keys(version?.edits || {}).length;
+  const without = switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf);
+  const asUsual = / --(sms 4|schedule time|schedule-seed 1|input uniform|seed 1)\b/g;
+  const words = [`build/sim/${state.chapter}`, ...optionsOf(state.chapter, state, state.version)
+    .slice(2, -2)].join(" ").replace(asUsual, "");
+  const edits = [...(edited ? ["with the lines that are marked here"] : []),
+    ...(without.length ? [`without ${without.join(" and ")}`] : [])];
+  return words + (version && !edited ? ` --variant ${version.name}` : "") +
+    (edits.length ? ` # ${edits.join(", ")}` : "");
+}
 
 const optionsOf = (chapter, run, version = -1) => {
   const needs = needsOf(chapter, version);

@@ -107,8 +107,9 @@ function listen() {
   });
   byId("version").addEventListener("change", () => {
     if (state.case) closeCase();
+    const before = versionOf()?.run;
     selectVersion(Number(byId("version").value));
-    Object.assign(state, versionOf()?.run);
+    Object.assign(state, before && usual(state.chapter), versionOf()?.run);
     showAll();
     runNow();
   });
@@ -150,6 +151,10 @@ function listen() {
   });
 }
 
+for (const list of [book.switches, book.versions])
+  list.forEach((one, i) => { one.number = i; });
+if (self !== top) byId("begin").hidden = true; // beside the text
+completeRuns();
 byId("chapter").append(...book.chapters.map(({name}) => element("option", {value: name}, name)));
 readAddress(location.hash);
 listen();

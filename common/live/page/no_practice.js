@@ -3,4 +3,4 @@
 const answersOf = new Map();
 let lastAnswer = null;
 const [caseOf, askedCase, hidesResult, hidesEdit, pickOf, showCase, openCase, closeCase, fillCases,
-  judgeRun, listenCases] = Array(11).fill(() => null);
+  judgeRun, listenCases, completeRuns] = Array(12).fill(() => null);

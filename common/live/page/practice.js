@@ -20,6 +20,13 @@ const hidesEdit = () => {
 };
 const pickOf = () => askedCase() ? judgeLine : null;
 
+/* Of a run the data has what is not as usual in its chapter. */
+function completeRuns() {
+  for (const one of book.cases)
+    for (const part of [one, ...(one.choices || [])])
+      if (part.run) part.run = {...usual(part.chapter || one.chapter), ...part.run};
+}
+
 function solved() {
   try {
     return new Set(JSON.parse(localStorage.getItem(SOLVED) || "[]"));

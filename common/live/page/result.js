@@ -1,6 +1,6 @@
 /* result.js: what a run has said: the verdict, the hazards with their lines, the report page. */
 
-const spaced = number => number.toLocaleString("en").replaceAll(",", "\u2009");
+const spaced = number => number.toLocaleString("en").replaceAll(",", "\u202F");
 
 /* 0 of a run that was not verified, and under the schedules that have none. */
 const numberOfCycles = answer => Number(/yes \| +(\d+)/.exec(answer.out)?.[1] || 0);
@@ -35,6 +35,7 @@ function showReport(page) {
   const frame = byId("report"), inside = frame.contentWindow, data = DATA.exec(page);
   frame.hidden = !page;
   if (!page) return;
+  page = page.replace(/"command": *"[^"]*"/, () => `"command":${JSON.stringify(ofClone())}`);
   const root = frame.contentDocument?.getElementById("page");
   if (inside?.renderReport && root && data) {
     inside.renderReport(JSON.parse(data[1]), root);

@@ -16,6 +16,7 @@ function switchButton(one, pick) {
   if (pick) {
     button.className = "pick";
     button.title = `Is it ${one.call}?`;
+    button.setAttribute("aria-label", `Is it line ${one.line}, ${one.call}?`);
     button.textContent = "?";
     button.addEventListener("click", () => pick(one));
     return button;

@@ -41,7 +41,7 @@ static int say_cta(FILE *out, const struct sim_cta *cta, int room) {
     int lines = 0, ended = 0;
     const struct sim_thread *first = NULL, *last = NULL;
     int count = 0;
-    char text[256] = "", group[256] = "";
+    char text[448] = "", group[448] = "";
     for (int i = 0; i <= cta->threads; ++i) {
         const struct sim_thread *thread = i < cta->threads ? &cta->thread[i] : NULL;
         if (thread && thread->state == THREAD_DONE) {

@@ -30,13 +30,15 @@ uint64_t endless_last_step, endless_last_product;
 /* ---- turns ---- */
 
 /* Products that a right kernel makes, tails included: tiles are no larger than PADDING. A kernel
- * for several problems counts the tiles of all in tiles_m, TILE_ROWS high, each with its tail. */
+ * for several problems counts the tiles of all in tiles_m, TILE_ROWS high, each with its tail; or,
+ * as the heads of attention, they lie side by side in the rows of A, unless rows are FAR apart. */
 static double products(void) {
-    enum { PADDING = 256, TILE_ROWS = 128 };
+    enum { PADDING = 256, TILE_ROWS = 128, FAR = 1 << 30 };
     const struct gemm_args *const args = sim.args;
     const double rows = fmax((double)args->m + PADDING, (double)args->tiles_m * TILE_ROWS);
+    const double along_k = args->lda < FAR ? fmax(args->k, (double)args->lda) : args->k;
     return (double)sim.launches * sim.devices * rows * ((double)args->n + PADDING) *
-           ((double)args->k + PADDING);
+           (along_k + PADDING);
 }
 
 /* Chapters 01 to 05 take 0.02 to 0.04 turns for a product, the others a tenth of that. */

@@ -40,7 +40,7 @@ struct sim_event {
     enum sim_event_kind kind;
     uint64_t begin, end;
     const struct sim_cta *cta;
-    int thread; /* in the CTA; -1: an async unit */
+    int thread; /* in the CTA, of a load the one that issued it; -1: an async unit */
     bool link;  /* of a load or a store by the TMA: it crosses the link between two devices */
     int event;  /* enum trace_event, for SIM_EVENT_MARK */
     int role;   /* enum trace_role, for SIM_EVENT_MARK */

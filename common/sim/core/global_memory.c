@@ -107,13 +107,17 @@ static struct allocation *find(uintptr_t address) {
     return low ? &allocations[low - 1] : NULL;
 }
 
+void (*global_outside)(const void *pointer, size_t bytes, enum sim_access access);
+
 /* Finds the allocation and reports what is wrong with the access. */
 static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address, size_t bytes,
                                                                enum sim_access access) {
     struct allocation *found = find(address);
     if (!found || address - found->base > found->bytes ||
         bytes > found->bytes - (address - found->base)) {
-        if (found && address - found->base < found->bytes + GAP)
+        if (global_outside)
+            global_outside((const void *)address, bytes, access);
+        else if (found && address - found->base < found->bytes + GAP)
             sim_hazard("global-bounds", NULL,
                        "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
                        "    Check rows against m or n and columns against the matrix's width "

@@ -25,6 +25,10 @@ const char *global_where(const void *pointer, char *text, size_t size);
 enum global_kind { GLOBAL_REFUSED, GLOBAL_INPUT, GLOBAL_WRITABLE };
 enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_access access);
 
+/* While it is not NULL, says what is wrong with an access outside of all allocations, in place of
+ * the usual report: whoever accesses knows more. */
+extern void (*global_outside)(const void *pointer, size_t bytes, enum sim_access access);
+
 /* What order/ keeps of an allocation: a block that is freed with it, NULL at first. NULL for an
  * address outside of all. *offset: of the address in the allocation, *bytes: of the allocation. */
 void **global_cells_of(const void *pointer, size_t *offset, size_t *bytes);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/endless.h"
 #include "sim/core/held_reports.h"
 #include "sim/core/run.h"
@@ -93,12 +94,12 @@ const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size
 
 /* ---- hazards ---- */
 
-enum { SHOWN = 4, REMEMBERED = 64 };
+int hazards_shown = HAZARDS_USUALLY;
 
 static struct {
     const char *kind, *file;
     int line;
-} seen[REMEMBERED];
+} seen[HAZARDS_MOST];
 static int seen_count;
 static bool silent;
 
@@ -111,11 +112,44 @@ void sim_hazard_between(const struct sim_side *now, const struct sim_side *then)
     sides = 2;
 }
 
+/* ---- rules in doubt ---- */
+
+bool doubtful_rules = true;
+static enum doubtful_rule doubt = DOUBTS; /* of the next report; DOUBTS: none */
+
+const char *doubt_name(enum doubtful_rule rule) {
+    static const char *const names[] = {
+        [DOUBT_ONE_RELEASE] = "one-release-for-four-warps",
+        [DOUBT_PROXY_FENCE] = "proxy-fence-by-another-thread",
+        [DOUBT_MISALIGNED_SWIZZLE] = "misaligned-swizzle",
+        [DOUBT_LOST_UPDATE] = "lost-update",
+        [DOUBT_BARRIER_AFTER_EXIT] = "barrier-after-exit",
+        [DOUBT_EXIT_RELEASES] = "exit-releases-nothing",
+        [DOUBT_UNCHANGED_REGISTER] = "unchanged-register",
+    };
+    return names[rule];
+}
+
+void doubt_in_next_report(enum doubtful_rule rule) { doubt = rule; }
+
+/* ---- what the running instruction knows ---- */
+
+static const char *(*context)(const void *object);
+static const void *context_object;
+
+void sim_hazard_context(const char *(*say)(const void *object), const void *object) {
+    context = say;
+    context_object = object;
+}
+
 void hazards_quiet(bool quiet) { silent = quiet; }
 
 void hazards_begin(void) {
     seen_count = 0;
     sides = 0;
+    doubt = DOUBTS;
+    context = NULL;
+    reports_begin();
     sim.hazards = 0;
 }
 
@@ -132,7 +166,7 @@ static bool remember(const char *kind, const char *file, int line) {
     for (int i = 0; i < seen_count; ++i)
         if (!strcmp(seen[i].kind, kind) && seen[i].file == file && seen[i].line == line)
             return false;
-    if (seen_count == REMEMBERED) return false;
+    if (seen_count == HAZARDS_MOST) return false;
     seen[seen_count].kind = kind;
     seen[seen_count].file = file;
     seen[seen_count++].line = line;
@@ -144,14 +178,24 @@ static void report(const char *kind, const char *file, int line, const struct si
                    const char *format, va_list arguments) {
     static char text[1 << 16];
     const int known = sides;
+    const enum doubtful_rule rule = doubt;
     if (!sim.hazards++) endless_hurry();
     sides = 0;
-    if (!remember(kind, file, line) || seen_count > SHOWN || silent) return;
+    doubt = DOUBTS;
+    if (!remember(kind, file, line) || seen_count > hazards_shown || silent) return;
     char who[96];
-    const int used = snprintf(text, sizeof text, "hazard: %s: %s:%d: %s: ", kind, source_name(file),
-                              line, sim_who(thread, who, sizeof who));
-    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
-    report_say(text);
+    size_t used = (size_t)snprintf(text, sizeof text, "hazard: %s: %s:%d: %s: ", kind,
+                                   source_name(file), line, sim_who(thread, who, sizeof who));
+    used += (size_t)vsnprintf(text + used, sizeof text - used, format, arguments);
+    const char *const more = context ? context(context_object) : NULL;
+    if (more && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n    %s", more);
+    if (rule < DOUBTS && used < sizeof text)
+        snprintf(text + used, sizeof text - used,
+                 "\n    This rule is in doubt: %s. --doubtful off leaves it out.",
+                 doubt_name(rule));
+    report_say(text,
+               &(struct report_cause){kind, known ? side[1].file : NULL, known ? side[1].line : 0});
     if (!sim_hazard_hook) return;
     struct sim_hazard hazard = {kind, text, known ? known : file ? 1 : 0, {side[0], side[1]}};
     if (!known)
@@ -165,9 +209,11 @@ static void report(const char *kind, const char *file, int line, const struct si
 
 void hazards_end(void) {
     char text[64];
-    if (seen_count <= SHOWN || silent) return;
-    snprintf(text, sizeof text, "hazards at %d more lines are not shown", seen_count - SHOWN);
-    report_say(text);
+    if (seen_count <= hazards_shown || silent) return;
+    const int rest = seen_count - hazards_shown;
+    snprintf(text, sizeof text, "hazards at %d more line%s not shown: --hazards all", rest,
+             rest == 1 ? " is" : "s are");
+    report_say(text, NULL);
 }
 
 void sim_hazard(const char *kind, const struct sim_thread *thread, const char *format, ...) {

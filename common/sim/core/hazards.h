@@ -32,6 +32,10 @@ struct sim_side {
 /* The two accesses of the report that follows, that at whose line it is first. */
 void sim_hazard_between(const struct sim_side *now, const struct sim_side *then);
 
+/* From here on, until `say` is NULL, what say(object) returns stands behind every report, unless
+ * that is NULL. */
+void sim_hazard_context(const char *(*say)(const void *object), const void *object);
+
 /* A report for whoever records the run; lives as long as the call. */
 struct sim_hazard {
     const char *kind, *text;
@@ -70,6 +74,9 @@ void say_threads(FILE *out);
 
 void hazards_begin(void); /* a run begins: forget what was reported */
 void hazards_end(void);   /* says how much was not shown */
+/* How many reports of a run are made, of one line and kind each; the others are counted. */
+enum { HAZARDS_USUALLY = 4, HAZARDS_MOST = 256 };
+extern int hazards_shown;
 /* Counts hazards without printing them, for tests that expect thousands. */
 void hazards_quiet(bool quiet);
 /* The i-th distinct hazard of the run; false if there are not so many. */

@@ -83,11 +83,15 @@ struct sim_thread {
     struct sim_cta *cta;
     int index; /* in the CTA */
     int lane;
-    uint64_t turns;                 /* that the scheduler has given it */
-    int slot;                       /* of its generic accesses: index in the cluster */
-    uint32_t epoch;                 /* of its next generic access; its own entry in c is not kept */
-    struct sim_clock c, p, g;       /* C_T, P_T, G_T: order/clock.c */
-    struct sim_known *known;        /* the same of other clusters: order/known.c */
+    uint64_t turns;           /* that the scheduler has given it */
+    int slot;                 /* of its generic accesses: index in the cluster */
+    uint32_t epoch;           /* of its next generic access; its own entry in c is not kept */
+    struct sim_clock c, p, g; /* C_T, P_T, G_T: order/clock.c */
+    struct sim_known *known;  /* the same of other clusters: order/known.c */
+    uint32_t acquired;        /* how often */
+    struct {
+        uint32_t epoch, acquired; /* of the thread, at its latest proxy fence; epoch 0: none */
+    } fence;
     struct release_state *releases; /* its fences, and what it has seen: order/release.c */
     enum sim_thread_state state;
     bool soft;      /* parked: woken when nothing else can run, too */

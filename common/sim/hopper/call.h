@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/hopper/memory_calls.h"
+
 struct sim_index {
     unsigned x, y, z;
 };
@@ -26,6 +28,8 @@ struct sim_self {
      * memory. */
     const void *parameters;
     const void *arguments; /* the parameter itself, which AddressSanitizer moves among them */
+    /* What touches a register is told by its name: the frame need not be looked at. */
+    bool named_registers;
     const char *file;      /* the chapter's line that is being executed */
     int line;
     /* Inside a verb of a shared header, `file` also says which line of the header that is. */

@@ -11,6 +11,7 @@ struct b128;
 void sim_cluster_sync(void);
 void sim_cluster_sync_relaxed(void);
 void sim_cluster_arrive(void);
+void sim_cluster_arrive_relaxed(void);
 void sim_cluster_wait(void);
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank);

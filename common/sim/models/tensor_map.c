@@ -115,8 +115,8 @@ struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t r
 }
 
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
-                                 int rows, int columns, int64_t ld, int box_rows, int box_columns,
-                                 enum gemm_swizzle swizzle) {
+                                 int64_t rows, int columns, int64_t ld, int box_rows,
+                                 int box_columns, enum gemm_swizzle swizzle) {
     const int element_bytes = (unsigned)type <= GEMM_FP32 ? gemm_type_bytes(type) : 0;
     const int64_t limit = INT64_C(1) << 50; /* keeps the product below from overflowing */
     const struct tensor_map_fields fields = {
@@ -133,11 +133,12 @@ enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, co
         .type = type,
         .swizzle = swizzle,
     };
-    const char *const fault = tensor_map_encode(map, &fields);
+    const char *const fault =
+        rows > INT32_MAX ? "rows: must be 1 .. 2147483647" : tensor_map_encode(map, &fields);
     if (!fault) return GEMM_OK;
     fprintf(stderr,
-            "error: gemm_tensor_map: %s (matrix %d x %d, ld %lld, box %d x %d, swizzle %d)\n",
-            fault, rows, columns, (long long)ld, box_rows, box_columns, (int)swizzle);
+            "error: gemm_tensor_map: %s (matrix %lld x %d, ld %lld, box %d x %d, swizzle %d)\n",
+            fault, (long long)rows, columns, (long long)ld, box_rows, box_columns, (int)swizzle);
     return GEMM_UNSUPPORTED;
 }
 

@@ -114,6 +114,7 @@ void sim_release_async_only(struct sim_thread *thread, struct sim_sync *sync) {
 
 void sim_acquire(struct sim_thread *thread, const struct sim_sync *sync) {
     struct sim_cluster *cluster = thread->cta->cluster;
+    ++thread->acquired;
     sim_clock_join(cluster, &thread->c, &sync->c);
     sim_clock_join(cluster, &thread->p, &sync->p);
     if (sync->g.size) sim_clock_join(cluster, &thread->g, &sync->g);

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/known.h"
+#include "sim/order/map_order.h"
 #include "sim/order/clock.h"
+#include "sim/order/shadow.h"
 #include "sim/order/when.h"
 
 static const char *const what[] = {[GLOBAL_LD_ST] = "ld/st",
@@ -44,6 +47,32 @@ static const char *who_was(const struct global_record *record, char *text) {
     cta.index = (int)record->cluster * ctas + cta.rank;
     const struct sim_thread thread = {.cta = &cta, .index = record->thread % threads};
     return sim_who(&thread, text, WHO_TEXT);
+}
+
+struct last_write {
+    struct global_record record;
+    unsigned bytes; /* of the cell, that it has to touch */
+    bool found;
+};
+
+/* The newest of a cell comes first. */
+static void take_first(void *object, const struct global_record *write) {
+    struct last_write *const last = object;
+    if (last->found || !(write->bytes & last->bytes)) return;
+    last->record = *write;
+    last->found = true;
+}
+
+const char *global_last_writer(const void *pointer, size_t bytes, char *text, size_t size) {
+    struct last_write last = {.bytes = ((1u << bytes) - 1) << (uintptr_t)pointer % 16};
+    char who[WHO_TEXT], line[LINE_TEXT];
+    global_last_writes(pointer, bytes, take_first, &last);
+    if (last.found)
+        snprintf(text, size, "last written at %s by %s", line_of(last.record.site, line),
+                 who_was(&last.record, who));
+    else
+        snprintf(text, size, "which nothing has written in this launch");
+    return text;
 }
 
 static enum sim_scope distance_to(const struct sim_thread *thread,
@@ -141,10 +170,25 @@ static void say_missing(char *text, const struct sim_thread *thread,
                  apart[needed], verb, scope_names[needed], scope_words[needed]);
 }
 
+/* What two writers of one place have to do, by what lies there. */
+static const char *one_writer_advice(const void *pointer) {
+    if (map_order_is_map(pointer))
+        return "Two writers of one tensor map: each CTA that changes maps needs maps of its own. "
+               "Is "
+               "the map's place\n    computed from blockIdx, and does the workspace have one for "
+               "each?";
+    if (global_is_of_d(pointer))
+        return "Each element has one writer: do two tiles overlap, or does a row run into the "
+               "next?";
+    return "Nothing orders the two: does each writer have a part of its own, or does the next use "
+           "wait for the\n    last one?";
+}
+
 /* ---- the report ---- */
 
 static const char *kind_of(char *advice, const struct sim_thread *thread,
-                           const struct global_record *now, const struct global_record *then) {
+                           const struct global_record *now, const struct global_record *then,
+                           const void *pointer) {
     const bool then_async = global_is_async(then->how), now_async = global_is_async(now->how);
     const bool in_flight = then_async || then->how == GLOBAL_CP_ASYNC;
     /* In order but for the proxy, or but for its end. */
@@ -167,9 +211,14 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
         return "missing-proxy-fence";
     }
     if (then_async && then->write && issue_known) {
-        snprintf(advice, ADVICE_TEXT,
-                 "The TMA may still be writing: the thread that issued it needs bulk_wait_group() "
-                 "(not ..._read, which\n    waits for shared memory alone) before it releases.");
+        if ((int)then->cluster == thread->cta->cluster->index &&
+            shadow_uncommitted(thread->cta->cluster, then->slot, then->epoch))
+            snprintf(advice, ADVICE_TEXT, "%s", SHADOW_UNCOMMITTED);
+        else
+            snprintf(
+                advice, ADVICE_TEXT,
+                "The TMA may still be writing: the thread that issued it needs bulk_wait_group() "
+                "(not ..._read, which\n    waits for shared memory alone) before it releases.");
         return now->write ? "overwritten-in-flight" : "read-before-landed";
     }
     if (in_flight && !then->write && issue_known) {
@@ -190,6 +239,7 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
     }
     const enum sim_scope needed = distance_to(thread, then);
     if (global_loses_update(now, then) && now->scope >= needed && then->scope >= needed) {
+        doubt_in_next_report(DOUBT_LOST_UPDATE);
         snprintf(advice, ADVICE_TEXT,
                  "A store and an atomic addition: under another schedule the store comes last, and "
                  "the addition\n    is lost. Order the two: a reset has to acquire all additions "
@@ -205,9 +255,7 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
     }
     say_missing(advice, thread, then);
     if (now->write && then->write && !global_is_strong(now->how) && !global_is_strong(then->how)) {
-        snprintf(advice, ADVICE_TEXT,
-                 "Each element has one writer: do two tiles overlap, or does a row run into the "
-                 "next?");
+        snprintf(advice, ADVICE_TEXT, "%s", one_writer_advice(pointer));
         return "global-write-write";
     }
     return "data-race";
@@ -245,13 +293,11 @@ void global_accuse(struct sim_thread *thread, const struct global_record *now,
     if (one_writer) {
         sim_hazard_between(&now_side, &then_side);
         sim_hazard("global-write-write", thread,
-                   "stores to %s, where %s has stored in the same launch, at %s\n"
-                   "    Each element has one writer: do two tiles overlap, or does a row run into "
-                   "the next?",
-                   where, who_was(then, who), line_of(then->site, line));
+                   "stores to %s, where %s has stored in the same launch, at %s\n    %s", where,
+                   who_was(then, who), line_of(then->site, line), one_writer_advice(pointer));
         return;
     }
-    const char *const kind = kind_of(advice, thread, now, then);
+    const char *const kind = kind_of(advice, thread, now, then, pointer);
     /* Of an ordinary access and a strong one, and of two scopes, the weaker is the mistake. */
     const bool weaker =
         now->how == GLOBAL_STRONG &&

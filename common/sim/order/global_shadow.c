@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -25,7 +26,7 @@
 #include "sim/order/known.h"
 #include "sim/order/when.h"
 
-enum { CELL_BYTES = 16, ELEMENT_BYTES = 2, CELL_ELEMENTS = CELL_BYTES / ELEMENT_BYTES };
+enum { CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
 
 /* Of an allocation. */
 struct cells {
@@ -79,6 +80,12 @@ static bool is_d(const struct cells *cells) {
     return false;
 }
 
+bool global_is_of_d(const void *pointer) {
+    size_t offset;
+    const struct cells *const cells = cells_at(pointer, &offset);
+    return cells && is_d(cells);
+}
+
 static uint32_t new_record(const struct global_record *record) {
     uint32_t i = pool_free;
     if (i)
@@ -107,7 +114,7 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
-    if (a->how != GLOBAL_STRONG || b->how != GLOBAL_STRONG) return false;
+    if (!doubtful_rules || a->how != GLOBAL_STRONG || b->how != GLOBAL_STRONG) return false;
     return (a->strong == STRONG_STORE && b->strong == STRONG_ADD) ||
            (a->strong == STRONG_ADD && b->strong == STRONG_STORE);
 }
@@ -126,7 +133,7 @@ static bool observed(const struct sim_thread *thread, uint32_t list,
     if (write->how != GLOBAL_STRONG || !write->write) return false;
     for (; list; list = pool[list].next) {
         const struct global_record *const read = &pool[list];
-        if (read->how == GLOBAL_STRONG && !read->write && read->elements & write->elements &&
+        if (read->how == GLOBAL_STRONG && !read->write && read->bytes & write->bytes &&
             global_knows(thread, read->cluster, read->slot, read->epoch, false))
             return true;
     }
@@ -157,8 +164,8 @@ static bool same_launch(const struct global_record *a, const struct global_recor
     return sim_place_at((int)a->cluster, 0).launch == sim_place_at((int)b->cluster, 0).launch;
 }
 
-static bool was_read(uint32_t list, unsigned elements) {
-    while (list && (pool[list].write || !(pool[list].elements & elements)))
+static bool was_read(uint32_t list, unsigned bytes) {
+    while (list && (pool[list].write || !(pool[list].bytes & bytes)))
         list = pool[list].next;
     return list != 0;
 }
@@ -167,13 +174,13 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
                        const unsigned char *at, bool in_d) {
     const uint32_t list = *first;
     const bool one_writer =
-        in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->elements);
+        in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->bytes);
     /* All verdicts first: an older record may be ordered by a newer one that goes. */
     for (uint32_t i = list; i; i = pool[i].next) {
         const struct global_record *const then = &pool[i];
-        const unsigned shared = then->elements & now->elements;
+        const unsigned shared = then->bytes & now->bytes;
         if (!shared || !(now->write || then->write)) continue;
-        const void *const where = at + __builtin_ctz(shared) * ELEMENT_BYTES;
+        const void *const where = at + __builtin_ctz(shared);
         if (ordered(thread, now, then, list)) continue;
         const bool twice =
             then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
@@ -187,8 +194,8 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         const bool keep = now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE &&
                           !global_knows(thread, then->cluster, then->slot, then->epoch, false);
         const bool replaced = now->write ? !keep || same_actor(now, then) : same_actor(now, then);
-        if (replaced) then->elements &= (uint8_t)~now->elements;
-        if (then->elements) {
+        if (replaced) then->bytes &= (uint16_t)~now->bytes;
+        if (then->bytes) {
             link = &then->next;
             continue;
         }
@@ -211,18 +218,16 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
     const unsigned char *const base = (const unsigned char *)pointer - offset;
     now->site = source_site(thread->self.file, thread->self.line);
     now->cluster = (uint32_t)thread->cta->cluster->index;
-    now->thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index);
+    now->thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index) & THREADS;
     now->issued = thread->epoch;
     when_note(thread, now->slot, now->epoch, now->site);
-    size_t element = offset / ELEMENT_BYTES;
-    const size_t end = (offset + bytes + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
-    while (element < end) {
-        const size_t cell = element / CELL_ELEMENTS, in_cell = element % CELL_ELEMENTS;
-        const size_t room = CELL_ELEMENTS - in_cell;
-        const size_t count = room < end - element ? room : end - element;
-        now->elements = (uint8_t)(((1u << count) - 1) << in_cell);
+    const size_t end = offset + bytes;
+    while (offset < end) {
+        const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
+        const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
+        now->bytes = (uint16_t)(((1u << count) - 1) << in_cell);
         touch_cell(thread, now, &cells->first[cell], base + cell * CELL_BYTES, in_d);
-        element += count;
+        offset += count;
     }
 }
 

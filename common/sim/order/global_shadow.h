@@ -61,18 +61,26 @@ struct global_record {
     uint32_t issued;  /* of the thread: its epoch when it issued an asynchronous access */
     uint32_t cluster; /* index in the grid; its memory may be another cluster's by now */
     uint32_t next;    /* of the same cell; 0: none */
-    uint16_t slot, site, thread; /* thread: in the cluster */
-    uint8_t elements;            /* mask, 2 bytes each */
-    uint8_t write : 1;
+    uint16_t slot, site;
+    uint16_t bytes;       /* mask */
+    uint16_t thread : 14; /* in the cluster */
+    uint16_t write : 1;
     uint8_t scope : 2; /* if strong */
     uint8_t how : 3;
     uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */
 };
 
+/* Does it lie in D of a launch of this run? */
+bool global_is_of_d(const void *pointer);
+
 /* Calls each() for the latest writes of these bytes in this launch. */
 void global_last_writes(const void *pointer, size_t bytes,
                         void (*each)(void *object, const struct global_record *write),
                         void *object);
+
+/* "last written at kernel.cu:80 by thread 5 of CTA 2", or that nothing has written it in this
+ * launch. Returns text. */
+const char *global_last_writer(const void *pointer, size_t bytes, char *text, size_t size);
 
 static inline bool global_is_async(unsigned how) { return how >= GLOBAL_TMA_LOAD; }
 static inline bool global_is_strong(unsigned how) {

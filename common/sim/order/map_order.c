@@ -84,6 +84,14 @@ static struct map_state *state_of(const void *map) {
     return *bucket = state;
 }
 
+bool map_order_is_map(const void *pointer) {
+    const uintptr_t map = (uintptr_t)pointer / MAP_BYTES * MAP_BYTES;
+    const struct map_state *state = maps[map / MAP_BYTES % BUCKETS];
+    while (state && (uintptr_t)state->map != map)
+        state = state->next;
+    return state != NULL;
+}
+
 /* ---- releases ---- */
 
 static struct released *new_release(struct sim_thread *thread, int slot, uint32_t epoch,
@@ -105,8 +113,9 @@ void map_order_release(struct sim_thread *thread, enum sim_scope scope) {
                   &(struct sim_sync){thread->c, thread->p, thread->g, thread->known});
 }
 
-void map_order_release_copy(struct sim_thread *thread, int slot, uint32_t epoch,
+void map_order_release_copy(struct sim_thread *thread, const void *map, int slot, uint32_t epoch,
                             enum sim_scope scope) {
+    (void)state_of(map);
     new_release(thread, slot, epoch, scope)->copy = true;
 }
 
@@ -321,6 +330,49 @@ static void use_of_earlier(const struct use *use, const char *operation, const c
                    "in each CTA, before its first use.\n    A map in the kernel's parameter needs "
                    "none.",
                    operation, where, by_kernel ? "an earlier kernel" : "the host", words[needed]);
+}
+
+/* ---- maps that are not complete ---- */
+
+struct half {
+    const struct sim_thread *thread;
+    int written;                  /* bytes, in this launch */
+    struct global_record unknown; /* a write that nothing orders before the thread */
+    struct global_record last;    /* another */
+    bool is_unknown;
+};
+
+static void judge_half(void *object, const struct global_record *write) {
+    struct half *const half = object;
+    half->written += __builtin_popcount(write->bytes);
+    half->last = *write;
+    if (half->is_unknown ||
+        global_knows(half->thread, write->cluster, write->slot, write->epoch, false))
+        return;
+    half->unknown = *write;
+    half->is_unknown = true;
+}
+
+bool map_order_half_written(const struct sim_thread *thread, const void *map, char *text,
+                            size_t size) {
+    struct half half = {.thread = thread};
+    char line[LINE_TEXT];
+    global_last_writes(map, MAP_BYTES, judge_half, &half);
+    if (half.is_unknown)
+        snprintf(text, size,
+                 "another thread has written a part of it, at %s, and nothing orders that before "
+                 "this: __syncwarp(),\n    or a barrier, is missing between the stores of all "
+                 "lanes and the release by one",
+                 line_of(half.unknown.site, line));
+    else if (half.written && half.written < MAP_BYTES)
+        snprintf(text, size,
+                 "%d of its %d bytes were written in this launch, at %s, and the rest not yet: "
+                 "__syncwarp(),\n    or a barrier, is missing between the stores of all lanes and "
+                 "the release by one",
+                 half.written, MAP_BYTES, line_of(half.last.site, line));
+    else if (half.written)
+        snprintf(text, size, "it was last written at %s", line_of(half.last.site, line));
+    return half.written > 0;
 }
 
 static void count_write(void *object, const struct global_record *write) {

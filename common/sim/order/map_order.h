@@ -21,8 +21,8 @@ void map_order_launch_begins(void);
 
 /* fence.proxy.tensormap::generic.release: of everything that is before T's next access. */
 void map_order_release(struct sim_thread *thread, enum sim_scope scope);
-/* The same of one write alone, (slot, epoch), by a warp to which T belongs. */
-void map_order_release_copy(struct sim_thread *thread, int slot, uint32_t epoch,
+/* The same of one write alone, (slot, epoch), of this map, by a warp to which T belongs. */
+void map_order_release_copy(struct sim_thread *thread, const void *map, int slot, uint32_t epoch,
                             enum sim_scope scope);
 /* fence.proxy.tensormap::generic.acquire of this map. */
 void map_order_acquire(struct sim_thread *thread, const void *map, enum sim_scope scope);
@@ -31,5 +31,14 @@ void map_order_acquire(struct sim_thread *thread, const void *map, enum sim_scop
  * "tensor-map-not-released". That the write itself is ordered before the copy, as for any data, is
  * checked when the reading is recorded (GLOBAL_TMA_MAP). */
 void map_order_use(struct sim_thread *thread, const void *map, const char *operation);
+
+/* Does this byte of global memory belong to what is used as a tensor map, or was copied there as
+ * one, in this launch? */
+bool map_order_is_map(const void *pointer);
+
+/* What keeps 128 bytes in global memory from being a map, if that is known: that other threads have
+ * not written their parts yet, or have and nothing orders that before `thread`. */
+bool map_order_half_written(const struct sim_thread *thread, const void *map, char *text,
+                            size_t size);
 
 #endif

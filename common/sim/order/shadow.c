@@ -2,8 +2,8 @@
  * shadow.c: who touched each 16 bytes of shared memory last, and whether the next access is ordered
  * after it.
  *
- * A cell lists the accesses that a later one may conflict with: the last write of each of its four
- * words, and the reads since. An access is an epoch of a slot (clock.c). A generic access of thread
+ * A cell lists the accesses that a later one may conflict with: the last write of each of its
+ * bytes, and the reads since. An access is an epoch of a slot (clock.c). A generic access of thread
  * T needs what it conflicts with to be in C_T. An async-proxy access issued by T needs generic ones
  * in P_T, other async ones in C_T. The verdict does not depend on the schedule, only on what the
  * kernel has ordered.
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -23,18 +24,20 @@
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
                         size_t size);
 
-/* One access to (some words of) a cell. */
+bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+
+/* One access to (some bytes of) a cell. */
 struct record {
     uint32_t epoch;
     uint16_t slot;
     uint16_t site;
-    uint16_t thread; /* in the cluster */
-    uint8_t words;   /* mask; 0: the entry is free */
-    uint8_t write : 1;
-    uint8_t blind : 1; /* a read of words that nothing had written */
+    uint16_t bytes;       /* mask; 0: the entry is free */
+    uint16_t thread : 14; /* in the cluster, of 16 CTAs of 1024 threads */
+    uint16_t write : 1;
+    uint16_t blind : 1; /* a read of bytes that nothing had written */
 };
 
-enum { INLINE_RECORDS = 4, CELL_BYTES = 16, WORD_BYTES = 4 };
+enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
 
 struct overflow {
     int room;
@@ -44,7 +47,7 @@ struct overflow {
 struct shadow_cell {
     struct record record[INLINE_RECORDS];
     int count;
-    uint8_t mbarrier;           /* mask of words that hold a valid mbarrier */
+    uint16_t mbarrier;          /* mask of bytes that hold a valid mbarrier */
     struct overflow *overflow;  /* records beyond the first four */
 } __attribute__((aligned(64))); /* one cache line */
 
@@ -130,6 +133,37 @@ static const struct sim_thread *thread_of(const struct sim_cluster *cluster, int
     return &cluster->cta[index / threads].thread[index % threads];
 }
 
+/* Has a thread executed a proxy fence for others, this access among them, and is `thread` ordered
+ * after that? Known of a thread that has acquired nothing since. */
+static bool another_has_fenced(const struct sim_cluster *cluster, const struct sim_thread *thread,
+                               const struct record *then) {
+    const int threads = cluster->cta[0].threads;
+    for (int i = 0; i < cluster->ctas * threads; ++i) {
+        const struct sim_thread *const other = thread_of(cluster, i);
+        if (other->fence.epoch && other->fence.acquired == other->acquired &&
+            sim_clock_get(&other->c, then->slot) >= then->epoch &&
+            sim_clock_get(&thread->p, other->slot) >= other->fence.epoch)
+            return true;
+    }
+    return false;
+}
+
+/* A warp's part of a wgmma, which another warp of the warpgroup has waited for? Their slots were
+ * made together, and have one name. */
+static bool another_warp_has_waited(const struct sim_cluster *cluster,
+                                    const struct sim_thread *thread, const struct record *then) {
+    const struct sim_slot *const slot = &cluster->slot[then->slot];
+    if (strcmp(slot->what, "wgmma") != 0) return false;
+    for (int i = 1 - WARPGROUP_WARPS; i < WARPGROUP_WARPS; ++i) {
+        const int other = then->slot + i;
+        if (i && other < cluster->slots && cluster->slot[other].what == slot->what &&
+            sim_warpgroup_of(cluster->slot[other].owner) == sim_warpgroup_of(slot->owner) &&
+            sim_clock_get(&thread->c, other) >= then->epoch)
+            return true;
+    }
+    return false;
+}
+
 /* For the picture. */
 static void say_sides(const struct accessor *now, const struct record *then,
                       const struct sim_cluster *cluster) {
@@ -163,6 +197,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     const char *kind, *advice;
     if (now->async_proxy && !slot->async_proxy && generic_order) {
         kind = "missing-proxy-fence";
+        if (another_has_fenced(cluster, now->thread, then)) doubt_in_next_report(DOUBT_PROXY_FENCE);
         advice = then->write ? "The write went through the generic proxy and the other access goes "
                                "through the async "
                                "proxy:\n    each writing thread needs fence_proxy_async() after "
@@ -176,13 +211,19 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     } else if (then->write && now->access == SIM_READ && then_in_flight) {
         kind = "read-before-landed";
         advice =
-            "The copy may still be under way: wait for its barrier phase or group (and, if another "
-            "thread waited,\n    for a barrier after that) before reading.";
+            other == now->thread
+                ? "The copy may still be under way: wait for its barrier phase or group before "
+                  "reading."
+                : "The copy may still be under way: wait for its barrier phase or group (and, if "
+                  "another thread waited,\n    for a barrier after that) before reading. If it is "
+                  "the next copy to this place, it comes too early.";
     } else if (!then_in_flight && (!now->in_flight || now->access == SIM_READ)) {
         kind = "data-race";
         advice = "Nothing orders the two: a barrier is missing between them.";
     } else if (!then->write) {
         kind = "overwritten-while-read";
+        if (another_warp_has_waited(cluster, now->thread, then))
+            doubt_in_next_report(DOUBT_ONE_RELEASE);
         advice = then_in_flight ? "The asynchronous read may still be under way: wait for the "
                                   "group that contains it "
                                   "before the buffer is reused."
@@ -194,6 +235,8 @@ static void accuse(const struct accessor *now, const struct record *then, struct
         advice = "Two writes to the same place, and nothing orders them: wait for the first before "
                  "issuing the second.";
     }
+    if (then_in_flight && shadow_uncommitted(cluster, then->slot, then->epoch))
+        advice = SHADOW_UNCOMMITTED;
     const char *file;
     int line;
     source_site_of(then->site, &file, &line);
@@ -254,14 +297,14 @@ static void note_blind_read(struct sim_cta *cta) {
 /* ---- memory that holds an mbarrier ---- */
 
 static void accuse_of_touching_mbarrier(const struct accessor *now, struct shadow_cell *cell,
-                                        unsigned words, const struct sim_cta *cta, size_t offset) {
+                                        unsigned bytes, const struct sim_cta *cta, size_t offset) {
     const char *file = NULL;
     char where[96], who[96];
     int line = 0;
     const struct sim_thread *initializer = now->thread;
     for (int i = 0; i < cell->count; ++i) {
         const struct record *const init = record_at(cell, i);
-        if (!init->write || !(init->words & words)) continue;
+        if (!init->write || !(init->bytes & bytes)) continue;
         source_site_of(init->site, &file, &line);
         initializer = thread_of(cta->cluster, init->thread);
     }
@@ -277,37 +320,35 @@ static void accuse_of_touching_mbarrier(const struct accessor *now, struct shado
 
 /* ---- access ---- */
 
-static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned words,
+static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
                        uint16_t site) {
     struct shadow_cell *cell = &cta->shadow[cell_index];
     const struct sim_cluster *cluster = cta->cluster;
     bool write = now->access == SIM_WRITE;
     unsigned written = 0;
     int kept = 0, merged = -1; /* merged: the record that this read goes into */
-    const unsigned of_mbarrier = cell->mbarrier & words;
+    const unsigned of_mbarrier = cell->mbarrier & bytes;
     if (of_mbarrier) {
         accuse_of_touching_mbarrier(now, cell, of_mbarrier, cta,
-                                    cell_index * CELL_BYTES +
-                                        (unsigned)__builtin_ctz(of_mbarrier) * WORD_BYTES);
+                                    cell_index * CELL_BYTES + (unsigned)__builtin_ctz(of_mbarrier));
         return; /* the record of the initialization stays */
     }
     for (int i = 0; i < cell->count; ++i) {
         struct record *then = record_at(cell, i);
-        unsigned shared_words = then->words & words;
-        const size_t at =
-            cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared_words | 1 << 4) * WORD_BYTES;
-        if (shared_words && (write || then->write)) {
+        const unsigned shared = then->bytes & bytes;
+        const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared | 1 << 16);
+        if (shared && (write || then->write)) {
             if (!ordered(now, then, cluster->slot[then->slot].async_proxy))
                 accuse(now, then, cta, at);
             else if (then->blind)
                 accuse_of_reading_nothing(then, cta, at);
         }
-        if (then->write) written |= then->words;
-        if (write) then->words &= (uint8_t)~words;
-        if (!then->words) continue;
-        if (!write && !then->write && then->slot == now->slot && !(then->words & ~words)) {
+        if (then->write) written |= then->bytes;
+        if (write) then->bytes &= (uint16_t)~bytes;
+        if (!then->bytes) continue;
+        if (!write && !then->write && then->slot == now->slot && !(then->bytes & ~bytes)) {
             then->epoch = now->epoch;
-            then->words |= (uint8_t)words;
+            then->bytes |= (uint16_t)bytes;
             then->site = site;
             merged = kept;
         }
@@ -315,27 +356,28 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
         ++kept;
     }
     cell->count = kept;
-    const bool blind = !write && words & ~written;
+    const bool blind = !write && bytes & ~written;
     if (blind) note_blind_read(cta);
     if (merged >= 0) {
         record_at(cell, merged)->blind |= blind;
         return;
     }
     const struct sim_thread *thread = now->thread;
-    append(cell, (struct record){now->epoch, (uint16_t)now->slot, site,
-                                 (uint16_t)(thread->cta->rank * cta->threads + thread->index),
-                                 (uint8_t)words, write, blind});
+    append(cell,
+           (struct record){now->epoch, (uint16_t)now->slot, site, (uint16_t)bytes,
+                           (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS,
+                           write, blind});
 }
 
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
-    size_t first = offset / WORD_BYTES, end = (offset + bytes + WORD_BYTES - 1) / WORD_BYTES;
+    const size_t end = offset + bytes;
     when_note(now->thread, now->slot, now->epoch, site);
-    while (first < end) {
-        size_t cell = first / 4, in_cell = first % 4;
-        size_t count = 4 - in_cell < end - first ? 4 - in_cell : end - first;
+    while (offset < end) {
+        const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
+        const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
         touch_cell(now, cta, cell, ((1u << count) - 1) << in_cell, site);
-        first += count;
+        offset += count;
     }
 }
 
@@ -365,8 +407,8 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
 void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
                          bool valid) {
     struct shadow_cell *const cell = &cta->shadow[offset / CELL_BYTES];
-    const unsigned words = 3u << offset % CELL_BYTES / WORD_BYTES;
-    cell->mbarrier &= (uint8_t)~words;
+    const unsigned bytes = 0xffu << offset % CELL_BYTES;
+    cell->mbarrier &= (uint16_t)~bytes;
     sim_shadow_generic(thread, cta, offset, sizeof(uint64_t), SIM_WRITE);
-    if (valid) cell->mbarrier |= (uint8_t)words;
+    if (valid) cell->mbarrier |= (uint16_t)bytes;
 }

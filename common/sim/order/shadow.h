@@ -20,7 +20,7 @@ void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t o
 /* An access that an async unit makes some time after T issues it here: checked against what T has
  * ordered, recorded as (slot, epoch), ordered for no thread until its clock reaches the epoch.
  * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each
- * contiguous piece; any alignment down to 4 bytes. */
+ * contiguous piece; any alignment. */
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch);
 /* The same, issued by all lanes of a warp together, each of which has to have ordered it. No lane
@@ -31,6 +31,14 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
 /* T makes an mbarrier of these 8 bytes, or (not `valid`) plain memory again: a generic write. In
  * between, every access to them is a hazard, "mbarrier-not-invalidated". */
 void sim_shadow_mbarrier(struct sim_thread *thread, struct sim_cta *cta, size_t offset, bool valid);
+
+/* Does (slot, epoch) of this cluster belong to a TMA store that its thread has put into no bulk
+ * group? hooks.c sets it. */
+extern bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+#define SHADOW_UNCOMMITTED                                                                         \
+    "The store belongs to no bulk group: its own thread has to call bulk_commit_group(), and "     \
+    "then\n"                                                                                       \
+    "    to wait. What another thread commits, or waits for, does not contain it."
 
 /* For the report that nothing orders (slot, epoch) before T: has T waited for an arrival from
  * another CTA that would, if its scope, or the wait's, were the cluster, or at a barrier of the

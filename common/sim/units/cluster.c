@@ -2,16 +2,18 @@
  * loads.
  *
  * The ISA is stricter here than good kernels are. A remote arrive has the scope of the CTA unless
- * it says .release.cluster, and so has a wait unless it says .acquire.cluster; formally there is no
- * order across CTAs unless both say so. The simulator lets the default carry what it does carry on
- * the GPU, the end of asynchronous reads and copies that the arriving thread has waited for, and
- * nothing that went through ld or st. That takes the scope of the cluster on both sides.
+ * it says .release.cluster, and so has a wait unless it says .acquire.cluster (PTX ISA 9.0 to 9.4,
+ * mbarrier.arrive, mbarrier.try_wait); formally there is no order across CTAs unless both say so.
+ * The simulator lets the default carry what it does carry on the GPU, the end of asynchronous reads
+ * and copies that the arriving thread has waited for, and nothing that went through ld or st. That
+ * takes the scope of the cluster on both sides.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hopper/cluster.h"
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -34,6 +36,7 @@ struct barrier_thread {
     bool arrived;        /* and has not waited since */
     uint32_t generation; /* to which it arrived */
     uint32_t relaxed;    /* its epoch when it last arrived so; 0: it has not */
+    uint32_t end;        /* the generation in which it ended; UINT32_MAX: it has not */
     const char *file;    /* of its latest arrival */
     int line;
 };
@@ -77,8 +80,10 @@ static void release_if_complete(struct cluster_barrier *barrier) {
 }
 
 static void thread_ends(struct sim_exit_call *call) {
-    const struct barrier_thread *const member = (struct barrier_thread *)call;
+    struct barrier_thread *const member = (struct barrier_thread *)call;
     struct cluster_barrier *const barrier = member->thread->cta->cluster->barrier;
+    member->end = barrier->generation;
+    if (!doubtful_rules) sim_release(member->thread, &barrier->current);
     --barrier->expected;
     if (member->arrived && member->generation == barrier->generation) --barrier->arrived;
     release_if_complete(barrier);
@@ -93,7 +98,11 @@ static struct cluster_barrier *barrier_of(struct sim_cluster *cluster) {
         sim_arena_alloc(cluster, (size_t)(cluster->ctas * threads) * sizeof *barrier->members);
     for (int i = 0; i < cluster->ctas * threads; ++i) {
         struct sim_thread *const thread = &cluster->cta[i / threads].thread[i % threads];
-        if (thread->state == THREAD_DONE) continue;
+        if (thread->state == THREAD_DONE) {
+            if (!doubtful_rules) sim_release(thread, &barrier->current);
+            continue;
+        }
+        barrier->members[i].end = UINT32_MAX;
         ++barrier->expected;
         barrier->members[i].call.call = thread_ends;
         barrier->members[i].thread = thread;
@@ -158,6 +167,11 @@ void sim_cluster_arrive(void) {
     sim_maybe_yield();
 }
 
+void sim_cluster_arrive_relaxed(void) {
+    arrive(barrier_of(sim_thread()->cta->cluster), true);
+    sim_maybe_yield();
+}
+
 /* The barrier's cycles pass from its completion on, while a thread may do something else. */
 void sim_cluster_wait(void) {
     const struct sim_thread *const thread = sim_thread();
@@ -185,6 +199,17 @@ bool cluster_barrier_was_relaxed(const struct sim_thread *thread, int slot, uint
              "nothing but\n    initializations of mbarriers: cluster_sync() does.",
              source_name(other->file), other->line);
     return true;
+}
+
+bool cluster_barrier_follows_end(const struct sim_cta *cta, const struct sim_thread *thread) {
+    struct cluster_barrier *const barrier = cta->cluster->barrier;
+    if (!barrier) return false;
+    const uint32_t end = member_of(barrier, thread)->end;
+    for (int i = 0; i < cta->threads; ++i) {
+        const struct barrier_thread *const own = member_of(barrier, &cta->thread[i]);
+        if (own->file && !own->arrived && own->generation >= end) return true;
+    }
+    return false;
 }
 
 struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread) {
@@ -307,6 +332,8 @@ static void check_reads_at_exit(struct sim_exit_call *call) {
         const struct sim_thread *const reader = &cluster->cta[i / threads].thread[i % threads];
         char advice[EXIT_ADVICE];
         if (!read->epoch || cta_is_ordered_after(reads->cta, reader->slot, read->epoch)) continue;
+        if (cluster_barrier_follows_end(reads->cta, reader))
+            doubt_in_next_report(DOUBT_EXIT_RELEASES);
         sim_hazard_at(
             "exit-before-remote-read", read->file, read->line, reader,
             "reads the shared memory of the CTA of rank %d, which may have ended by then\n"

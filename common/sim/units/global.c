@@ -11,6 +11,7 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/prerequisites.h"
+#include "sim/units/access.h"
 #include "sim/units/accumulators.h"
 #include "sim/units/poll.h"
 
@@ -58,12 +59,23 @@ struct b128 sim_ld_global_b128(const void *pointer) {
     return value;
 }
 
-static void store(void *pointer, const void *value, size_t bytes) {
-    if (!check(pointer, bytes, SIM_WRITE)) return;
+static inline bool may_store(const void *pointer, size_t bytes) {
+    if (!check(pointer, bytes, SIM_WRITE)) return false;
     sim_global_generic(sim_thread(), pointer, bytes, SIM_WRITE);
     account(TIMING_ST_GLOBAL, pointer, (unsigned)bytes);
-    memcpy(pointer, value, bytes);
     poll_written();
+    return true;
+}
+
+static void store(void *pointer, const void *value, size_t bytes) {
+    if (may_store(pointer, bytes)) memcpy(pointer, value, bytes);
+}
+
+bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access) {
+    if (access == SIM_WRITE) return may_store(pointer, bytes);
+    if (!may_load(pointer, bytes)) return false;
+    account(TIMING_LD_GLOBAL, pointer, (unsigned)bytes);
+    return true;
 }
 
 void sim_st_global_element(element_t *pointer, element_t value) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
@@ -228,6 +229,8 @@ static void check_arrivals_at_exit(const struct mbarrier_record *record) {
         const bool waited =
             a->landed && cta_is_ordered_after(record->cta, record->slot, a->landed_phase);
         if (waited || cta_is_ordered_after(record->cta, a->issuer->slot, a->epoch)) continue;
+        if (cluster_barrier_follows_end(record->cta, a->issuer))
+            doubt_in_next_report(DOUBT_EXIT_RELEASES);
         sim_hazard_at("exit-before-remote-arrival", a->file, a->line, a->issuer,
                       "arrives on a barrier of another CTA, which may have ended by then\n"
                       "    the CTA that owns the barrier must wait for that phase, or %s\n    %s",

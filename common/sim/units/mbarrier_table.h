@@ -19,6 +19,8 @@ struct cluster_arrival {
     int line;
 };
 struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread);
+/* Has a thread of the CTA waited there since this thread, of another CTA, has ended? */
+bool cluster_barrier_follows_end(const struct sim_cta *cta, const struct sim_thread *thread);
 /* For a report that a CTA may have ended when a thread that has so arrived accesses it: what to do.
  * Returns text. */
 enum { EXIT_ADVICE = 200 };

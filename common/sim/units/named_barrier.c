@@ -15,6 +15,7 @@
 
 #include "hopper/thread.h"
 #include "sim/core/collective.h"
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
@@ -38,6 +39,7 @@ struct barrier_use {
 struct named_barrier {
     int id;
     int expected, arrived; /* threads */
+    bool everyone;         /* expected: those that have not ended */
     uint64_t latest;       /* arrival, cycles */
     struct sim_sync sync;
     struct sim_warp *waiting[MAX_WARPS];
@@ -52,6 +54,14 @@ void named_barriers_begin(struct sim_cta *cta) {
     cta->barriers = sim_arena_alloc(cta->cluster, BARRIERS * sizeof *cta->barriers);
     for (int i = 0; i < BARRIERS; ++i)
         cta->barriers[i].id = i;
+}
+
+/* Of warps that have not ended. */
+static int live_threads(const struct sim_cta *cta) {
+    int warps = 0;
+    for (int w = 0; w < cta->warps; ++w)
+        warps += cta->warp[w].exited != cta->warp[w].lanes;
+    return warps * WARP_SIZE;
 }
 
 static void describe_barrier(const struct sim_thread *thread, const void *object, char *text,
@@ -69,6 +79,9 @@ static void describe_barrier(const struct sim_thread *thread, const void *object
     used += snprintf(text + used, size - used, "; missing: warp");
     for (int w = 0; w < thread->cta->warps; ++w)
         if (!(warps >> w & 1)) used += snprintf(text + used, size - used, " %d", w);
+    if (b->id == 0 && b->arrived == live_threads(thread->cta))
+        snprintf(text + used, size - used, ", which have ended (%s, a rule in doubt)",
+                 doubt_name(DOUBT_BARRIER_AFTER_EXIT));
 }
 
 static bool awaits(const struct sim_thread *waiter, const struct sim_thread *other) {
@@ -84,7 +97,7 @@ static const struct sim_wait wait_for_barrier = {describe_barrier, awaits, false
 /* What the lanes pass. */
 struct arrival {
     int id, threads;
-    bool wait;
+    bool wait, everyone; /* everyone: who has not ended */
 };
 
 /* From the last arrival to the first instruction after it. */
@@ -198,12 +211,13 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
                       arrival->id, other->id);
     }
     struct named_barrier *b = &warp->cta->barriers[arrival->id];
-    if (b->arrived && b->expected != arrival->threads)
+    const int threads = arrival->everyone ? live_threads(warp->cta) : arrival->threads;
+    if (b->arrived && b->expected != threads)
         sim_fatal("barrier-count", thread,
                   "arrives at barrier %d for %d threads; earlier arrivals were for %d\n"
                   "    Every warp has to give the same count, whether it waits there or only "
                   "arrives.",
-                  b->id, arrival->threads, b->expected);
+                  b->id, threads, b->expected);
     if (use_of(b)->warps >> warp->index & 1)
         sim_fatal("barrier-count", thread,
                   "warp %d arrives at barrier %d again before the barrier is complete\n"
@@ -211,7 +225,8 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
                   "of its own, or let the warp wait in between.",
                   warp->index, b->id);
     check_last_use(b, warp);
-    b->expected = arrival->threads;
+    b->expected = threads;
+    b->everyone = arrival->everyone;
     b->arrived += WARP_SIZE;
     if (b->latest < warp->clock) b->latest = warp->clock;
     sim_progress();
@@ -224,7 +239,7 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         if (full) {
             /* This warp has not blocked yet: it acquires like the others and goes on. */
             complete_barrier(b);
-            if (sim_timed()) warp->clock += latency_of(arrival->threads);
+            if (sim_timed()) warp->clock += latency_of(threads);
         } else {
             sim_warp_blocked_on(warp, &wait_for_barrier, b);
         }
@@ -234,7 +249,8 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     return true;
 }
 
-static void come(const char *name, int id, int threads, bool wait) {
+static void come(const char *name, struct arrival arrival) {
+    const int id = arrival.id, threads = arrival.threads;
     if (id < 0 || id >= BARRIERS)
         sim_fatal("barrier-count", NULL,
                   "there is no barrier %d: they are 0 to 15\n"
@@ -245,16 +261,27 @@ static void come(const char *name, int id, int threads, bool wait) {
                   "barrier %d for %d threads: not a multiple of 32 up to 1024\n"
                   "    Count 32 threads for each warp that waits or arrives there.",
                   id, threads);
-    sim_warp_collective(name, &(struct arrival){id, threads, wait}, arrive);
+    sim_warp_collective(name, &arrival, arrive);
     sim_maybe_yield();
 }
 
 void sim_sync_threads(void) {
-    come("__syncthreads", 0, sim_thread()->cta->warps * WARP_SIZE, true);
+    come("__syncthreads",
+         (struct arrival){0, sim_thread()->cta->warps * WARP_SIZE, true, !doubtful_rules});
 }
 
-void sim_named_barrier_sync(int id, int threads) { come("named_barrier_sync", id, threads, true); }
+void named_barrier_thread_exit(const struct sim_thread *thread) {
+    const struct sim_warp *const warp = thread->warp;
+    struct named_barrier *const b = &warp->cta->barriers[0];
+    if (!b->everyone || !b->arrived || (warp->exited | 1u << thread->lane) != warp->lanes) return;
+    b->expected = live_threads(warp->cta) - WARP_SIZE;
+    if (b->arrived == b->expected) complete_barrier(b);
+}
+
+void sim_named_barrier_sync(int id, int threads) {
+    come("named_barrier_sync", (struct arrival){id, threads, true, false});
+}
 
 void sim_named_barrier_arrive(int id, int threads) {
-    come("named_barrier_arrive", id, threads, false);
+    come("named_barrier_arrive", (struct arrival){id, threads, false, false});
 }

@@ -6,6 +6,7 @@
 
 #include "sim/core/global_memory.h"
 #include "sim/core/run.h"
+#include "sim/order/global_shadow.h"
 
 static struct sim_wait_queue pollers;
 
@@ -19,10 +20,12 @@ static uint32_t value_of(const void *word) {
 
 static void describe_spin(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {
-    char where[96];
+    char where[96], writer[256];
+    const void *const word = (const void *)((uintptr_t)object & ~(uintptr_t)3);
     (void)thread;
-    snprintf(text, size, "polls the word at %s, which stays %u",
-             global_where(object, where, sizeof where), value_of(object));
+    snprintf(text, size, "polls the word at %s, which stays %u, %s",
+             global_where(object, where, sizeof where), value_of(object),
+             global_last_writer(word, sizeof(uint32_t), writer, sizeof writer));
 }
 
 static const struct sim_wait wait_for_word = {describe_spin, NULL, false, true};

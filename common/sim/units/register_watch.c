@@ -37,6 +37,7 @@ void register_watch_fence(struct sim_thread *thread) {
         thread->registers->touched[thread->registers->first] = 0;
     thread->registers->first = TOUCHED;
     thread->registers->end = 0;
+    if (thread->self.named_registers) return;
     copy_frames(thread->registers, cluster, register_watch_stack(), thread->self.parameters);
 }
 

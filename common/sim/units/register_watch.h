@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/threads.h"
 
 enum { WATCHED_READS = 256, WATCHED_LOADS = 64 };
@@ -25,7 +26,8 @@ struct register_watch {
     int reads, loads;                /* since the fence */
     uint32_t read[WATCHED_READS];    /* values, in the order in which wrappers took them */
     const void *load[WATCHED_LOADS]; /* where ldmatrix or a conversion wrote four registers */
-    uint64_t touched[TOUCHED];  /* words of the stack, counted from the kernel's parameter down */
+    uint64_t touched[TOUCHED];  /* words of the stack, counted from the kernel's parameter down; if
+                                 * rules in doubt are off, read and not written */
     size_t first, end;          /* of these, those that are not 0 */
     const unsigned char *begin; /* of the frame */
     size_t bytes, room;         /* of the frame, and of its copy */
@@ -46,9 +48,11 @@ const void *register_watch_at_fence(const struct register_watch *watch, const vo
 /* Did the frame hold this word anywhere at the fence? */
 bool register_watch_held(const struct register_watch *watch, uint32_t word);
 
-/* The kernel's own code reads or writes these bytes, wherever they are. */
+/* The kernel's own code reads or writes these bytes, wherever they are. A write that changes a
+ * value is found without this; one that does not counts, unless the rules in doubt are off
+ * (DOUBT_UNCHANGED_REGISTER). */
 static inline void register_watch_touch(const struct sim_thread *thread, const void *address,
-                                        size_t bytes) {
+                                        size_t bytes, bool write) {
     struct register_watch *const watch = thread->registers;
     const size_t end = (uintptr_t)thread->self.parameters - (uintptr_t)address;
     if (end - 1 >= WATCHED_FRAME) return; /* in no frame, or too far down */
@@ -56,7 +60,11 @@ static inline void register_watch_touch(const struct sim_thread *thread, const v
         const size_t word = (end - 1 - at) / sizeof(uint32_t), i = word / 64;
         if (watch->first > i) watch->first = i;
         if (watch->end <= i) watch->end = i + 1;
-        watch->touched[i] |= (uint64_t)1 << word % 64;
+        const uint64_t bit = (uint64_t)1 << word % 64;
+        if (write && !doubtful_rules)
+            watch->touched[i] &= ~bit;
+        else
+            watch->touched[i] |= bit;
     }
 }
 /* Has it touched one of these words since the fence? */

@@ -9,6 +9,7 @@
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/shadow.h"
+#include "sim/units/access.h"
 #include "sim/units/accumulators.h"
 
 void *sim_shared_memory(size_t bytes) {
@@ -26,43 +27,42 @@ uint32_t sim_shared_address(const void *pointer) {
     return sim_shared_place_address(sim_shared_at(pointer, 0, 1));
 }
 
-static unsigned char *access_shared(const void *pointer, size_t bytes, enum sim_access access) {
+unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access) {
     struct sim_thread *thread = sim_thread();
     struct sim_shared_place at = sim_shared_at(pointer, bytes, bytes);
     sim_shadow_generic(thread, at.cta, at.offset, bytes, access);
     if (sim_timed())
         timing_access(thread, access == SIM_READ ? TIMING_LD_SHARED : TIMING_ST_SHARED, at.offset,
                       (unsigned)bytes);
+    if (access == SIM_WRITE) ++sim.progress;
     return at.host;
 }
 
 uint32_t sim_ld_shared_b32(const void *pointer) {
     uint32_t value;
-    memcpy(&value, access_shared(pointer, sizeof value, SIM_READ), sizeof value);
+    memcpy(&value, sim_access_shared(pointer, sizeof value, SIM_READ), sizeof value);
     return value;
 }
 
 struct b64 sim_ld_shared_b64(const void *pointer) {
     struct b64 value;
-    memcpy(&value, access_shared(pointer, sizeof value, SIM_READ), sizeof value);
+    memcpy(&value, sim_access_shared(pointer, sizeof value, SIM_READ), sizeof value);
     return value;
 }
 
 struct b128 sim_ld_shared_b128(const void *pointer) {
     struct b128 value;
-    memcpy(&value, access_shared(pointer, sizeof value, SIM_READ), sizeof value);
+    memcpy(&value, sim_access_shared(pointer, sizeof value, SIM_READ), sizeof value);
     return value;
 }
 
 void sim_st_shared_b32(void *pointer, uint32_t value) {
     sim_check_register(value);
-    memcpy(access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
-    ++sim.progress;
+    memcpy(sim_access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
 }
 
 void sim_st_shared_b128(void *pointer, struct b128 value) {
     for (int i = 0; i < 4; ++i)
         sim_check_register(value.word[i]);
-    memcpy(access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
-    ++sim.progress;
+    memcpy(sim_access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
 }

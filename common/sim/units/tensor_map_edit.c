@@ -25,6 +25,68 @@
 
 enum { MAP_BYTES = sizeof(struct tensor_map), LANE_BYTES = MAP_BYTES / WARP_SIZE };
 
+/* ---- which edits have been copied ---- */
+
+/* A map in global memory, and the shared memory that it was copied from. */
+struct copied {
+    const struct tensor_map *to;
+    int cta; /* index */
+    size_t offset;
+    uint16_t copied, edited; /* at which line; edited: since then, the first time */
+    bool is_edited;
+};
+
+enum { COPIED = 256 };
+static struct copied copied_maps[COPIED]; /* by the map's address; the newest takes the place */
+
+static struct copied *copied_at(const struct tensor_map *to) {
+    return &copied_maps[(uintptr_t)to / MAP_BYTES % COPIED];
+}
+
+static const char *say_edited(const void *map) {
+    static char text[512];
+    const struct copied *const c = copied_at(map);
+    const char *file[2];
+    char where[96];
+    int line[2];
+    if (c->to != map || !c->is_edited) return NULL;
+    source_site_of(c->copied, &file[0], &line[0]);
+    source_site_of(c->edited, &file[1], &line[1]);
+    snprintf(text, sizeof text,
+             "The map in use, at %s, was copied there at %s:%d. The map in shared memory has been "
+             "edited since then,\n    at %s:%d, and not been copied again: has the edit come too "
+             "late, or is a copy missing?",
+             global_where(map, where, sizeof where), file[0], line[0], file[1], line[1]);
+    return text;
+}
+
+/* In a launch the first edit or copy forgets those of the launch before. */
+static void begin_story(void) {
+    if (tma_map_story) return;
+    memset(copied_maps, 0, sizeof copied_maps);
+    tma_map_story = say_edited;
+}
+
+static uint16_t here(void) {
+    const struct sim_self *const self = &sim_thread()->self;
+    return source_site(self->file, self->line);
+}
+
+static void note_edit(const struct sim_shared_place *at) {
+    begin_story();
+    for (int i = 0; i < COPIED; ++i) {
+        struct copied *const c = &copied_maps[i];
+        if (!c->to || c->cta != at->cta->index || c->offset != at->offset || c->is_edited) continue;
+        c->is_edited = true;
+        c->edited = here();
+    }
+}
+
+static void note_copy(const struct tensor_map *to, const struct sim_shared_place *from) {
+    begin_story();
+    *copied_at(to) = (struct copied){to, from->cta->index, from->offset, here(), 0, false};
+}
+
 /* ---- replacing a field ---- */
 
 static void unsupported(const char *field, uint64_t value, const char *has) {
@@ -104,6 +166,7 @@ void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, in
             "field");
     replace(&fields, field, ordinal, value);
     tensor_map_write(map, &fields);
+    note_edit(&at);
     sim_advance(TENSOR_MAP_REPLACE_CYCLES);
     sim_progress();
 }
@@ -135,9 +198,9 @@ static struct map_copier *copier_of(struct sim_warp *warp) {
 static bool copy_map(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     struct map_copier *const copier = copier_of(warp);
     const struct copy *const copy = operand[sim_thread()->lane];
+    const struct sim_shared_place from = sim_shared_at(copy->from, MAP_BYTES, MAP_BYTES);
     ++copier->epoch;
-    sim_shadow_async_warp(warp, sim_shared_at(copy->from, MAP_BYTES, MAP_BYTES).offset, MAP_BYTES,
-                          SIM_READ, copier->slot, copier->epoch);
+    sim_shadow_async_warp(warp, from.offset, MAP_BYTES, SIM_READ, copier->slot, copier->epoch);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct copy *const own = operand[lane];
         struct sim_thread *const thread = warp->thread[lane];
@@ -150,7 +213,8 @@ static bool copy_map(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     for (int lane = 0; lane < WARP_SIZE; ++lane)
         sim_acquire_slot(warp->thread[lane], copier->slot, copier->epoch);
     *copy->to = *copy->from;
-    map_order_release_copy(sim_thread(), copier->slot, copier->epoch, copy->scope);
+    note_copy(copy->to, &from);
+    map_order_release_copy(sim_thread(), copy->to, copier->slot, copier->epoch, copy->scope);
     poll_written();
     return true;
 }

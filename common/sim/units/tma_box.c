@@ -2,6 +2,7 @@
 #include "sim/units/tma_box.h"
 
 #include "hopper/tma.h"
+#include "sim/core/doubt.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -14,7 +15,10 @@ void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_pl
                          const char *operation) {
     const uint32_t period = swizzle_period(f->swizzle);
     char where[96];
-    if (f->swizzle == SWIZZLE_NONE || sim_shared_place_address(place) % period == 0) return;
+    if (!doubtful_rules || f->swizzle == SWIZZLE_NONE ||
+        sim_shared_place_address(place) % period == 0)
+        return;
+    doubt_in_next_report(DOUBT_MISALIGNED_SWIZZLE);
     sim_hazard(
         "misaligned-swizzle", sim_thread(),
         "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
@@ -44,6 +48,26 @@ void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place p
     }
 }
 
+void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                           int row, int column,
+                           void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                           void *object) {
+    struct tensor_map_fields inside = *f; /* the box's rows that are in the matrix */
+    const uint32_t address = sim_shared_place_address(place);
+    const struct box_row first = tensor_map_store_row(f, row, column, 0);
+    if (row + inside.box_rows > f->rows) inside.box_rows = (int)(f->rows - row);
+    if (first.last == f->box_columns) {
+        tma_box_pieces(&inside, place, piece, object);
+        return;
+    }
+    for (int r = 0; r < inside.box_rows; ++r)
+        for (int c = first.first; c < first.last; c += TMA_CHUNK / f->element_bytes) {
+            const uint32_t to = tensor_map_box_offset(f, address, r, c);
+            piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+                  TMA_CHUNK);
+        }
+}
+
 /* The GPU answers another column with "illegal instruction", and names none. */
 static void check_column(const struct tensor_map_fields *f, int column) {
     if ((int64_t)column * f->element_bytes % TMA_CHUNK)
@@ -64,11 +88,24 @@ static void check_store(int row, int column) {
                   row, column);
 }
 
-/* Every row of the box that meets the matrix must lie in an allocation. */
-bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
-                      enum sim_access access) {
-    check_column(f, column);
-    if (access == SIM_WRITE) check_store(row, column);
+/* What is beyond the extents the TMA leaves out: so the map is wrong. */
+static const struct tensor_map_fields *checked;
+static void outside(const void *pointer, size_t bytes, enum sim_access access) {
+    char base[96], where[96];
+    const struct tensor_map_fields *const f = checked;
+    sim_hazard(
+        "global-bounds", NULL,
+        "the TMA %s %zu bytes at %s, outside of it, although they are inside its map: the "
+        "map begins\n    at %s and has %lld rows of %lld columns, %lld bytes from row to "
+        "row.\n    The TMA itself leaves out what is beyond a map's extents, so the extents, "
+        "the pitch or the address of\n    the map are wrong.",
+        access == SIM_READ ? "reads" : "writes", bytes, global_where(pointer, where, sizeof where),
+        global_where(f->base, base, sizeof base), (long long)f->rows, (long long)f->columns,
+        (long long)f->pitch);
+}
+
+static bool check_rows(const struct tensor_map_fields *f, int row, int column,
+                       enum sim_access access) {
     for (int r = 0; r < f->box_rows; ++r) {
         const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
                                                       : tensor_map_box_row(f, row, column, r);
@@ -77,4 +114,16 @@ bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
         if (bytes) prerequisites_check(in.global, access);
     }
     return true;
+}
+
+/* Every row of the box that meets the matrix must lie in an allocation. */
+bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
+                      enum sim_access access) {
+    check_column(f, column);
+    if (access == SIM_WRITE) check_store(row, column);
+    checked = f;
+    global_outside = outside;
+    const bool right = check_rows(f, row, column, access);
+    global_outside = NULL;
+    return right;
 }

@@ -27,6 +27,16 @@ void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place p
                     void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
                     void *object);
 
+/* The same for the bytes that a store of the box to (row, column), inside the matrix, brings there.
+ * Nothing is known of the rest of the box: a kernel need not write it. */
+void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
+                           int row, int column,
+                           void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+                           void *object);
+
+/* Has the thread of this slot put the store of this epoch into no bulk group yet? tma_store.c */
+bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+
 /* Does every row of the box that meets the matrix lie in an allocation? Reported if not. Ends the
  * launch if the box does not begin at a multiple of 16 bytes of a row. */
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,

@@ -27,6 +27,7 @@ struct load {
     struct tma_map map;
     int row, column;
     struct busy busy;
+    int thread;    /* that issued it, in its CTA */
     bool readable; /* the global memory exists */
 };
 
@@ -54,7 +55,7 @@ static void report_load(const struct load *load) {
                                 .begin = load->busy.begin,
                                 .end = sim_timed() ? load->busy.end : sim_now(),
                                 .cta = load->cta,
-                                .thread = -1,
+                                .thread = load->thread,
                                 .link = sim_home_of(load->map.fields.base) != load->cta->device,
                                 .argument = tensor_map_box_bytes(&load->map.fields),
                                 .offset = load->offset,
@@ -115,6 +116,7 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     load->row = row;
     load->column = column;
     load->busy = busy;
+    load->thread = sim_thread()->index;
     load->readable = readable;
     mbarrier_copy_begins(record, &load->copy, &load->job);
     tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
@@ -135,6 +137,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
     const struct sim_shared_place own_barrier =
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     tma_check_alignment(&f, own, operation);
+    sim_hazard_context(use.global ? tma_map_story : NULL, use.global);
     const bool readable = tma_check_global(&f, row, column, SIM_READ);
     struct busy busy = time_tma_load(thread->cta, bytes);
     busy.begin += use.fetch;
@@ -152,6 +155,7 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         start_load(place, sim_shared_map(own_barrier, rank), &use, row, column, busy, readable,
                    operation);
     }
+    sim_hazard_context(NULL, NULL);
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }

@@ -20,6 +20,8 @@
 #include "sim/order/map_order.h"
 #include "sim/order/prerequisites.h"
 
+const char *(*tma_map_story)(const void *map);
+
 /* ---- what SMs have read ---- */
 
 struct kept {
@@ -47,6 +49,7 @@ void tma_map_forget(int sm, const struct tensor_map *map) {
 }
 
 void tma_maps_launch_begins(void) {
+    tma_map_story = NULL;
     for (int i = 0; i < BUCKETS; ++i)
         while (kept[i])
             tma_map_forget(kept[i]->sm, kept[i]->map);
@@ -88,14 +91,18 @@ static bool is_global(const struct tensor_map *map) {
     return global_cells_of(map, &offset, &bytes) && offset + sizeof *map <= bytes;
 }
 
-static void decode(const struct tensor_map *bytes, struct tensor_map_fields *fields,
-                   const char *operation) {
-    if (!tensor_map_decode(bytes, fields))
-        sim_fatal(
-            "tensor-map", sim_thread(),
-            "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
-            "    is it one of the kernel's arguments, and did the launch function fill it in?",
-            operation);
+/* `bytes` are what the TMA sees of it. */
+static void decode(const struct tensor_map *map, const struct tensor_map *bytes,
+                   struct tensor_map_fields *fields, const char *operation) {
+    if (!tensor_map_decode(bytes, fields)) {
+        char why[360] = "is it one of the kernel's arguments, and did the launch function fill it "
+                        "in?";
+        (void)map_order_half_written(sim_thread(), map, why, sizeof why);
+        sim_fatal("tensor-map", sim_thread(),
+                  "%s: the tensor map is not one that gemm_tensor_map() made, or was overwritten\n"
+                  "    %s",
+                  operation, why);
+    }
     const char *const fault = tensor_map_fault(fields);
     if (fault)
         sim_fatal("tensor-map", sim_thread(),
@@ -130,13 +137,13 @@ struct tma_map tma_map_of(const struct tensor_map *map, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     bool fetched;
     if (!check_place(map, operation)) {
-        decode(map, &result.fields, operation);
+        decode(map, map, &result.fields, operation);
         return result;
     }
     prerequisites_check(map, SIM_READ);
     map_order_use(thread, map, operation);
     if (sim_global_check(map, sizeof *map, SIM_READ) == GLOBAL_WRITABLE) result.global = map;
-    decode(seen_by(thread->cta->sm, map, &fetched), &result.fields, operation);
+    decode(map, seen_by(thread->cta->sm, map, &fetched), &result.fields, operation);
     result.fetch = fetched ? TENSOR_MAP_FETCH_CYCLES : 0;
     result.late = fetched && (sim.schedule == SCHEDULE_LATE || sim_chance(2));
     return result;
@@ -146,7 +153,8 @@ void tma_map_prefetch(const struct tensor_map *map) {
     struct tensor_map_fields fields;
     bool fetched;
     const bool global = check_place(map, "TMA prefetch");
-    decode(global ? seen_by(sim_thread()->cta->sm, map, &fetched) : map, &fields, "TMA prefetch");
+    decode(map, global ? seen_by(sim_thread()->cta->sm, map, &fetched) : map, &fields,
+           "TMA prefetch");
 }
 
 void tma_map_note_read(const struct tma_map *map, int slot, uint32_t epoch) {

@@ -21,6 +21,10 @@ struct tma_map {
  * has not acquired (order/map_order.h). `operation` is for the report. */
 struct tma_map tma_map_of(const struct tensor_map *map, const char *operation);
 
+/* What is known of a map in global memory that a report about its use should say; tensor_map_edit.c
+ * sets it when a kernel edits maps. */
+extern const char *(*tma_map_story)(const void *map);
+
 /* Where it lies is checked, and a map in global memory is kept as it is. Nothing is ordered. */
 void tma_map_prefetch(const struct tensor_map *map);
 

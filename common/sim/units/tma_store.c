@@ -213,6 +213,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     const struct tma_map use = tma_map_of(map, operation);
     const struct tensor_map_fields f = use.fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
+    sim_hazard_context(use.global ? tma_map_story : NULL, use.global);
     if (add && f.type == GEMM_E4M3)
         sim_fatal("tensor-map", thread, "%s: there is no addition of 8-bit elements", operation);
     const struct sim_shared_place place = tma_box_place(&f, shared);
@@ -239,8 +240,9 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
     if (store->writable) note_written(bulk, &f, row, column, add);
-    tma_box_pieces(&f, place, note_read, bulk);
+    tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
     tma_map_note_read(&use, bulk->slot, bulk->committed + 1);
+    sim_hazard_context(NULL, NULL);
     struct store **link = &bulk->first;
     while (*link)
         link = &(*link)->next;
@@ -263,6 +265,12 @@ void sim_tma_store(const struct tensor_map *map, int row, int column, const void
 
 void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
     store_box(map, row, column, shared, true, "TMA reduce-add");
+}
+
+bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch) {
+    const struct sim_thread *const thread = cluster->slot[slot].owner;
+    const struct bulk_state *const bulk = thread ? thread->bulk : NULL;
+    return bulk && (slot == bulk->slot || slot == bulk->write_slot) && epoch > bulk->committed;
 }
 
 void sim_bulk_commit_group(void) {

@@ -10,13 +10,15 @@
  *
  * A wait speaks for the own warp: all four read B, so each of them (or a barrier after all their
  * waits) has to release what it has read. CUTLASS lets one thread release for its warpgroup; the
- * ISA can be read either way, and the simulator takes the stricter reading (memory-order.md).
+ * ISA can be read either way, and the simulator takes the stricter reading, unless the rules in
+ * doubt are off (DOUBT_ONE_RELEASE).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "hopper/wgmma.h"
 #include "sim/core/collective.h"
+#include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -303,7 +305,9 @@ static void wait_group(int pending) {
         if (wgmma_in_flight(state, state->tile[i], me) && state->tile[i]->epoch <= target)
             wgmma_deliver(state, state->tile[i], me);
     state->waited[me] = target;
-    sim_acquire_slot(thread, state->slot[me / WARP_SIZE], target);
+    for (int w = 0; w < WARPGROUP_WARPS; ++w)
+        if (w == me / WARP_SIZE || !doubtful_rules)
+            sim_acquire_slot(thread, state->slot[w], target);
     sim_maybe_yield();
 }
 

@@ -80,8 +80,12 @@ static const char *accumulators_touched(const struct wgmma_state *state,
             return "accumulators were changed since the last wgmma_fence()";
         if (register_watch_touched(&warp->thread[lane], warp->call[lane]->acc,
                                    warp->call[lane]->n / 2))
-            return "the kernel's own code has read or written accumulators since the last "
-                   "wgmma_fence()";
+            return doubtful_rules
+                       ? "the kernel's own code has read or written accumulators since the last "
+                         "wgmma_fence()\n    (if it has only written what they held: "
+                         "unchanged-register, a rule in doubt, see --doubtful)"
+                       : "the kernel's own code has read accumulators since the last "
+                         "wgmma_fence()";
     }
     return accumulators_read(warp) ? "accumulators were read (packed, converted, stored) since the "
                                      "last wgmma_fence()"

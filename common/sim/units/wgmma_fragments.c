@@ -37,6 +37,9 @@ static bool written(const struct wgmma_warp *warp) {
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         const struct register_watch *const watch = warp->thread[lane].registers;
         const uint32_t *const now = warp->call[lane]->a_registers;
+        if (warp->thread[lane].self.named_registers &&
+            register_watch_touched(&warp->thread[lane], now, A_REGISTERS))
+            return true;
         const void *const before = register_watch_at_fence(watch, now, A_REGISTERS * sizeof *now);
         if (!before) return false;
         for (int i = 0; i < A_REGISTERS; ++i) {
@@ -108,7 +111,8 @@ bool wgmma_fragments_kept(const struct wgmma_operation *op, int first,
         for (int i = 0; i < A_REGISTERS; ++i) {
             d.nonzero[i] |= was[i] != 0;
             if (look(&now[i]) == was[i]) continue;
-            if (!held(wait->stack, t->self.parameters, was[i])) return false;
+            if (t->self.named_registers || !held(wait->stack, t->self.parameters, was[i]))
+                return false;
             d.differs[i] = d.any = true;
         }
     }

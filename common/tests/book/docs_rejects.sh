@@ -70,6 +70,27 @@ rm "$dir/docs/figures/01_one-measured.svg"
 expect 1 'the figure is stale'
 check --write "$dir" >/dev/null
 grep -qx '\*Not yet recorded.\*' "$dir/01_one/README.md" || { echo 'no figure'; failed=1; }
+# A picture has its title and its caption from its SVG, whose links are from docs/.
+book
+mkdir "$dir/docs/pictures"
+cat >"$dir/docs/pictures/one.svg" <<'SVG'
+<svg xmlns="http://www.w3.org/2000/svg"><title id="t">One &lt; two</title>
+<metadata>Three words (counted, [record](results/gpu.jsonl)).</metadata></svg>
+SVG
+expect 1 'no page shows docs/pictures/one.svg'
+printf '<!-- picture: one -->\n<!-- end -->\n' >>"$dir/01_one/README.md"
+expect 1 'the picture is stale'
+check --write "$dir" >/dev/null
+expect 0 '2 pages'
+grep -qxF '![One < two](../docs/pictures/one.svg)' "$dir/01_one/README.md" ||
+    { echo 'no picture'; failed=1; }
+grep -qxF '*Three words (counted, [record](../docs/results/gpu.jsonl)).*' "$dir/01_one/README.md" ||
+    { echo 'no caption'; failed=1; }
+sed -i 's/Three words/Four words/' "$dir/docs/pictures/one.svg"
+expect 1 'the picture is stale'
+rm "$dir/docs/pictures/one.svg"
+expect 1 'there is no picture docs/pictures/one.svg'
+rmdir "$dir/docs/pictures"
 book
 echo '[x](docs/missing.md)' >>"$dir/README.md"
 expect 1 'the link leads nowhere: docs/missing.md'
@@ -301,19 +322,20 @@ grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record
 # The ladder: shares of a run, and diff's lines.
 book
 mkdir "$dir/02_two"
+cp "$dir/01_one/README.md" "$dir/02_two"
 printf 'int a;\nint d;\n.technique = "more"\n' >"$dir/02_two/kernel.cu"
 sed -n 2p "$dir/docs/results/gpu.jsonl" | sed 's/01_one/02_two/; s/100}/150}/' \
     >>"$dir/docs/results/gpu.jsonl"
 printf '<!-- ladder: results=gpu shape=64\n     steps=01,02 -->\n<!-- end -->\n' >>"$dir/README.md"
 expect 1 'the table is stale'
 check --write "$dir" >/dev/null
-for row in '| 01 |  | 50 | – |' '| 02 | more | 75 | 5 |'; do
+for row in '| [01](01_one/README.md) |  | 50 | – |' '| [02](02_two/README.md) | more | 75 | 5 |'; do
     grep -qxF "$row" "$dir/README.md" || { echo "the ladder lacks $row"; failed=1; }
 done
 echo 'int e;' >>"$dir/02_two/kernel.cu"
 expect 1 'the table is stale'
 check --write "$dir" >/dev/null
-grep -qxF '| 02 | more | 75 | 6 |' "$dir/README.md" || { echo 'not the lines of diff'; failed=1; }
+grep -qxF '| [02](02_two/README.md) | more | 75 | 6 |' "$dir/README.md" || { echo 'not the lines of diff'; failed=1; }
 sed -i 's/steps=01,02/steps=01,03/' "$dir/README.md"
 expect 1 'no run has all steps of the ladder'
 # The picture of two steps is made of their figures.
@@ -337,9 +359,31 @@ rm "$dir/docs/figures/06_wgmma-measured.svg"
 expect 1 'there is no figure of 06_wgmma, measured'
 sed -i 's/06_wgmma 08_pers/07_wgmma 08_pers/' "$dir/README.md"
 expect 1 'a pair is two of'
+# Links to a live page lead to docs/live.md, or to the site, if it has an address.
+book
+mkdir "$dir/docs/site"
+printf '# Live\n' >"$dir/docs/live.md"
+echo '[Run](../docs/live.md#chapter=05&k=64), [bug](../docs/live.md#exhibit=a)' \
+    >>"$dir/01_one/README.md"
+expect 0 '3 pages'
+cp "$dir/01_one/README.md" "$dir/before"
+printf '# none yet\n' >"$dir/docs/site/address.txt"
+expect 0 '3 pages'
+echo 'https://example.org/book' >>"$dir/docs/site/address.txt"
+expect 1 'a link to a live page has not the form that docs/site/address.txt asks for'
+check --write "$dir" >/dev/null
+site=https://example.org/book
+grep -qxF "[Run]($site/live.html#chapter=05&k=64), [bug]($site/museum.html#exhibit=a)" \
+    "$dir/01_one/README.md" || { echo 'no link leads to the site'; failed=1; }
+expect 0 '3 pages'
+rm "$dir/docs/site/address.txt"
+check --write "$dir" >/dev/null
+cmp "$dir/before" "$dir/01_one/README.md" || failed=1
+echo 'example.org' >"$dir/docs/site/address.txt"
+expect 2 'has to have one address'
 # The front page is short and narrow.
 book
-printf '%0100d\n' 0 >>"$dir/README.md"
+printf '%0100d\n| [a](https://example.org/%0100d) |\n' 0 0 >>"$dir/README.md"
 expect 0 '2 pages'
 printf '%0101d\n' 0 >>"$dir/README.md"
 expect 1 'a line of the front page has 101 columns'

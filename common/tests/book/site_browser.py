@@ -4,8 +4,9 @@ site_browser.py SITE QUESTIONS CHROMIUM
 
 At a desktop's and a phone's width, light and dark: no error on the console, no page wider than the
 window, dark pages dark. The phone's contents open, the switch of light and dark works, a listing's
-lines are marked, a print has the text alone. For each line of QUESTIONS, a question and the right pages,
-one of these is among the search's first three.
+lines are marked, a print has the text alone; no word of code is broken in two that a line has room
+for. For each line of QUESTIONS, a question and the right pages, one of these is among the search's
+first three.
 
 Exit code: 0 all is well, 1 complaints on stderr.
 """
@@ -21,6 +22,10 @@ LIGHT = """() => {
   const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);
   return (r + g + b) / 3;
 }"""
+BROKEN = """() => [...document.querySelectorAll("article code.literal .pre")].filter(word =>
+    word.innerText.length < 40 &&
+    word.offsetHeight > 2.2 * parseFloat(getComputedStyle(word).fontSize))
+    .map(word => word.innerText)"""
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
 complaints = 0
 
@@ -37,6 +42,9 @@ def look(page, name):
         wider = page.evaluate(WIDER)
         if wider > 0:
             complain(name, f"{wider} px wider than a {width}")
+        broken = page.evaluate(BROKEN) if width == "desktop" else []
+        if broken:
+            complain(name, f"broken in two: {broken[0]}")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             if (page.evaluate(LIGHT) > DARKEST_OF_LIGHT) != (scheme == "light"):
@@ -83,6 +91,22 @@ def ask(page, question, wanted):
         complain("search.html", f"'{question}' finds {', '.join(hits)}, not {', '.join(right)}")
 
 
+def look_into_search(page):
+    """A misspelt word is searched for as it is meant, and no markup is among the texts."""
+    page.goto((SITE / "search.html").as_uri() + "?q=swizzel")
+    page.wait_for_selector("#search-results a.page")
+    better = page.inner_text("#search-note a")
+    if better != "swizzle" or "docs/layouts.html" not in page.inner_html("#search-results"):
+        complain("search.html", f"of swizzel it says {page.inner_text('#search-note')}")
+    page.fill("#search-words", "swizzle")
+    if page.inner_text("#search-note"):
+        complain("search.html", f"of swizzle it says {page.inner_text('#search-note')}")
+    marked = page.evaluate(
+        "PAGES.flatMap(page => page.sections).filter(one => /<a id=/.test(one))")
+    if marked:
+        complain("search.html", f"markup in a section's text: {str(marked[0])[:200]}")
+
+
 def main(questions, chromium):
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
     with sync_playwright() as playwright:
@@ -97,6 +121,7 @@ def main(questions, chromium):
             page.goto((SITE / name).as_uri())
             look(page, name)
         use(page)
+        look_into_search(page)
         lines = Path(questions).read_text(encoding="utf-8").splitlines()
         for line in lines:
             question, wanted = line.split("\t")

@@ -19,11 +19,11 @@ ROOT = Path(sys.argv[1]).resolve()
 SITE = Path(sys.argv[2]).resolve()
 sys.path.append(str(ROOT / "docs" / "site"))
 import tree
+import live_links
 
 LINES = re.compile(r"L(\d+)-L(\d+)")
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"),
           ("source", "srcset")}
-LIVE = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
 complaints = 0
 
 
@@ -110,8 +110,10 @@ def check_page(page, following, site):
     leads = read.next and address(place, read.next)[0]
     if following and leads != SITE / tree.html(following):
         complain(place, f"the next page should be {following}, not {leads}")
-    for state, live in LIVE.items():
-        runs = (ROOT / page).read_text(encoding="utf-8").count(f"live.md#{state}")
+    states = [found["state"] for found in
+              live_links.LINK.finditer((ROOT / page).read_text(encoding="utf-8"))]
+    for live in live_links.PAGES.values():
+        runs = [live_links.page_of(state) for state in states].count(live)
         led = sum(address(place, link)[0] == SITE / live for link in read.links)
         if live in site and led < runs:
             complain(place, f"{runs} links to {live}, {led} of them lead to it")
@@ -131,7 +133,8 @@ def check_links(place, read, site):
         wanted = {f"L{line}" for line in lines.groups()} if lines else {anchor} - {""}
         if not path.is_file():
             complain(place, f"the link leads nowhere: {link}")
-        elif name in site and name not in LIVE.values() and not wanted <= site[name].ids:
+        elif name in site and name not in live_links.PAGES.values() \
+                and not wanted <= site[name].ids:
             complain(place, f"there is no such anchor: {link}")
     for source in read.loaded:
         if re.match("([a-z]+:)?//", source):

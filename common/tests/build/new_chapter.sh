@@ -41,6 +41,13 @@ for bad in 'TYPES fp32' 'GPUS two' 'GPUS 0' 'GPU 2' 'LIBRARY library.c' 'STEPS k
     cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts $bad"
     grep -q 'chapter(beyond/15_pair' "$work/log" || fail "$bad: $(cat "$work/log")"
 done
+# Behind the programs, where one appends, a chapter would have none.
+cp "$work/lists" "$work/$lists"
+echo 'chapter(beyond/14_one)' >>"$work/$lists"
+cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 && fail "accepts a chapter at the end"
+tr -s ' \n' ' ' <"$work/log" |
+    grep -q "Move the line up in $lists, to the other chapters, behind chapter(" ||
+    fail "a chapter at the end: $(cat "$work/log")"
 declare_pair 'TYPES bf16 GPUS 9'
 cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 cmake --build "$work/build" --parallel 2 --target sim_14_one sim_15_pair >"$work/log" 2>&1 ||

@@ -1,6 +1,6 @@
 #!/bin/sh
-# without_beyond.sh SOURCE WORK OPTIONS...: a copy of the project without part two configures, and a
-# chapter of part one builds and runs. OPTIONS are cmake's.
+# without_beyond.sh SOURCE WORK OPTIONS...: a copy of the project without part two and hopper_check
+# configures, and a chapter of part one builds and runs. OPTIONS are cmake's.
 set -u
 source=$1 work=$2
 shift 2

@@ -1,7 +1,8 @@
 /*
  * devices_host.c: what a launch on several devices enqueues on which stream, with a runtime that
- * only writes down its calls: R records an event, W waits for one, L launches, C copies; the number
- * is the device whose stream it is.
+ * only writes down its calls: R records an event, W waits for one, L launches, C copies, F is a
+ * refused launch, S and Z set flags and clear them, E waits for a stream's end; the number is the
+ * device whose stream it is.
  */
 #include <stdint.h>
 #include <string.h>
@@ -14,9 +15,19 @@
 #include "tests/support/expect.h"
 
 enum { CALLER = 100 }; /* the caller's stream; others are the number of the device, times ten */
+enum { BESIDE = 1 };   /* and, of a stream beside a kernel's, this */
+enum { FLAGS = 5 };    /* words */
 
 static char calls[256];
 static int current;
+
+static int refused = -1; /* the device that refuses a launch */
+static enum cudaStreamCaptureStatus capturing;
+
+static uint32_t *flags_of(int device) {
+    static uint32_t flags[GEMM_DEVICES][FLAGS];
+    return flags[device];
+}
 
 static int device_of(const void *stream) {
     const intptr_t number = (intptr_t)stream;
@@ -84,6 +95,25 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     attributes->device = 0;
     return cudaSuccess;
 }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    EXPECT(flags == cudaStreamNonBlocking, "a stream that waits for the kernels");
+    *stream = (cudaStream_t)(intptr_t)(10 * (current + 1) + BESIDE);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
+    (void)stream;
+    *status = capturing;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return (intptr_t)stream % 10 == BESIDE ? cudaSuccess : call('E', device_of(stream));
+}
+cudaError_t cudaMemsetAsync(void *at, int byte, size_t bytes, cudaStream_t stream) {
+    const int device = device_of(stream);
+    EXPECT((intptr_t)stream % 10 == BESIDE, "the flags of device %d wait for its kernel", device);
+    EXPECT(at == flags_of(device) && bytes == FLAGS * sizeof(uint32_t), "other words are set");
+    return call(byte ? 'S' : 'Z', device);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     (void)stream;
     return cudaSuccess;
@@ -111,8 +141,8 @@ bool launch_enqueue(const struct gemm_launch *launch, const void *parameter) {
     EXPECT(device_of(launch->stream) == current && args->device == current,
            "device %d on the stream of device %d while %d is the current one", args->device,
            device_of(launch->stream), current);
-    call('L', device_of(launch->stream));
-    return true;
+    call(args->device == refused ? 'F' : 'L', device_of(launch->stream));
+    return args->device != refused;
 }
 
 /* ---- the tests ---- */
@@ -130,6 +160,18 @@ static void expect_calls(const char *what, const char *expected) {
     EXPECT(!strcmp(calls, expected), "%s: %s, expected %s", what, calls, expected);
     EXPECT(current == 0, "%s: leaves device %d the current one", what, current);
     calls[0] = 0;
+}
+
+/* The last of three refuses. */
+static void expect_end(size_t flags, const char *what, const char *expected) {
+    const struct gemm_launch grid = {.name = "test", .stream = stream, .flags = flags};
+    struct gemm_device_args args[3] = {{.device = 0}, {.device = 1}, {.device = 2}};
+    for (int i = 0; i < 9; ++i)
+        args[i / 3].flags[i % 3] = flags_of(i % 3);
+    refused = 2;
+    EXPECT(gemm_launch_devices(&grid, args, 3) == GEMM_LAUNCH_FAILED, "%s", what);
+    refused = -1;
+    expect_calls(what, expected);
 }
 
 static void open_devices(int count) {
@@ -183,6 +225,12 @@ int main(void) {
     launch(3, 2);
     gemm_devices_end(stream);
     expect_calls("three devices", "R0 W1 W2 L0 L1 L2 L0 L1 L2 R1 R2 W0 W0");
+    expect_end(FLAGS, "the others wait for the third",
+               "R0 W1 W2 L0 L1 F2 S0 S1 E0 E1 Z0 Z1 Z2 R1 R2 W0 W0");
+    expect_end(0, "nobody waits for the third", "R0 W1 W2 L0 L1 F2 R1 R2 W0 W0");
+    capturing = cudaStreamCaptureStatusActive;
+    expect_end(FLAGS, "a graph without the third", "R0 W1 W2 L0 L1 F2 R1 R2 W0 W0");
+    capturing = cudaStreamCaptureStatusNone;
     devices_close();
     return expect_result();
 }

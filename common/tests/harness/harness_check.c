@@ -42,18 +42,23 @@ int main(int argc, char **argv) {
 
     run("", argv[1], "--check --variant hazard --dtype fp16", 4);
     says("The first of ");
-    says(" --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer "
-         "--dtype fp16\n");
+    says(
+        " --variant hazard --m 8 --n 8 --k 8 --sms 1 --pitches drawn --padding nan --input integer "
+        "--dtype fp16\n");
     says("\n01_fake:hazard "); /* what the command itself prints */
+    /* What was asked for goes into the command, too. */
+    run("", argv[1], "--check --variant hazard --dtype fp16 --hazards all", 4);
+    says(" --sms 1 --hazards all --pitches drawn ");
     /* Right in square problems: the second run of the list is the first that fails, always. */
     for (int i = 0; i < 10; ++i) {
         run("", argv[1], "--check --variant only-square", 1);
         says("Runs 1 to 1 of ");
-        says(" --m 8 --n 9 --k 8 --sms 2 --schedule early --pitches drawn --input integer\n");
+        says(" --m 8 --n 9 --k 8 --sms 2 --schedule early --pitches drawn --padding finite --input "
+             "integer\n");
         expect(strstr(outcome.err, "wrong result") != NULL, "no report: %s", outcome.err);
     }
     run("FAKE_CRASH=1", argv[1], "--check", 1);
-    says(" --m 8 --n 8 --k 8 --sms 1 --pitches drawn --input integer\n");
+    says(" --m 8 --n 8 --k 8 --sms 1 --pitches drawn --padding nan --input integer\n");
     expect(strstr(outcome.err, "that run was ended by signal") != NULL, "a crash: %s", outcome.err);
     return expectations_met();
 }

@@ -27,14 +27,16 @@ static const char *const orders[] = {"time", "early", "late", "random"};
 struct backend_setting backend_settings[] = {
     {"--sms", "N", "SMs (default 4)", NULL, 1, 1024, 4},
     {"--schedule", "ORDER", "time (default), early,\nlate, random", orders, 0, 3, 0},
-    {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1}};
-const int backend_setting_count = 3;
+    {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
+    {"--hazards", "N|all", "reports (default 4)", NULL, 1, 256, 4}};
+const int backend_setting_count = 4;
 #endif
 const char *const backend_settings_heading = "The fake";
 
 const char *backend_lacks(const char *option) {
     if (FAKE_GPU && (!strncmp(option, "--sms", 5) || !strncmp(option, "--schedule", 10) ||
-                     !strcmp(option, "--explain") || !strcmp(option, "--check")))
+                     !strcmp(option, "--hazards") || !strcmp(option, "--explain") ||
+                     !strcmp(option, "--check")))
         return "only the simulator's programs (build/sim) have this option";
     return !FAKE_GPU && !strcmp(option, "--csv")
                ? "the simulator takes no times to write; leave it out"
@@ -182,8 +184,14 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     (void)kernel;
     for (int i = 0; i < 2; ++i)
-        runs[i] = (struct check_run){8, 8 + i,         8,     1,
-                                     0, GEMM_IN_ORDER, false, {(uint64_t)i + 1, (uint64_t)i, 1}};
+        runs[i] = (struct check_run){
+            .m = 8,
+            .n = 8 + i,
+            .k = 8,
+            .seed = 1,
+            .input = INPUT_INTEGER,
+            .padding = i ? PADDING_FINITE : PADDING_NAN,
+            .setting = {(uint64_t)i + 1, (uint64_t)i, 1, backend_settings[FAKE_GPU ? 0 : 3].value}};
     return FAKE_GPU ? 0 : 2;
 }
 

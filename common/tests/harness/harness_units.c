@@ -2,6 +2,7 @@
  * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, statistics, and the
  * JSON reader of these tests.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "harness/inputs.h"
 #include "harness/reference.h"
 #include "harness/statistics.h"
+#include "harness/stored.h"
 #include "tests/harness/harness_command.h"
 #include "tools/json/json.h"
 
@@ -72,6 +74,24 @@ static void check_codecs(void) {
     expect(float_to_fp16(0x1p-25f) == 0 && float_to_fp16(0x1.000002p-25f) == 1, "fp16 underflow");
 }
 
+/* Rows of A and B whose values are all tiny: about an eighth, and some of each. */
+static void check_outliers(const struct operands *o) {
+    const double tiny = o->type == GEMM_FP16 ? 0x1p-11 : 0x1p-113;
+    for (int matrix = 0; matrix < 2; ++matrix) {
+        const int rows = matrix ? o->n : o->m;
+        int found = 0;
+        for (int row = 0; row < rows; ++row) {
+            double largest = 0;
+            for (int i = 0; i < o->k; ++i) {
+                const uint16_t bits = matrix ? o->b[row * o->ldb + i] : o->a[row * o->lda + i];
+                largest = fmax(largest, fabs(decode_element(bits, o->type)));
+            }
+            found += largest < tiny;
+        }
+        expect(found > 0 && found < rows / 2, "outliers: %d of %d rows are tiny", found, rows);
+    }
+}
+
 static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     struct operands o, again;
     const bool made = operands_make(&o, 40, 30, k, type, kind, 7, false) &&
@@ -84,7 +104,7 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
         for (int column = 0; column < o.lda; ++column) {
             const uint16_t bits = o.a[row * o.lda + column];
             if (column >= k) {
-                outside += bits != OPERAND_PADDING;
+                outside += bits != padding_of(type);
                 continue;
             }
             const double value = decode_element(bits, type);
@@ -96,7 +116,8 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
         }
     const double count = (double)o.m * k;
     const double deviation = kind == INPUT_UNIFORM ? sqrt(1 / 3.0) : kind == INPUT_NORMAL ? 1 : 0;
-    expect(outside == 0, "%s: the padding is not NaN", input_names[kind]);
+    expect(outside == 0, "%s: the padding is not --padding %s", input_names[kind],
+           padding_names[operand_padding]);
     expect(different == 0, "%s: an element depends on the matrix's size", input_names[kind]);
     if (kind == INPUT_INTEGER) {
         expect(fractions == 0 && largest == limit && squares > 0,
@@ -104,6 +125,9 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
         expect((double)k * limit * limit <= 0x1p24 && limit <= 256, "integer: limit %d", limit);
     } else if (kind == INPUT_ZEROS) {
         expect(squares == 0, "zeros: not zero");
+    } else if (kind == INPUT_OUTLIERS) {
+        expect((largest > 100) == (type == GEMM_BF16), "outliers: the greatest is %g", largest);
+        check_outliers(&o);
     } else {
         expect(fabs(sum / count) < 5 * deviation / sqrt(count), "%s: mean %g", input_names[kind],
                sum / count);
@@ -113,6 +137,22 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     }
     operands_free(&o);
     operands_free(&again);
+}
+
+/* A NaN, or a number far above any operand, of which the square is finite, too. */
+static void check_padding(void) {
+    static const enum gemm_type types[] = {GEMM_FP16, GEMM_BF16, GEMM_E4M3, GEMM_FP32};
+    for (int i = 0; i < 4; ++i) {
+        const uint32_t half = (operand_padding = PADDING_NAN, padding_of(types[i]));
+        const uint32_t nan = types[i] == GEMM_FP32 ? half << 16 | half : half;
+        expect(isnan(stored_value(nan, types[i])), "padding nan is 0x%x", nan);
+        const uint32_t other = (operand_padding = PADDING_FINITE, padding_of(types[i]));
+        const uint32_t finite = types[i] == GEMM_FP32 ? other << 16 | other : other;
+        const double value = stored_value(finite, types[i]);
+        expect(value >= 448 && value * value < FLT_MAX, "padding finite is %g", value);
+    }
+    check_inputs(INPUT_NORMAL, GEMM_BF16, 21);
+    operand_padding = PADDING_NAN;
 }
 
 /* The reference against plain sums, complete and sampled; fp32 sums stay within the bound, with
@@ -192,6 +232,7 @@ int main(void) {
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 1001);
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 20000);
         }
+    check_padding();
     expect(input_integer_limit(1, GEMM_BF16, false) == 256 &&
                input_integer_limit(1 << 24, GEMM_BF16, false) == 1 &&
                input_integer_limit((1 << 24) + 1, GEMM_BF16, false) == 0,

@@ -32,7 +32,14 @@ enum { LEAST_BLOCKS = 2, MOST_BLOCKS = 1 << 16 }; /* of the largest file, 512 or
 
 static const struct usage usages[] = {
     {SIM, "--nonsense", 2, "unknown option '--nonsense'"},
-    {SIM, "nonsense", 2, "unknown option 'nonsense'"},
+    {SIM, "nonsense", 2, "unknown option 'nonsense'; --help"},
+    {SIM, "256", 2, "unknown option '256'; --help"},
+    {SIM, "--szie 16", 2, "unknown option '--szie'; did you mean --size? --help"},
+    {SIM, "-size=16", 2, "unknown option '-size=16'; did you mean --size?"},
+    {SIM, "-k 16", 2, "unknown option '-k'; did you mean --k?"},
+    {SIM, "--shedule late", 2, "did you mean --schedule?"},
+    {SIM, "--jsno", 2, "did you mean --json?"},
+    {SIM, "--x 16", 2, "unknown option '--x'; --help"},
     {SIM, "--m 0", 2, "--m: '0' is not a whole number from 1 to"},
     {SIM, "--m=", 2, "--m: ''"},
     {SIM, "--size 2000000001", 2,
@@ -72,6 +79,7 @@ static const struct usage usages[] = {
     {SIM, "--explain mbarrier --json", 2, "--explain: prints text"},
     {SIM, SMALL "--explain mbarrier:2", 2, "choose mbarrier:0 to mbarrier:1"},
     {GPU, "--explain mbarrier", 2, "--explain: only the simulator's programs"},
+    {GPU, "--hazards all", 2, "--hazards: only the simulator's programs"},
     {GPU, "--check", 2, "--check: only the simulator's programs"},
     {TOUR, "--check", 2, "--check: checks one kernel; run the program of its chapter"},
     {SIM, "--check --m 8", 2, "--check: chooses its own runs, so --m has no meaning"},
@@ -113,6 +121,7 @@ static const char *const bad_counts[] = {
     "",  "0", "-1", "+12", " 12", "12x", "1e3", "1.5", "0x10", "2147483648", "99999999999999999999",
     NULL};
 static const char *const bad_seeds[] = {"", "-1", "1e3", "1.5", "x", "18446744073709551616", NULL};
+static const char *const bad_hazards[] = {"", "0", "257", "any", "ALL", "all ", NULL};
 static const char *const bad_words[] = {"", "never", "all", NULL};
 static const char *const bad_files[] = {"", "DIR/absent/deeper", NULL};
 
@@ -135,6 +144,7 @@ static const struct option {
     {"--sms", SIMULATED, bad_counts, {"1", "1024"}},
     {"--schedule", SIMULATED, bad_words, {"time", "early", "late", "random"}},
     {"--schedule-seed", SIMULATED, bad_seeds, {"0", "18446744073709551615"}},
+    {"--hazards", SIMULATED, bad_hazards, {"1", "256", "all"}},
     {"--timing", SIMULATED, bad_words, {"none"}},
     {"--timing", 1 << GPU, bad_words, {"burst", "sustained", "both"}},
     {"--iters", 1 << GPU, bad_counts, {"1", "2"}},

@@ -13,6 +13,12 @@ for input in integer uniform normal zeros; do
 done
 expect 0 '"kind": "bias", "bias": "zero", ' "$bias" --size 40 --bias zero --json
 expect 1 'wrong result' "$bias" --check --variant missing
+# A NaN in the padding hides what a number there shows.
+expect 0 'yes' "$bias" --m 9 --n 45 --k 8 --input integer --variant drops_nan --padding nan
+expect 1 'wrong result: 9 of ' "$bias" --m 9 --n 45 --k 8 --input integer --variant drops_nan \
+    --padding finite
+expect 1 ' --padding finite ' "$bias" --check --variant drops_nan
+expect 2 'bias: an option has no struct kind_choice' "$bias"_no_choices --size 8
 expect 0 'The problem: D = A * B + bias' "$bias" --help
 expect 0 '--bias KIND' "$bias" --help
 expect 2 "choose drawn or zero" "$bias" --bias none

@@ -152,6 +152,8 @@ def main():
     seed = int(subprocess.run([os.path.join(HERE, "..", "support", "seed.sh")],
                               capture_output=True, text=True, check=True).stdout)
     book = cases.load(*sys.argv[1:4])
+    if book["left_out"]:
+        sys.exit("\n".join(["the practice lacks:", *book["left_out"]]))
     root = os.path.join(HERE, "..", "..", "..")
     book["cases"] += museum_cases.load(root, book["verdicts"])[0]
     if len(book["cases"]) < FEWEST or len({case["id"] for case in book["cases"]}) < FEWEST:

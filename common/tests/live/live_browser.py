@@ -62,6 +62,8 @@ def look(page):
             page.emulate_media(color_scheme=scheme)
             verdict = open_at(page)
             expect(verdict.startswith("Verified"), f"{name}: {verdict}")
+            expect(re.search("\\d\u202f\\d{3} simulated cycles", verdict),
+                   f"{name}: the number may break: {verdict}")
             first = page.evaluate("performance.now()")
             expect(first < 10 * SECOND, f"{name}: the first result took {first:.0f} ms")
             wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -98,6 +100,9 @@ def versions(page):
     expect("misaligned-swizzle" in page.inner_text("#verdict"), page.inner_text("#verdict"))
     expect("version=the-alignment" in page.url, f"the address does not say it: {page.url}")
     expect(page.locator(".line.edited").count() > 0, "the edited line is not marked")
+    page.select_option("#version", label="as the chapter has it")
+    page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
+    expect(page.input_value("#k") == "256", "the run of a broken kernel stays")
     page.click("#restore")
     page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
     expect(page.locator(".line.edited").count() == 0, "an edit is left")
@@ -125,6 +130,15 @@ def stepper(page):
     report.locator("#memory-stages .flight").first.wait_for(timeout=60 * SECOND)
     position = report.locator("#barrier-position").inner_text()
     expect(not position.startswith("event 1 of"), f"the stepper is at {position}")
+    command = report.locator("#run code").inner_text()
+    expect(command == "build/sim/05_tma_mbarrier --m 128 --n 256 --k 512 # without kernel.cu:150",
+           command)
+    event = lambda: int(report.locator("#barrier-position").inner_text().split()[1])
+    report.locator("#step-back").click()  # the keys go on where the button stops
+    before = event()
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowLeft")
+    expect(event() == before - 2, f"after a click two keys lead from {before} to {event()}")
     stages = report.locator("#memory-stages li").count()
     expect(stages == 3, f"{stages} stages of 3")
     for link in ('a[href^="#step="]', "#link"):  # stays in the report
@@ -137,6 +151,13 @@ def bad_link(page):
     open_at(page, "#chapter=05&version=none&off=kernel.cu:1")
     said = page.inner_text("#unknown")
     expect("version" in said and "kernel.cu:1" in said, f"of a bad link: {said}")
+    open_at(page, "#chapter=05&k=1000000&m=-1")
+    said, k = page.inner_text("#unknown"), page.input_value("#k")
+    expect("k=1000000, m=-1" in said.replace("m=-1, k=1000000", "k=1000000, m=-1") and k == "256",
+           f"of extents that are out of range: {said} k {k}")
+    page.goto("about:blank")
+    page.goto(f"{PAGE}#chapter=12")
+    page.wait_for_selector("#unknown a[href='beyond.html#chapter=12']")
 
 
 def check(page):
@@ -224,7 +245,7 @@ def museum(page):
     """Every exhibit of docs/museum.md by its link: the page says what the book quotes. The fixed form
     passes, and a link restores the state."""
     text = (Path(__file__).resolve().parents[3] / "docs" / "museum.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^hazard: ([\w-]+): museum/(\w+)\.cu.*?^\[Run it\]\(live.md(#[^)]*)\)", text,
+    shown = re.findall(r"^hazard: ([\w-]+): museum/(\w+)\.cu.*?^\[Run it\]\([^)#]*(#[^)]*)\)", text,
                        re.M | re.S)
     expect(len(shown) == text.count("<!-- museum: "), f"{len(shown)} exhibits have a link")
     for kind, name, link in shown:

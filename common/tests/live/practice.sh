@@ -34,16 +34,33 @@ for choice in $(echo "$predicted" | tr -d '|'); do
 done
 [ "$(echo "$right" | wc -w)" -eq 1 ] || { echo "right for 05-1:$right, of $predicted"; failed=1; }
 expect 0 '^x 05-1 ' list 05
+expect 0 '^1 of [0-9]* solved (x)' list 5
+expect 0 '^05-n1' next 05
+expect 2 'did you mean 05_tma_mbarrier?' list 05_tma_mbarier
+expect 2 'did you mean 05-14?' show 5-14
+expect 2 'did you mean list?' lsit
+expect 2 'on paper, or with build/sim/inspect' show 06-e1
+expect 2 "'foo' is none of the choices: .* | " check 05-1 foo
 find=$("$practice" list 05 | sed -n 's/^. \(05-[0-9]*\) *Find.*/\1/p' | head -1)
 expect 0 'calls it' hint "$find"
 expect 0 '^hazard: ' hint "$find"
+expect 0 'There are no more hints' hint "$find"
 expect 1 'has no call that synchronizes' check "$find" kernel.cu:1
 expect 1 'simulated cycles' check 06-c1 2
-expect 1 'Choose from 1 to 3' check 06-c1 4
+expect 2 'none of the choices: 1 | 2 | 3' check 06-c1 4
 expect 0 'simulated cycles' check 06-c1 1
 expect 1 'Both complete on this barrier' check 05-n1 16384
 expect 0 '^Yes' check 05-n1 32768
 expect 0 'BK = 32' answer 06-e2
+expect 2 'is a kernel of 06_wgmma, and 05-e2 is about 05_tma_mbarrier' check 05-e2 \
+    "$root/06_wgmma/kernel.cu"
+mend=$("$practice" list 05 | sed -n 's/^. \(05-[0-9]*\) *Mend.*/\1/p' | head -1)
+"$practice" show "$mend" >"$kept.mend"
+[ "$(grep -c '^ *[0-9]* ' "$kept.mend")" -lt 40 ] || { echo "show $mend is long"; failed=1; }
+rm "$kept.mend"
+"$practice" list 2>"$kept.pipe" | head -1 >/dev/null
+[ ! -s "$kept.pipe" ] || { echo "into a pipe: $(cat "$kept.pipe")"; failed=1; }
+rm "$kept.pipe"
 expect 0 '^Your edit: check 06-e2' show 06-e2
 expect 1 'smem: 131104, not 65568' check 06-e2 "$root/06_wgmma/kernel.cu"
 expect 1 'Four barriers' check 06-e2 65536
@@ -62,7 +79,7 @@ expect 0 'cu:1[89] by thread 0' hint m10 # compilers number a call of two lines 
 expect 1 'The last stores are complete' check m10 28
 expect 1 'no line of code' check m10 30
 expect 1 'Line 23 it is' check m10 23
-expect 1 'Choose from' check m10 23 bank-conflict
+expect 2 "'bank-conflict' is none of the choices" check m10 23 bank-conflict
 expect 0 '^+    bulk_wait_group(0);' check m10 23 overwritten-while-read
 
 if [ -n "$there" ]; then mv "$kept" "$solved"; else rm -f "$kept" "$solved"; fi

@@ -174,6 +174,15 @@ KERNEL(32, 1) neighbouring_elements(KERNEL_ARGS args) {
     st_global_element(&args.d[me()], args.a[0]);
 }
 
+KERNEL(32, 1) same_byte_twice(KERNEL_ARGS args) {
+    MARK st_global_b8((char *)args.d + me() / 2, 1);
+}
+
+/* Two bytes of an element. */
+KERNEL(32, 1) neighbouring_bytes(KERNEL_ARGS args) {
+    st_global_b8((char *)args.d + me(), 1);
+}
+
 /* ---- cp.async ---- */
 
 KERNEL(32, 1) copy_left_behind(KERNEL_ARGS args) {
@@ -217,6 +226,30 @@ KERNEL(32, 1) poll_neighbour(KERNEL_ARGS args) {
         (void)atomic_add_relaxed(args.tile_counter, 1, SCOPE_GPU);
 }
 
+/* ---- divisions ---- */
+
+#if DIVISIONS_SEEN
+static int zero(void) { return (int)blockDim.x - 32; }
+
+KERNEL(32, 1) divides_by_zero(KERNEL_ARGS args) {
+    __syncwarp();
+    MARK if (me() == 5) st_global_b32(args.d, (uint32_t)(me() / zero()));
+}
+
+KERNEL(32, 1) remainder_of_zero(KERNEL_ARGS args) {
+    __syncwarp();
+    const unsigned none = (unsigned)zero();
+    MARK const unsigned left = blockIdx.x % none; st_global_b32(args.d + 2 * me(), left);
+}
+
+/* Of real numbers it has a result. */
+KERNEL(32, 1) other_divisions(KERNEL_ARGS args) {
+    const int some = me() + 1;
+    const float infinite = 1.0f / (float)zero();
+    st_global_b32(args.d + 2 * me(), (uint32_t)(1000 / some + 1000 % some + (infinite > 0)));
+}
+#endif
+
 int main(void) {
     EXPECT_RACE(diverged_lines, 32);
     EXPECT_RACE(returned_lane, 32);
@@ -242,11 +275,18 @@ int main(void) {
     EXPECT_HAZARD(odd_address, 32, "misaligned");
     EXPECT_HAZARD(same_element_twice, 32, "global-write-write");
     EXPECT_CLEAN(neighbouring_elements, 32);
+    EXPECT_HAZARD(same_byte_twice, 32, "global-write-write");
+    EXPECT_CLEAN(neighbouring_bytes, 32);
     EXPECT_HAZARD(copy_left_behind, 32, "exit-in-flight");
     EXPECT_HAZARD(copy_past_input, 32, "global-bounds");
     EXPECT_HAZARD(tagged_accumulator, 32, "accumulator-in-use");
     EXPECT_HAZARD(poll_forever, 32, "deadlock");
     EXPECT_CLEAN(poll_neighbour, 32);
+#if DIVISIONS_SEEN
+    EXPECT_HAZARD(divides_by_zero, 32, "division-by-zero");
+    EXPECT_HAZARD(remainder_of_zero, 32, "division-by-zero");
+    EXPECT_CLEAN(other_divisions, 32);
+#endif
     backend_close();
     return expect_result();
 }

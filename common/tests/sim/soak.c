@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "harness/experiment.h"
+#include "kind_options.h"
 #include "harness/message.h"
 #include "harness/options.h"
 #include "harness/output_file.h"
@@ -30,6 +31,7 @@ struct trial {
     const struct gemm_kernel *kernel;
     struct problem_size size;
     enum input_kind input;
+    enum padding padding;
     enum gemm_type type;
     int sms;
     enum sim_schedule schedule;
@@ -56,7 +58,7 @@ static bool takes_part(const struct kernel_entry *entry) {
 
 static struct trial draw_trial(const struct soak *soak, uint64_t i) {
     static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_UNIFORM,
-                                            INPUT_NORMAL};
+                                            INPUT_NORMAL, INPUT_OUTLIERS};
     const uint64_t seed = input_hash(soak->seed, i);
     enum gemm_type type = draw(seed, 0, 2) ? GEMM_FP16 : GEMM_BF16;
     uint64_t turn = i % (uint64_t)kernel_registry_count;
@@ -69,7 +71,8 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
      * while one goes around the ring more than twice, or has several tiles for each SM. */
     const bool deep = draw(seed, 1, 8) == 0, wide = !deep && draw(seed, 2, 8) == 0;
     const int ring = kernel->stages > 1 ? kernel->stages : 2;
-    struct trial trial = {.kernel = kernel, .input = kinds[draw(seed, 3, 4)]};
+    struct trial trial = {.kernel = kernel, .input = kinds[draw(seed, 3, 5)]};
+    trial.padding = draw(seed, 7, 2) ? PADDING_FINITE : PADDING_NAN;
     trial.size.m = draw_extent(seed, 10, kernel->tile_m, wide ? 3 : 1);
     trial.size.n = draw_extent(seed, 20, kernel->tile_n, wide ? 2 : 1);
     trial.size.k = draw_extent(seed, 30, kernel->tile_k == 1 ? 16 : kernel->tile_k,
@@ -89,6 +92,7 @@ static enum exit_code run_trial(const struct trial *t) {
     struct experiment experiment;
     sim_configure(t->sms, t->schedule, t->schedule_seed);
     operand_pitches = PITCHES_DRAWN;
+    operand_padding = t->padding;
     const struct backend_options options = {.type = t->type, .gpus = 2};
     enum exit_code code = backend_open(&options, &device);
     if (code != EXIT_VERIFIED) return code;
@@ -107,11 +111,11 @@ static enum exit_code run_trial(const struct trial *t) {
 static void print_command(const struct trial *t) {
     const struct gemm_kernel *kernel = t->kernel;
     printf("    build/sim/%s%s%s --m %d --n %d --k %d --input %s --seed 1 --dtype %s --sms %d "
-           "--schedule %s --schedule-seed %llu --pitches drawn",
+           "--schedule %s --schedule-seed %llu --pitches drawn --padding %s",
            kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
-           (unsigned long long)t->schedule_seed);
+           (unsigned long long)t->schedule_seed, padding_names[t->padding]);
     print_kind_options(kernel->kind);
     putchar('\n');
     fflush(stdout);

@@ -57,6 +57,7 @@ enum exit_code sweep_open(const struct trial *trial, struct backend_info *info) 
 
 void sweep_launch_as(const struct trial *t) {
     operand_pitches = PITCHES_DRAWN;
+    operand_padding = t->padding;
     experiment_early = (enum gemm_early)((t->size.m + t->size.n + t->size.k) % (GEMM_EARLY_B + 1));
 }
 
@@ -115,7 +116,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
     print_kind_options(kernel->kind);
-    printf(" --pitches %s", pitch_names[operand_pitches]);
+    printf(" --pitches %s --padding %s", pitch_names[operand_pitches], padding_names[t->padding]);
     if (on_gpu)
         printf(" --timing none\n");
     else

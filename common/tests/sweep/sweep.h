@@ -31,6 +31,7 @@ struct sweep {
 struct trial {
     struct problem_size size;
     enum input_kind input;
+    enum padding padding;
     uint64_t seed;
     enum gemm_type type;
     int launches;      /* of a kernel for several; 0: one */

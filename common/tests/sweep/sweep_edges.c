@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "kind_options.h"
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 
@@ -10,7 +11,8 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                                 63, 64, 65, 127, 128, 129, 255, 257};
     static const int several[] = {1, 17, 65, 129, 257, 385, 520};
     static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
-                                            INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS};
+                                            INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS,
+                                            INPUT_OUTLIERS};
     enum { EDGES = sizeof edges / sizeof *edges, SEVERAL = sizeof several / sizeof *several };
     uint64_t random = input_hash(sweep->seed, (uint64_t)i);
     struct trial trial = {.seed = sweep->seed + (uint64_t)i,
@@ -21,7 +23,8 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                           .schedule_seed = sweep->seed + (uint64_t)i};
     if (kernel->layout != LAYOUT_ONE_DEVICE)
         trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
-    trial.input = kinds[sweep_draw(&random, 6)];
+    trial.input = kinds[sweep_draw(&random, sizeof kinds / sizeof *kinds)];
+    trial.padding = sweep_draw(&random, 2) ? PADDING_FINITE : PADDING_NAN;
     if (!sweep->long_k) {
         trial.size.m = edges[sweep_draw(&random, EDGES)];
         trial.size.n = edges[sweep_draw(&random, EDGES)];

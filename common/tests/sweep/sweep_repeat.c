@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kind_options.h"
 #include "harness/message.h"
 #include "tests/sweep/sweep.h"
 

@@ -54,6 +54,8 @@ grep -qx '05_tma_mbarrier: 05_tma_mbarrier/kernel.cu has changed since this prog
 timeout 2 "$program" --size 8192 >"$work/long" 2>&1
 grep -Eq '05_tma_mbarrier: 8192 x 8192 x 8192 takes about [0-9]+ minutes' "$work/long" ||
   fail "8192 does not say how long it takes"
+"$program" --size 2000000000 2>&1 | grep -q 'takes about [0-9]* years' ||
+  fail "2000000000 does not say that it takes years"
 "$program" --size 512 2>&1 | grep 'takes about' && fail "512 says how long it takes"
 
 [ $failed = 0 ] && echo "all checks passed"

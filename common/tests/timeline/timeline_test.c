@@ -424,6 +424,76 @@ static void check_device(void) {
     }
 }
 
+/* A consumer that loads pieces of another matrix, beside the producer of the k-tiles, and waits for
+ * them in its epilogue: the ring has the k-tiles alone, each in its stage, and when they landed is
+ * known; the epilogue is one, to the end. */
+static void check_other_loads(void) {
+    enum { STAGES = 3, K = 7, STEP = 1000, LATENCY = 700 };
+    const struct gemm_kernel stage = {.name = "pieces",
+                                      .tile_m = 128,
+                                      .tile_n = 128,
+                                      .tile_k = 64,
+                                      .stages = STAGES,
+                                      .cluster = 1};
+    const struct gemm_problem problem = {.m = 128, .n = 128, .k = 64 * K};
+    struct timeline *timeline = timeline_begin(&stage, &problem);
+    char detail[200];
+    for (int k_tile = 0; k_tile < K; ++k_tile) {
+        const uint64_t time = (uint64_t)STEP * (uint64_t)k_tile;
+        if (k_tile == 0) timeline_cue(timeline, 0, 0, 0, time, TRACE_CUE_TILE, 0);
+        timeline_cue(timeline, 0, 0, 0, time + 10, TRACE_CUE_ANNOUNCE, 0);
+        timeline_busy(timeline, 0, 0, UNIT_COPY, 0, time + 12, time + LATENCY);
+        timeline_busy(timeline, 0, 0, UNIT_COPY, 0, time + 14, time + LATENCY + 9);
+        if (k_tile == 0) timeline_cue(timeline, 0, 0, 1, time + 20, TRACE_CUE_TILE, 0);
+        if (k_tile % 2 == 0) { /* the pieces come between the k-tiles */
+            timeline_cue(timeline, 0, 0, 1, time + 30, TRACE_CUE_ANNOUNCE, 0);
+            timeline_busy(timeline, 0, 0, UNIT_COPY, 4, time + 32, time + 300);
+        }
+        timeline_cue(timeline, 0, 0, 1, time + 40, TRACE_CUE_WAIT, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 20, TRACE_CUE_PASS, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 30, TRACE_CUE_COMMIT, 0);
+        timeline_cue(timeline, 0, 0, 1, time + LATENCY + 60, TRACE_CUE_DRAIN, 0);
+    }
+    timeline_cue(timeline, 0, 0, 1, STEP * K, TRACE_CUE_WAIT, 0);
+    timeline_cue(timeline, 0, 0, 1, STEP * K + 100, TRACE_CUE_PASS, 0);
+    timeline_cue(timeline, 0, 0, 0, STEP * K, TRACE_CUE_EXIT, 0);
+    timeline_cue(timeline, 0, 0, 1, STEP * K + 200, TRACE_CUE_EXIT, 0);
+    timeline_end(timeline, STEP * K + 200);
+    const struct track *consumer = timeline_find_track(timeline, 0, TRACK_ROLE, TRACE_CONSUMER_0);
+    const struct span *last = consumer ? &consumer->at[consumer->count - 1] : NULL;
+    check(last && last->kind == SPAN_EPILOGUE && last->end == STEP * K + 200,
+          "a wait in an epilogue is a part of it", "");
+    int loads = 0;
+    for (int i = 0; i < timeline->tracks; ++i) {
+        const struct track *track = &timeline->track[i];
+        if (track->kind != TRACK_SLOT) continue;
+        for (int j = 0; j < track->count; ++j) {
+            const struct span *span = &track->at[j];
+            if (span->kind != SPAN_LOAD) continue;
+            ++loads;
+            snprintf(detail, sizeof detail, "k-tile %d in stage %d, from %lld to %lld%s",
+                     span->k_tile, track->slot, (long long)span->begin, (long long)span->end,
+                     span->inferred ? ", inferred" : "");
+            check(span->k_tile % STAGES == track->slot && !span->inferred &&
+                      span->end == STEP * span->k_tile + LATENCY + 9,
+                  "a consumer's own loads do not move the k-tiles", detail);
+        }
+    }
+    snprintf(detail, sizeof detail, "%d", loads);
+    check(loads == K, "the ring has the k-tiles and no piece", detail);
+}
+
+/* The figure of all names the extents of those without a name of their own: of the last. */
+static void check_extents(const char *dir) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/stack.svg", dir);
+    check(timeline_write_stack_svg(path), "the figure of all stages is written", path);
+    char *text = json_read_file(path);
+    check(text && strstr(text, ">128 x 128 x 448, one CTA of each step") && strstr(text, "\u00d7"),
+          "the figure of all has the last one's extents", "");
+    free(text);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: timeline_test DIR\n");
@@ -442,6 +512,8 @@ int main(int argc, char **argv) {
     check_early_end(argv[1]);
     check_device();
     check_devices();
+    check_other_loads();
+    check_extents(argv[1]);
     timeline_free_all();
     printf(failures ? "%d checks FAILED\n" : "all checks passed\n", failures);
     return failures != 0;

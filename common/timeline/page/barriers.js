@@ -177,13 +177,19 @@ function goTo(at) {
   byId("state-waiting").textContent = waiting.join("; ") || "none";
   for (const [id, end] of [["step-back", at === 0], ["phase-back", at === 0],
          ["step", at === count - 1], ["phase", at === count - 1]])
-    byId(id).disabled = end;
+    endStep(byId(id), end);
   listEvents();
   showMemory(event.cycle);
   view.cursor = {time: event.cycle};
   followCursor();
   redraw();
   keepState();
+}
+
+/* A button at its end hands the keys on. */
+function endStep(button, end) {
+  if (end && document.activeElement === button) byId("barrier").focus({preventScroll: true});
+  button.disabled = end;
 }
 
 function stepBy(by) {
@@ -221,7 +227,11 @@ function chooseBarrierStage(index, which = 0, at = 0) {
   chooseBarrier(which, at);
 }
 
+/* The section's keys; a list and the slider keep those that they take, a button Enter. */
 function barrierKey(event) {
+  const {tagName} = event.target;
+  if (tagName === "SELECT" || tagName === "INPUT") return;
+  if (tagName === "BUTTON" && event.key === "Enter") return;
   const actions = {
     j: () => stepBy(-1),
     k: () => stepBy(1),
@@ -290,7 +300,7 @@ function startBarriers() {
   byId("step-back").addEventListener("click", () => stepBy(-1));
   byId("phase").addEventListener("click", () => stepPhase(1));
   byId("phase-back").addEventListener("click", () => stepPhase(-1));
-  byId("barrier").addEventListener("keydown", barrierKey);
+  byId("barriers").addEventListener("keydown", barrierKey);
   startPlay();
   const accused = stages.find(eventOfHazard), {index = 0, at = 0} = accused ?
     eventOfHazard(accused) : {};

@@ -146,6 +146,15 @@ function selfTestBarriers(check, key) {
   check("Enter plays", playing !== 0 && byId("play").textContent === "Pause");
   key("barrier", "Enter");
   check("and pauses", playing === 0);
+  goTo(0);
+  byId("step").focus();
+  key("step", "k");
+  key("step", "ArrowRight");
+  check("keys work at the buttons", barrier.at === 2);
+  key("barrier-which", "ArrowDown");
+  key("barrier-slider", "ArrowRight");
+  check("and leave a list and the slider alone", barrier.at === 2);
+  goTo(0);
   key("barrier", "n");
   check("N goes to the flip", eventOf(barrier.which, barrier.at).kind === FLIP);
 }

@@ -1,7 +1,10 @@
 #!/bin/bash
-# docs_record.sh FILE PROGRAM [OPTION...]: runs PROGRAM --json with these options and keeps its lines
-# in FILE (docs/results/NAME.jsonl), behind a line that says where, when and how they were made.
+# docs_record.sh [--append] FILE PROGRAM [OPTION...]: runs PROGRAM --json with these options and
+# keeps its lines in FILE (docs/results/NAME.jsonl), behind a line that says where, when and how
+# they were made; with --append, behind what FILE has.
 set -euo pipefail
+append=0
+[ "$1" != --append ] || { append=1 && shift; }
 file=$1
 program=$2
 shift 2
@@ -21,10 +24,11 @@ case $lines in
 esac
 shown=$(printf '%s' "${program#"$PWD"/}" | sed 's#^.*/\(sim\|gpu\)/#build/\1/#') # wherever built
 command="$shown --json $*"
+[ "$append" -eq 1 ] || : >"$file"
 {
     printf '{"gpu": "%s", "driver": "%s", "toolkit": "%s", "power_limit": "%s", ' \
         "$gpu" "$driver" "$toolkit" "$limit"
     printf '"date": "%s", "commit": "%s", "command": "%s"}\n' \
         "$(date -u +%Y-%m-%d)" "$(git rev-parse --short HEAD 2>/dev/null || true)" "$command"
     printf '%s\n' "$lines"
-} >"$file"
+} >>"$file"

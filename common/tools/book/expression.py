@@ -15,7 +15,15 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
                                     <file> that has the text, which may have commas. Several blanks
                                     are as one
     round(x, digits)                x with so many decimals, for a sum of rounded numbers
+    apart(x)                        x, which combines numbers of several runs
     selected(kernel, shape)         in a grid: the name of what the kernel selected in its run
+
+A GPU's clock and power differ between runs, so times are compared with those of the same rotation,
+and cycles with cycles. An expression that combines numbers of two runs is refused, unless apart()
+says that it does; the text has to say so, too. A ratio of two numbers of one run may be combined
+with a ratio of another. A sum, a difference or a ratio of cycles and times is refused; clock()
+makes cycles of times. A row of a grid, and all claims of a marker, take a kernel's numbers from one
+run, unless they name another in the record.
 """
 import ast
 import math
@@ -43,6 +51,14 @@ COLUMNS = {
 }
 
 
+# Powers of time, of cycles and of watts in a column's number. Others are numbers without a unit.
+UNITS = {"tflops": (-1, 0, 0), "sustained": (-1, 0, 0), "ms": (1, 0, 0), "clock": (-1, 1, 0),
+         "sustained_clock": (-1, 1, 0), "power": (0, 0, 1), "cycles": (0, 1, 0),
+         "utilization": (0, -1, 0)}
+PURE = (0, 0, 0)
+SAID_APART = re.compile(r"\b(runs?|ran|rotations?|records?)\b")  # that they are of several
+
+
 class Mistake(Exception):
     """Why an expression has no value."""
 
@@ -58,6 +74,12 @@ class Source:
         self.book, self.page = book, page
         self.results = results  # the record of a column that names none
         self.dtype = dtype
+        self.answered = {}  # the runs that have answered for a kernel, a shape and a record
+        self.apart = False  # has an expression combined runs?
+
+    def new_row(self):
+        """Another row of a grid, which may take its numbers from other runs."""
+        self.answered = {}
 
     def evaluate(self, *expressions):
         """The values of the expressions of one claim or cell."""
@@ -66,7 +88,8 @@ class Source:
         for call in calls:
             if call.value is None:
                 self.answer(call, calls)
-        return [value_of(tree, calls) for tree in trees]
+        self.apart |= any("apart(" in expression for expression in expressions)
+        return [value_of(tree, calls).value for tree in trees]
 
     # ---- calls ----
 
@@ -132,7 +155,11 @@ class Source:
             values = [call.look_up(run.find(call.kernel, shape, dtype)) for call in like]
             if all(values):
                 for call, value in zip(like, values):
-                    call.value = value
+                    call.value, call.run = value, run
+                    key = call.kernel, call.shape, call.record
+                    if self.answered.setdefault(key, run) is not run:
+                        raise Mistake(f"{call.kernel} at {call.shape} is of two runs of {name}: "
+                                      "name one, as in RECORD@TEXT")
                 return
         raise NotRecorded(f"no run has {first.column} of {first.kernel} at {first.shape}, with "
                           "what it is compared with")
@@ -142,6 +169,14 @@ class Call:
     def __init__(self, column, kernel="", shape="", record="", value=None):
         self.column, self.kernel, self.shape, self.record = column, kernel, shape, record
         self.value = value
+        self.run = None  # that has answered
+
+    def quantity(self):
+        units = UNITS.get(self.column, PURE)
+        kind = "times" if self.column.endswith("cublas") else ""
+        # The simulator has no clock and no power: its runs may be compared.
+        alone = units == PURE or not self.run or self.run.is_simulated()
+        return Quantity(self.value, units, kind, set() if alone else {id(self.run)})
 
     def look_up(self, found):
         """The column of what a run has; None if it has none."""
@@ -169,24 +204,87 @@ def rounded(value, digits):
     return math.copysign(math.floor(abs(value / unit) + 0.5) * unit, value)
 
 
-FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded}
-OPERATORS = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b,
-             ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b}
+class Quantity:
+    """A number, its unit, and the runs that it depends on. The ratio of two numbers with a unit has
+    none and depends on no run any more; `kind`: what it is a ratio of, times or cycles."""
+
+    def __init__(self, value, units=PURE, kind="", runs=frozenset()):
+        self.value, self.units, self.kind, self.runs = value, units, kind, runs
 
 
-def value_of(tree, calls):
+def kind_of(units):
+    time, cycles, _ = units
+    return "times" if time and not cycles else "cycles" if cycles and not time else ""
+
+
+def runs_of(quantities, apart):
+    runs = set().union(*(quantity.runs for quantity in quantities))
+    if len(runs) > 1 and not apart:
+        raise Mistake("numbers of two runs: take them from one, or write apart(...) and say so in "
+                      "the text")
+    return runs
+
+
+def alike(quantities, apart):
+    """The common unit of what is added or compared."""
+    with_unit = [quantity for quantity in quantities if quantity.units != PURE]
+    kinds = {kind for kind in (quantity.kind or kind_of(quantity.units) for quantity in quantities)
+             if kind}
+    if len(kinds) > 1:
+        raise Mistake("cycles beside times: compare cycles with cycles, times with times")
+    if any(quantity.units != with_unit[0].units for quantity in with_unit):
+        raise Mistake("a sum of different units")
+    return (with_unit[0].units if with_unit else PURE, "" if with_unit else "".join(kinds),
+            runs_of(quantities, apart))
+
+
+def product(left, right, sign, apart):
+    if any(factor.value == 0 and factor.units == PURE for factor in (left, right)) and sign > 0:
+        return Quantity(0)  # 0 * ms(...) selects a run
+    units = tuple(a + sign * b for a, b in zip(left.units, right.units))
+    runs = runs_of((left, right), apart)
+    if left.kind and right.kind and left.kind != right.kind:
+        raise Mistake("cycles beside times: compare cycles with cycles, times with times")
+    value = left.value * right.value if sign > 0 else left.value / right.value
+    if units != PURE:
+        return Quantity(value, units, "", runs)
+    kind = left.kind or right.kind
+    if left.units != PURE:
+        kind = kind_of(left.units)
+    return Quantity(value, PURE, kind)
+
+
+def combined(operator, left, right, apart):
+    if isinstance(operator, (ast.Mult, ast.Div)):
+        return product(left, right, 1 if isinstance(operator, ast.Mult) else -1, apart)
+    value = left.value + right.value if isinstance(operator, ast.Add) else left.value - right.value
+    return Quantity(value, *alike((left, right), apart))
+
+
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded, "apart": None}
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def value_of(tree, calls, apart=False):
     """Evaluates what the language has, and nothing else of Python."""
-    if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATORS:
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, OPERATORS):
         try:
-            return OPERATORS[type(tree.op)](value_of(tree.left, calls), value_of(tree.right, calls))
+            return combined(tree.op, value_of(tree.left, calls, apart),
+                            value_of(tree.right, calls, apart), apart)
         except ZeroDivisionError:
             raise Mistake("a division by zero") from None
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -value_of(tree.operand, calls)
+        inside = value_of(tree.operand, calls, apart)
+        return Quantity(-inside.value, inside.units, inside.kind, inside.runs)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)):
-        return tree.value
+        return Quantity(tree.value)
     if isinstance(tree, ast.Name) and re.fullmatch(r"_\d+", tree.id):
-        return calls[int(tree.id[1:])].value
+        return calls[int(tree.id[1:])].quantity()
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
-        return FUNCTIONS[tree.func.id](*(value_of(argument, calls) for argument in tree.args))
+        if tree.func.id == "apart" and len(tree.args) == 1:
+            inside = value_of(tree.args[0], calls, True)
+            return Quantity(inside.value, inside.units, inside.kind)
+        inside = [value_of(argument, calls, apart) for argument in tree.args]
+        value = FUNCTIONS[tree.func.id](*(quantity.value for quantity in inside))
+        return Quantity(value, *alike(inside, apart))
     raise Mistake("expected a number, a call or a ( )")

@@ -28,11 +28,12 @@ answered as those of one claim are.
 "bold: min 2-3" puts the smallest of columns 2 to 3 of every row in bold type, and those that look
 the same; "bold: max 2-3" the greatest.
 """
+import itertools
 import math
 import re
 
 import pages
-from expression import Mistake, NotRecorded, Source, rounded
+from expression import SAID_APART, Mistake, NotRecorded, Source, rounded
 
 HOLE = re.compile(r"\{\{(.*?)\}\}")
 HOW = re.compile(r"(\+?)(-?\d+)(,?)(?: *([<>]=)([\d.]+))? *(\??)")
@@ -132,6 +133,7 @@ def make_row(source, row, repeated, columns, rules):
         cells += [cell.replace("{c}", word) for word in words]
     if len(cells) != columns:
         raise Mistake(f"{len(cells)} cells in a row, not {columns}: {row}")
+    source.new_row()
     made = [make_cell(source, cell) for cell in cells]
     embolden(rules, made)
     return "|" + "".join(f" {cell.text} |" if cell.text else " |" for cell in made)
@@ -150,6 +152,22 @@ def marker_lines(page, line):
         else:
             lines.append(text)
     return lines, typed
+
+
+def around(page, line):
+    """The paragraphs right above the marker in `line` and right below its table."""
+    above = line
+    while above > 0 and (page.lines[above].lstrip(" >") + "<!--").startswith("<!--"):
+        above -= 1
+    text = page.lines[above]
+    while above > 0 and page.lines[above].strip(" >"):
+        above -= 1
+        text += " " + page.lines[above]
+    yield text
+    below = page.find(line, "<!-- end -->") + 1
+    while below < len(page.lines) and not page.lines[below]:
+        below += 1
+    yield " ".join(itertools.takewhile(str.strip, page.lines[below:]))
 
 
 def make(book, page, line):
@@ -180,6 +198,9 @@ def make(book, page, line):
         except Mistake as mistake:
             book.complain(page, line, str(mistake))
             good = False
+    if source.apart and not any(map(SAID_APART.search, around(page, line))):
+        book.complain(page, line, "numbers of several runs, and the text does not say so")
+        good = False
     return out + [""] if good else None
 
 

@@ -5,9 +5,9 @@
     ...
     <!-- end -->
 
-A step is written as in a table (tables.py). "Lines of diff" are those that `diff` shows, removed and
-added, between the step's file and that of the step before. The line below the table names the run,
-wrapped.
+A step is written as in a table (tables.py), and is a link to its chapter. "Lines of diff" are those
+that `diff` shows, removed and added, between the step's file and that of the step before. The line
+below the table names the run, wrapped.
 """
 import re
 import subprocess
@@ -30,7 +30,8 @@ class Step:
     def __init__(self, book, runs, row):
         self.row = row
         self.number, _, self.variant = row.word.partition(":")
-        self.path = f"{row.folder(book, runs)}/{self.variant or 'kernel'}.cu"
+        self.folder = row.folder(book, runs)
+        self.path = f"{self.folder}/{self.variant or 'kernel'}.cu"
         self.source = book.text(self.path) or ""
 
     def name(self):
@@ -54,7 +55,9 @@ def make(book, page, line):
         share = tables.COLUMNS["cublas"][1](run.find(step.row.word, shape, "bf16"))
         before = next((other for other in steps if other.row.word == step.row.before), None)
         lines = diff_lines(book, before.path, step.path) if before else tables.EMPTY
-        rows.append(f"| {step.name()} | {tables.technique(step.source)} | {share[:-2]} | {lines} |")
+        link = page.link(f"{step.folder}/README.md")
+        rows.append(f"| [{step.name()}]({link}) | {tables.technique(step.source)} | {share[:-2]} | "
+                    f"{lines} |")
     source = textwrap.wrap(records.source(page, run, "bf16"), COLUMNS, break_long_words=False,
                            break_on_hyphens=False)
     heading = f"| step | what it adds | % of cuBLAS at {records.shape_text(shape)} | lines of diff |"

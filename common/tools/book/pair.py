@@ -9,8 +9,12 @@ own (figures.sh). It keeps the lanes of the multiplications and epilogues and of
 and has three labels: LABELS, two for the first step and one for the second.
 """
 import html
+import os
 import re
+import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "pictures"))
+import palette
 
 TITLES = {"06_wgmma": "06: one warpgroup", "08_persistent_pingpong": "08: two in ping-pong"}
 LABELS = {"06_wgmma": ("① no data yet", "② idle while D is stored"),
@@ -19,9 +23,17 @@ SHAPES = {"simulated": "simulated in seconds, without a GPU", "measured": "measu
 LEFT, RIGHT = 150.0, 850.0  # the time axis in a figure of one step
 WIDTH, NAMES, GAP = 860, 108, 16
 LANE, STEP, TOP = 22, 27, 62
+NAMES_OF_COLOURS = ("bg", "fg", "soft", "lane", "idle", "mma", "mma1", "epilogue")
+
+
+def style():
+    light, dark = ("".join(f"--{name}:{theme[name]};" for name in NAMES_OF_COLOURS)
+                   for theme in palette.themes())
+    return (f"\nsvg{{{light}font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}}"
+            f"\n@media(prefers-color-scheme:dark){{svg{{{dark[:-1]}}}}}" + STYLE)
+
+
 STYLE = """
-svg{--bg:#fff;--fg:#1f2328;--soft:#59636e;--lane:#f3f5f7;--idle:#fbe3e0;--mma:#3f8f3a;--mma1:#7ab648;--epilogue:#a1569b;font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}
-@media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--lane:#171c23;--idle:#5a2b2c;--mma:#3f8f3a;--mma1:#5f9433;--epilogue:#a1569b}}
 text{fill:var(--fg);font-size:15.5px}.title{font-size:18px;font-weight:600}.soft{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
 .lane{fill:var(--lane)}.idle{fill:var(--idle)}.mma{fill:var(--mma)}.mma1{fill:var(--mma1)}.epilogue{fill:var(--epilogue)}
 """
@@ -74,7 +86,7 @@ def picture(names, figures):
     alt = f"{names[0]} beside {names[1]}, simulated above measured"
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
            f'width="{WIDTH}" height="{height}" role="img" aria-label="{html.escape(alt)}">',
-           f"<style>{STYLE}</style>",
+           f"<style>{style()}</style>",
            f'<rect width="{WIDTH}" height="{height}" style="fill:var(--bg)"/>']
     for i, (kind, words) in enumerate(SHAPES.items()):
         y = TOP + i * (3 * STEP + 62)

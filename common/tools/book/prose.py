@@ -25,7 +25,7 @@ has a digit and the word "measured". <!-- numbers: none: REASON --> is a marker,
 import re
 
 import pages
-from expression import Mistake, Source
+from expression import SAID_APART, Mistake, Source
 
 QUOTE = " >"
 RELATION = re.compile(r"([<>]?=) ")
@@ -106,6 +106,8 @@ def check_marker(book, page, first, last):
             book.complain(page, line, f"what follows the marker does not have '{text}'{often}")
     if not said:
         book.complain(page, first, "a marker without a claim")
+    if source.apart and not SAID_APART.search(about):
+        book.complain(page, first, "numbers of several runs, and the text does not say so")
     if about.startswith(" |"):
         book.complain(page, first, "numbers over a table are stated twice: make it a grid")
     return len(said)

@@ -10,7 +10,8 @@ What stands between the markers is made from the records whose names begin with 
 With link=yes a row links to its chapter, and to the section that follows the name behind a #
 (06:two_warpgroups#two-warpgroups-on-a-wider-tile). The column "gain" compares a row with the one
 above, or with what follows the name behind a < (09<08:persistent). A later record replaces an
-earlier one of the same kernel, shape and type. COLUMNS has the columns.
+earlier one of the same kernel, shape and type. COLUMNS has the columns. Speeds, clocks, watts and
+cycles of a shape come from one run of the GPU; shares may come from several.
 """
 import math
 import re
@@ -74,6 +75,9 @@ COLUMNS = {
     "traced": ("longer with the recorder", traced),
     "gain": ("over the step before", gain),
 }
+
+
+OF_ONE_RUN = ("burst", "sustained", "clock", "power", "cycles")
 
 
 def technique(source):
@@ -152,6 +156,17 @@ class Table:
                             else records.find(self.runs, row.before, shape, self.dtype))
         return [COLUMNS[column][1](found) for column in self.columns]
 
+    def strangers(self):
+        """The rows with numbers of another run than the others have at their shape."""
+        if not any(column in OF_ONE_RUN for column in self.columns):
+            return
+        for shape in self.shapes:
+            run = self.best_run(shape)
+            for row in self.rows:
+                found = records.find(self.runs, row.word, shape, self.dtype, run)
+                if found and found.run is not run and not found.run.is_simulated():
+                    yield f"{row.word} at {records.shape_text(shape)}"
+
     def lines(self, book, page):
         # A column is as wide as the longest word of its heading, so the lengths are words, each
         # with its × behind a no-break space.
@@ -191,6 +206,8 @@ def make(book, page, line):
             if not any(records.find(table.runs, row.word, s, table.dtype) for s in table.shapes):
                 book.complain(page, line, f"docs/results/{table.results}*.jsonl have no "
                               f"'{row.word}' at these shapes")
+        for stranger in table.strangers():
+            book.complain(page, line, f"{stranger} is of another run than the rest of the table")
         return ["", *table.lines(book, page), *table.sources(page), ""]
     missing = f"*Not yet recorded: there is no `docs/results/{table.results}*.jsonl`.*"
     return ["", *([*table.lines(book, page), ""] if table.link else []), missing, ""]

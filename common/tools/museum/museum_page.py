@@ -18,9 +18,11 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mutants"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name)
+                for name in ("mutants", "book")]
 
 import gpu_page
+import live_links
 
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 END = "<!-- end -->"
@@ -127,7 +129,7 @@ def exhibit(root, program, name, chosen):
         complain(f"{PAGE}: there is no {FOLDER}/{name}.cu")
     report = report_of(program, name, chosen)
     return ["```diff", *diff_of(path), "```", "```text", *report, "```", "",
-            f"[Run it](live.md#{address_of(name, report[0])})"]
+            f"[Run it]({live_links.target(root, PAGE, address_of(name, report[0]))})"]
 
 
 def address_of(name, command):

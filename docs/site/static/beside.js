@@ -8,11 +8,13 @@ function panel() {
   made.id = "beside";
   made.innerHTML = `<p><a target="_blank">Open as a page</a>
     <button type="button">Close</button></p><iframe title="The live page"></iframe>`;
-  made.querySelector("button").addEventListener("click", () => {
-    made.remove();
-    document.body.classList.remove("has-beside");
-  });
+  made.querySelector("button").addEventListener("click", close);
   return made;
+}
+
+function close() {
+  document.getElementById("beside")?.remove();
+  document.body.classList.remove("has-beside");
 }
 
 function openBeside(address) {
@@ -24,6 +26,10 @@ function openBeside(address) {
   if (frame.src) frame.contentWindow.location.replace(address); // no entry in the history
   else frame.src = address;
 }
+
+document.addEventListener("keydown", event => {
+  if (event.key === "Escape") close();
+});
 
 document.addEventListener("click", event => {
   const link = event.target.closest?.(

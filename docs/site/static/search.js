@@ -3,7 +3,8 @@
 // section does.
 "use strict";
 
-const WEIGHTS = { heading: 5, title: 6, names: 2, text: 1 };
+const WEIGHTS = { heading: 5, title: 6, names: 3, text: 1 };
+const VERBATIM = 2; // what is asked is a name of the section as it stands, such as an option
 const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
 // What a page is for. The top of a question's page is its answer; a gallery or a list has every word
@@ -19,6 +20,9 @@ const STOP_WORDS = new Set(
    my need no not of on one only or our out s should so some t than that the their them then there these
    they this to tried try use used want was we were what when where which while who why will with would
    you your`.split(/\s+/));
+
+const WORD = /[a-z]+/g;
+const WORD_OF_ANY_CASE = /[a-z]+/gi;
 
 const stemmer = new EnglishStemmer();
 const stems = new Map(); // the same words come again and again
@@ -50,17 +54,26 @@ function terms(text) {
   return found;
 }
 
+// A text in which a whole name can be found.
+function spaced(text) {
+  return ` ${text.toLowerCase().replace(/[\s,;.?]+/g, " ").trim()} `;
+}
+
 function makeIndex() {
   const sections = [];
   const postings = new Map(); // term -> Map(section's number -> weighted count)
+  const words = new Map(); // as the pages have them -> how often
   for (const page of PAGES) {
     const title = page.sections[0][1];
     for (const [anchor, heading, text, names] of page.sections) {
       const number = sections.length;
-      const section = { page, anchor, heading, text, length: 0 };
+      const section = { page, anchor, heading, text, names: spaced(names), length: 0 };
       sections.push(section);
       const fields = { heading, title, names, text };
       for (const [field, weight] of Object.entries(WEIGHTS)) {
+        for (const [word] of fields[field].toLowerCase().matchAll(WORD)) {
+          words.set(word, (words.get(word) || 0) + 1);
+        }
         for (const term of terms(fields[field])) {
           if (!postings.has(term)) postings.set(term, new Map());
           const counts = postings.get(term);
@@ -71,7 +84,50 @@ function makeIndex() {
     }
   }
   const total = sections.reduce((sum, section) => sum + section.length, 0);
-  return { sections, postings, average: total / sections.length };
+  return { sections, postings, words, average: total / sections.length };
+}
+
+// The fewest letters that are put in, left out, replaced, or exchanged with the next one; `most` + 1
+// if there are more.
+function edits(a, b, most) {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
+  let before = [];
+  let row = [...b, ""].map((_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        next[j] = Math.min(next[j], before[j - 2] + 1);
+      }
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length];
+}
+
+// The words of a question that no page has, nor the beginning of one, each with the nearest that
+// there is: of up to five letters one may be wrong, of more two.
+function corrections(index, question) {
+  const found = new Map();
+  for (const [word] of question.toLowerCase().matchAll(WORD)) {
+    if (word.length < 4 || STOP_WORDS.has(word) || expand(index, stem(word)).length) continue;
+    const most = word.length < 6 ? 1 : 2;
+    let best = null;
+    for (const [other, count] of index.words) {
+      const wrong = edits(word, other, most);
+      const better = !best || wrong < best.wrong || (wrong === best.wrong && count > best.count);
+      if (wrong <= most && better) {
+        best = { other, wrong, count };
+      }
+    }
+    if (best) found.set(word, best.other);
+  }
+  return found;
+}
+
+function corrected(question, found) {
+  return question.replace(WORD_OF_ANY_CASE, word => found.get(word.toLowerCase()) || word);
 }
 
 // A term of the question as terms of the index, with weights.
@@ -106,7 +162,8 @@ function search(index, question) {
   const pages = new Map(); // page -> its sections that match
   for (const [number, { sum, matched }] of scores) {
     const section = index.sections[number];
-    const score = (prior(section.page, section) * sum * (1 + matched)) / (1 + asked.length);
+    const named = section.names.includes(spaced(question)) ? VERBATIM : 1;
+    const score = (named * prior(section.page, section) * sum * (1 + matched)) / (1 + asked.length);
     if (!pages.has(section.page)) pages.set(section.page, []);
     pages.get(section.page).push({ section, score });
   }
@@ -151,19 +208,36 @@ function link(page, section) {
   return anchor;
 }
 
-function show(index, question) {
+// What no page has is searched for as it was probably meant.
+function note(hits, question, found) {
+  const line = document.getElementById("search-note");
+  line.replaceChildren();
+  if (found.size) {
+    const better = document.createElement("a");
+    better.href = "?q=" + encodeURIComponent(corrected(question, found));
+    better.textContent = corrected(question, found);
+    line.append(`No page has ${[...found.keys()].join(", ")}. Shown is `, better, ".");
+  } else if (question.trim() && hits.length === 0) {
+    line.append("Nothing was found.");
+  }
+}
+
+function show(index, typed) {
+  const found = corrections(index, typed);
+  const question = corrected(typed, found);
   const hits = search(index, question);
+  note(hits, typed, found);
   const asked = new Set(terms(question));
   const list = document.getElementById("search-results");
   list.replaceChildren();
-  for (const { page, found } of hits.slice(0, 20)) {
+  for (const { page, found: parts } of hits.slice(0, 20)) {
     const item = document.createElement("li");
     const title = document.createElement("a");
     title.className = "page";
     title.href = page.url;
     title.textContent = page.sections[0][1];
     item.append(title);
-    for (const { section } of found) {
+    for (const { section } of parts) {
       const part = document.createElement("div");
       if (section.anchor !== page.sections[0][0]) part.append(link(page, section));
       if (section.text) part.append(excerpt(section.text, asked));
@@ -171,8 +245,6 @@ function show(index, question) {
     }
     list.append(item);
   }
-  const nothing = question.trim() && hits.length === 0;
-  document.getElementById("search-note").textContent = nothing ? "Nothing was found." : "";
 }
 
 const index = makeIndex();

@@ -3,7 +3,8 @@
  * wanted in fp32, unrounded.
  *
  * BROKEN_KIND makes mistakes in the reference, which the right kernel must uncover: 1 takes the
- * bias of the neighbouring column, 2 accepts any error.
+ * bias of the neighbouring column, 2 accepts any error; 3 does not say which values of the option
+ * the runs of --check take.
  */
 #include "tests/kinds/90_bias/bias.h"
 
@@ -19,6 +20,7 @@
 static const char *const biases[] = {"drawn", "zero"};
 static struct backend_setting options[] = {
     {"--bias", "KIND", "drawn (default) like A and B, or zero", biases, 0, 1, 0}};
+static const struct kind_choice choices[] = {{.usual = {0}, .usuals = BROKEN_KIND != 3}};
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     matrix[BIAS] = (struct kind_matrix){"bias", p->type, 1, p->n, false};
@@ -55,6 +57,7 @@ static double flops(int m, int n, int k) { return (2.0 * k + 1) * m * n; }
 const struct problem_kind bias_kind = {.name = "bias",
                                        .formula = "D = A * B + bias",
                                        .options = options,
+                                       .choices = choices,
                                        .option_count = 1,
                                        .further_terms = 1,
                                        .matrices = matrices,

@@ -9,6 +9,8 @@
 #include "hopper/mma.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
+#include "sim/core/shared_memory.h"
+#include "sim/order/shadow.h"
 
 /* Reports name lines: what belongs to one report stays on one. */
 // clang-format off
@@ -65,6 +67,55 @@ KERNEL(32, 1) neighbours(KERNEL_ARGS args) {
     (void)ld_shared_b32(&shared->word[me()]);
 }
 
+/* What a store of so many bytes would do; no kernel of the book has one of fewer than four. */
+static void store_bytes(void *pointer, size_t bytes) {
+    const struct sim_shared_place at = sim_shared_at(pointer, bytes, bytes);
+    sim_shadow_generic(sim_thread(), at.cta, at.offset, bytes, SIM_WRITE);
+    memset(at.host, me(), bytes);
+}
+#define STORE(pointer, bytes) SIM(store_bytes(pointer, bytes))
+
+/* Nor is there one between the halves, or the bytes, of a word. */
+KERNEL(32, 1) neighbouring_halves(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    for (int i = 0; i < 3; ++i) STORE(&shared->tile[me()], 2);
+    __syncwarp();
+    (void)ld_shared_b128(&shared->tile[me() / 8 * 8]);
+}
+KERNEL(32, 1) neighbouring_bytes(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    for (int i = 0; i < 3; ++i) STORE((char *)shared->tile + me(), 1);
+    __syncwarp();
+    (void)ld_shared_b128(&shared->tile[me() / 16 * 8]);
+}
+KERNEL(32, 1) same_half(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    MARK STORE(&shared->tile[me() / 2], 2);
+}
+KERNEL(32, 1) same_byte(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    MARK STORE((char *)shared->tile + me() % 31, 1);
+}
+KERNEL(32, 1) word_over_a_half(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    STORE(&shared->tile[2 * me() + 1], 2);
+    __syncwarp();
+    element_t *const own = &shared->tile[2 * me()], *const other = &shared->tile[2 * (31 - me())];
+    MARK st_shared_b32(other, 1); (void)ld_shared_b32(own);
+}
+/* One half of a word was written, and both are read. */
+KERNEL(32, 1) half_of_nothing(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    (void)args;
+    STORE(&shared->tile[2 * me()], 2);
+    MARK (void)ld_shared_b32(&shared->tile[2 * me()]);
+}
+
 /* ---- shared memory that nothing has written ---- */
 
 KERNEL(32, 1) reads_nothing(KERNEL_ARGS args) {
@@ -104,6 +155,33 @@ KERNEL(64, 1) stores_nothing(KERNEL_ARGS args) {
         bulk_wait_group(0);
     }
 }
+
+/* A matrix of 6 rows and 40 columns takes no more of a box: the rest need not be written. All but
+ * `missing` of the chunks that it takes are. */
+static void store_the_inside(struct smem *shared, bool swizzled, int missing) {
+    const int row = me() / 8, chunk = me() % 8;
+    if (row < 6 && chunk < 5 && me() != missing)
+        st_shared_b128(&shared->tile[64 * row + 8 * (swizzled ? chunk ^ row : chunk)], some_chunk);
+}
+#define STORES_THE_INSIDE(name, swizzled, missing, fence, after)                              \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct smem);                                                                \
+        store_the_inside(shared, swizzled, missing);                                               \
+        fence;                                                                                     \
+        __syncthreads();                                                                           \
+        if (me() == 0) {                                                                           \
+            MARK tma_store(&args.map_b, 0, 0, shared->tile); after;                                \
+            bulk_commit_group();                                                                   \
+            bulk_wait_group(0);                                                                    \
+        }                                                                                          \
+    }
+STORES_THE_INSIDE(stores_the_inside, false, -1, fence_proxy_async(), )
+STORES_THE_INSIDE(stores_the_inside_swizzled, true, -1, fence_proxy_async(), )
+STORES_THE_INSIDE(stores_all_but_one, false, 8 * 5 + 4, fence_proxy_async(), )
+STORES_THE_INSIDE(stores_all_but_one_swizzled, true, 8 * 5 + 4, fence_proxy_async(), )
+STORES_THE_INSIDE(stores_the_inside_unfenced, true, -1, , )
+#define OVERWRITE st_shared_b128(&shared->tile[64 * 5 + 8 * (4 ^ 5)], some_chunk)
+STORES_THE_INSIDE(stores_the_inside_and_goes_on, true, -1, fence_proxy_async(), OVERWRITE)
 
 /* One thread's chunk of the operand is missing; what the TMA or cp.async brings counts as written:
  * copy_waited, refill_fenced. */
@@ -430,10 +508,26 @@ int main(void) {
     EXPECT_CLEAN(synchronized, 64);
     EXPECT_HAZARD(unsynchronized_overwrite, 64, "data-race");
     EXPECT_CLEAN(neighbours, 32);
+    EXPECT_CLEAN(neighbouring_halves, 32);
+    EXPECT_CLEAN(neighbouring_bytes, 32);
+    EXPECT_HAZARD(same_half, 32, "data-race");
+    EXPECT_HAZARD(same_byte, 32, "data-race");
+    EXPECT_HAZARD(word_over_a_half, 32, "data-race");
+    EXPECT_HAZARD(half_of_nothing, 32, "uninitialized-shared");
     EXPECT_HAZARD(reads_nothing, 32, "uninitialized-shared");
     EXPECT_HAZARD(reads_before_the_first_write, 32, "uninitialized-shared");
     EXPECT_HAZARD(loads_fragments_of_nothing, 32, "uninitialized-shared");
     EXPECT_HAZARD(stores_nothing, 64, "uninitialized-shared");
+    if (gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_NONE))
+        return 1;
+    EXPECT_CLEAN(stores_the_inside, 64);
+    EXPECT_HAZARD(stores_all_but_one, 64, "uninitialized-shared");
+    if (gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 6, 40, 64, 8, 64, SWIZZLE_128B))
+        return 1;
+    EXPECT_CLEAN(stores_the_inside_swizzled, 64);
+    EXPECT_HAZARD(stores_all_but_one_swizzled, 64, "uninitialized-shared");
+    EXPECT_HAZARD(stores_the_inside_unfenced, 64, "missing-proxy-fence");
+    EXPECT_HAZARD(stores_the_inside_and_goes_on, 64, "overwritten-while-read");
     EXPECT_HAZARD(multiplies_nothing, 128, "uninitialized-shared");
     EXPECT_CLEAN(writes_word_by_word, 32);
     EXPECT_CLEAN(warp_synchronized, 64);

@@ -103,18 +103,37 @@ KERNEL(THREADS, 1) many_arrays(KERNEL_ARGS args) {
 PROMOTED(promoted_in_a_loop, )
 PROMOTED(promoted_and_fenced, wgmma_fence())
 
-/* Zeros onto zeros: no value changes. */
-KERNEL(THREADS, 1) zeros_onto_zeros(KERNEL_ARGS args) {
-    SHARED_MEMORY(struct smem);
-    float acc[ACC] = {0};
-    fill(shared, &args);
-    wgmma_fence();
-    for (int i = 0; i < ACC; ++i)
-        acc[i] = 0;
-    MARK wgmma_m64nNk16(N, acc, a_of(shared), b_of(shared), 1);
-    finish();
-    PACK_ALL(acc);
-}
+/* What leaves every value as it was: zeros onto zeros, in a loop and by the C library; of any
+ * number of bytes, constant or not. Zeros onto another array, and reads that no wrapper sees. */
+#define NO_VALUE_CHANGES(name, after_fence)                                                        \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        static const float zeros[ACC];                                                             \
+        float acc[ACC] = {0}, other[ACC] = {0};                                                    \
+        const size_t some = blockDim.x / 4, none = some - THREADS / 4;                             \
+        (void)zeros, (void)some, (void)none;                                                       \
+        fill(shared, &args);                                                                       \
+        wgmma_fence();                                                                             \
+        after_fence;                                                                               \
+        MARK wgmma_m64nNk16(N, acc, a_of(shared), b_of(shared), 1);                                \
+        finish();                                                                                  \
+        PACK_ALL(acc);                                                                             \
+        PACK_ALL(other);                                                                           \
+    }
+NO_VALUE_CHANGES(zeros_onto_zeros, for (int i = 0; i < ACC; ++i) acc[i] = 0)
+NO_VALUE_CHANGES(set_to_zero, memset(acc, 0, sizeof acc))
+NO_VALUE_CHANGES(one_set_to_zero, memset(&acc[3], 0, sizeof acc[3]))
+NO_VALUE_CHANGES(two_set_to_zero, memset(&acc[ACC - 2], 0, 2 * sizeof acc[0]))
+NO_VALUE_CHANGES(some_set_to_zero, memset(acc, 0, some))
+NO_VALUE_CHANGES(one_copied_onto, memcpy(&acc[3], &zeros[3], sizeof acc[3]))
+NO_VALUE_CHANGES(two_copied_onto, memcpy(&acc[2], &zeros[2], 2 * sizeof acc[2]))
+NO_VALUE_CHANGES(copied_onto, memcpy(acc, zeros, sizeof acc))
+NO_VALUE_CHANGES(moved_onto, memmove(acc, acc + ACC / 2, ACC / 2 * sizeof acc[0]))
+NO_VALUE_CHANGES(copied_from, memcpy(other, acc, sizeof other))
+NO_VALUE_CHANGES(none_set_to_zero, memset(acc, 0, none))
+NO_VALUE_CHANGES(another_set_to_zero, memset(other, 0, sizeof other))
+NO_VALUE_CHANGES(another_copied_onto, memcpy(other, zeros, sizeof other))
+NO_VALUE_CHANGES(set_to_zero_and_fenced, memset(acc, 0, sizeof acc); wgmma_fence())
 
 /* Other arrays of the frame are touched at any time. */
 KERNEL(THREADS, 1) others_summed(KERNEL_ARGS args) {
@@ -232,6 +251,19 @@ static void test_accumulators(void) {
     WRONG(promoted_in_a_loop, "missing-wgmma-fence");
     CLEAN(promoted_and_fenced);
     WRONG(zeros_onto_zeros, "missing-wgmma-fence");
+    WRONG(set_to_zero, "missing-wgmma-fence");
+    WRONG(one_set_to_zero, "missing-wgmma-fence");
+    WRONG(two_set_to_zero, "missing-wgmma-fence");
+    WRONG(some_set_to_zero, "missing-wgmma-fence");
+    WRONG(one_copied_onto, "missing-wgmma-fence");
+    WRONG(two_copied_onto, "missing-wgmma-fence");
+    WRONG(copied_onto, "missing-wgmma-fence");
+    WRONG(moved_onto, "missing-wgmma-fence");
+    WRONG(copied_from, "missing-wgmma-fence");
+    CLEAN(none_set_to_zero);
+    CLEAN(another_set_to_zero);
+    CLEAN(another_copied_onto);
+    CLEAN(set_to_zero_and_fenced);
     CLEAN(others_summed);
 #endif
     CLEAN(kept);

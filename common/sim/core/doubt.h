@@ -1,0 +1,32 @@
+/*
+ * doubt.h: the rules that are in doubt.
+ *
+ * In a few places the PTX ISA can be read in two ways, or the simulator asks for more than the
+ * letter. The book's kernels keep these rules; whoever holds the other view switches all of them
+ * off (--doubtful off). docs/memory-order.md has both readings of each.
+ */
+#ifndef SIM_CORE_DOUBT_H
+#define SIM_CORE_DOUBT_H
+
+#include <stdbool.h>
+
+enum doubtful_rule {
+    DOUBT_ONE_RELEASE,        /* a wait for wgmmas speaks for its own warp */
+    DOUBT_PROXY_FENCE,        /* of shared memory: the thread that accessed executes the fence */
+    DOUBT_MISALIGNED_SWIZZLE, /* a swizzled box begins where its pattern does */
+    DOUBT_LOST_UPDATE,        /* a strong store and an addition to one word are ordered */
+    DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
+    DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
+    DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
+    DOUBTS
+};
+
+extern bool doubtful_rules; /* are kept; the default */
+
+/* As reports and docs/memory-order.md call it. */
+const char *doubt_name(enum doubtful_rule rule);
+
+/* The report that follows rests on this rule, and says so. */
+void doubt_in_next_report(enum doubtful_rule rule);
+
+#endif

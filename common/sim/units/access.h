@@ -1,0 +1,18 @@
+/*
+ * access.h: an ordinary load or store of the running thread, of any size that its address is a
+ * multiple of. It is checked, recorded and charged here; the caller moves the bytes.
+ */
+#ifndef SIM_UNITS_ACCESS_H
+#define SIM_UNITS_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/core/global_memory.h"
+
+/* Of the CTA's own shared memory: where the bytes lie. Ends the launch if they do not lie in it. */
+unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access);
+/* Of global memory. False: the access is outside of it, which has been reported; leave it out. */
+bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access);
+
+#endif

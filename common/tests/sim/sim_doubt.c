@@ -1,0 +1,219 @@
+/*
+ * sim_doubt.c: the rules that are in doubt. Each has kernels that break it alone: they are
+ * reported, and the report names the rule; with these rules off they are not. Beside them stand
+ * kernels that are wrong in every reading, and are reported in both cases.
+ */
+#include "tests/sim/units/sim_registers.h"
+
+#include "hopper/atomics.h"
+#include "hopper/cluster.h"
+#include "hopper/mbarrier.h"
+#include "sim/core/doubt.h"
+#include "sim/settings.h"
+#include "tests/support/capture.h"
+
+struct doubt_smem {
+    element_t tile[2][8 * 64] __attribute__((aligned(1024)));
+    element_t operand[M * K];
+    mbarrier_t barrier;
+};
+
+static int me(void) { return (int)threadIdx.x; }
+static const struct b128 some_chunk = {{1, 2, 3, 4}};
+
+/* ---- one release for four warps ---- */
+
+/* Thread 0 speaks for the warpgroup. */
+#define REUSE(name, wait)                                                                          \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        (void)args;                                                                                \
+        st_shared_b128(&shared->operand[8 * me()], some_chunk);                                    \
+        if (me() == 0) mbarrier_init(&shared->barrier, 1);                                         \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        float acc[4] = {0};                                                                        \
+        const uint64_t operand =                                                                   \
+            wgmma_descriptor(shared_address(shared->operand), 128, 256, SWIZZLE_NONE);             \
+        wgmma_fence();                                                                             \
+        wgmma_m64nNk16(8, acc, operand, operand, 0);                                               \
+        wgmma_commit_group();                                                                      \
+        wait;                                                                                      \
+        if (me() == 0) mbarrier_arrive(&shared->barrier);                                          \
+        if (me() == 96) {                                                                          \
+            mbarrier_wait(&shared->barrier, 0);                                                    \
+            st_shared_b128(shared->operand, some_chunk);                                           \
+        }                                                                                          \
+        __syncwarp();                                                                              \
+        wgmma_wait_group(0);                                                                       \
+    }
+REUSE(released_once, wgmma_wait_group(0))
+REUSE(released_before_the_wait, )
+
+/* ---- a proxy fence for others ---- */
+
+#define STORE_TILE(name, before, after)                                                            \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        st_shared_b128(&shared->tile[0][8 * me()], some_chunk);                                    \
+        before;                                                                                    \
+        __syncthreads();                                                                           \
+        after;                                                                                     \
+        if (me() == 0) {                                                                           \
+            tma_store(&args.map_d, 0, 0, shared->tile[0]);                                         \
+            bulk_commit_group();                                                                   \
+            bulk_wait_group(0);                                                                    \
+        }                                                                                          \
+    }
+STORE_TILE(fenced_by_the_issuer, , if (me() == 0) fence_proxy_async())
+STORE_TILE(fenced_by_one_too_early, if (me() == 0) fence_proxy_async(), )
+STORE_TILE(unfenced, , )
+
+/* ---- a swizzled box off its pattern ---- */
+
+KERNEL(64, 1) misaligned(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    for (int i = me(); i < 2 * 64; i += 64)
+        st_shared_b128(&shared->tile[0][8 * i], some_chunk);
+    fence_proxy_async();
+    __syncthreads();
+    if (me() == 0) {
+        tma_store(&args.map_b, 0, 0, &shared->tile[0][64]);
+        bulk_commit_group();
+        bulk_wait_group(0);
+    }
+}
+
+/* ---- a store and an addition ---- */
+
+KERNEL(64, 1) store_and_add(KERNEL_ARGS args) {
+    if (me() == 0) st_global_relaxed(args.tile_counter, 0, SCOPE_GPU);
+    if (me() == 32) atomic_add_relaxed(args.tile_counter, 1, SCOPE_GPU);
+}
+
+KERNEL(64, 1) ordinary_store_and_add(KERNEL_ARGS args) {
+    if (me() == 0) st_global_b32(args.tile_counter, 0);
+    if (me() == 32) atomic_add_relaxed(args.tile_counter, 1, SCOPE_GPU);
+}
+
+/* ---- a barrier of those who are left ---- */
+
+KERNEL(128, 1) some_have_ended(KERNEL_ARGS args) {
+    (void)args;
+    if (me() < 32) return;
+    __syncthreads();
+    if (me() >= 96) return;
+    __syncthreads();
+}
+
+KERNEL(128, 1) some_wait_elsewhere(KERNEL_ARGS args) {
+    (void)args;
+    if (me() < 32)
+        named_barrier_sync(1, 64);
+    else
+        __syncthreads();
+}
+
+/* ---- an end that others come after ---- */
+
+/* The warp that arrives ends, and the others meet. */
+#define ARRIVE_AND_END(name, meet)                                                                 \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        (void)args;                                                                                \
+        if (me() == 0) mbarrier_init(&shared->barrier, 1);                                         \
+        fence_mbarrier_init();                                                                     \
+        cluster_sync();                                                                            \
+        if (me() == 0 && cluster_rank() == 1) mbarrier_arrive_remote(&shared->barrier, 0);         \
+        if (me() < 32) return;                                                                     \
+        meet;                                                                                      \
+    }
+ARRIVE_AND_END(others_meet, cluster_sync())
+ARRIVE_AND_END(nobody_meets, )
+
+/* ---- a register that keeps its value ---- */
+
+#define TOUCH(name, touch)                                                                         \
+    KERNEL(THREADS, 1) name(KERNEL_ARGS args) {                                                    \
+        SHARED_MEMORY(struct smem);                                                                \
+        float acc[ACC] = {0}, other[ACC];                                                          \
+        (void)other;                                                                               \
+        fill(shared, &args);                                                                       \
+        wgmma_fence();                                                                             \
+        touch;                                                                                     \
+        wgmma_m64nNk16(N, acc, a_of(shared), b_of(shared), 1);                                     \
+        finish();                                                                                  \
+        for (int i = 0; i < ACC; i += 2)                                                           \
+            st_global_b32(&args.d[2 * (threadIdx.x * ACC + i)],                                    \
+                          pack_elements(acc[i], acc[i + 1]));                                      \
+    }
+TOUCH(zeros_onto_zeros, memset(acc, 0, sizeof acc))
+TOUCH(copied_to_itself, memcpy(other, acc, sizeof acc); memcpy(acc, other, sizeof acc))
+TOUCH(copied_elsewhere, memcpy(other, acc, sizeof acc))
+TOUCH(changed, memset(acc, 1, sizeof acc))
+
+/* ---- */
+
+/* `kind`: one of these is reported, NULL: nothing. */
+static void run(const char *name, const struct test_launch *launch, bool on, const char *kind,
+                const char *says) {
+    backend_settings[SETTING_DOUBTFUL].value = on;
+    for (int i = 0; i < 3 + 6; ++i) {
+        const enum sim_schedule schedule = i < 3 ? (enum sim_schedule)i : SCHEDULE_RANDOM;
+        const char *got = "nothing", *file;
+        int line;
+        test_open(schedule, (uint64_t)i, 4);
+        const struct capture capture = capture_begin();
+        const enum run_status status = test_run(launch, NULL);
+        char *const text = capture_end(capture);
+        hazards_get(0, &got, &file, &line);
+        EXPECT(kind ? status == RUN_HAZARD && strstr(kind, got) : status == RUN_OK,
+               "%s, %s, %s: expected %s, got %s\n%s", name, on ? "on" : "off",
+               schedule_names[schedule], kind ? kind : "nothing", got, text);
+        EXPECT(says ? strstr(text, says) != NULL : !strstr(text, "This rule is in doubt"),
+               "%s, %s, %s: the report %s %s\n%s", name, on ? "on" : "off",
+               schedule_names[schedule], says ? "lacks" : "says", says ? says : "in doubt", text);
+        free(text);
+    }
+}
+
+static void in_doubt(const char *name, struct test_launch launch, const char *kind,
+                     enum doubtful_rule rule) {
+    run(name, &launch, true, kind, doubt_name(rule));
+    run(name, &launch, false, NULL, NULL);
+}
+
+static void beyond_doubt(const char *name, struct test_launch launch, const char *kind) {
+    run(name, &launch, true, kind, NULL);
+    run(name, &launch, false, kind, NULL);
+}
+
+#define LAUNCH(kernel, threads, cluster)                                                           \
+#kernel, (struct test_launch) { kernel, cluster, cluster, threads, sizeof(struct doubt_smem) }
+
+int main(void) {
+    test_open(SCHEDULE_EARLY, 0, 4);
+    if (gemm_tensor_map(&test_args.map_d, GEMM_FP16, test_out, 8, 64, 64, 8, 64, SWIZZLE_NONE) ||
+        gemm_tensor_map(&test_args.map_b, GEMM_FP16, test_out, 8, 64, 64, 8, 64, SWIZZLE_128B))
+        return 1;
+    in_doubt(LAUNCH(released_once, THREADS, 1), "overwritten-while-read", DOUBT_ONE_RELEASE);
+    beyond_doubt(LAUNCH(released_before_the_wait, THREADS, 1), "overwritten-while-read");
+    in_doubt(LAUNCH(fenced_by_the_issuer, 64, 1), "missing-proxy-fence", DOUBT_PROXY_FENCE);
+    beyond_doubt(LAUNCH(fenced_by_one_too_early, 64, 1), "missing-proxy-fence");
+    beyond_doubt(LAUNCH(unfenced, 64, 1), "missing-proxy-fence");
+    in_doubt(LAUNCH(misaligned, 64, 1), "misaligned-swizzle", DOUBT_MISALIGNED_SWIZZLE);
+    in_doubt(LAUNCH(store_and_add, 64, 1), "lost-update", DOUBT_LOST_UPDATE);
+    beyond_doubt(LAUNCH(ordinary_store_and_add, 64, 1), "data-race");
+    in_doubt(LAUNCH(some_have_ended, 128, 1), "deadlock", DOUBT_BARRIER_AFTER_EXIT);
+    beyond_doubt(LAUNCH(some_wait_elsewhere, 128, 1), "deadlock");
+    in_doubt(LAUNCH(others_meet, 64, 2), "exit-before-remote-arrival", DOUBT_EXIT_RELEASES);
+    beyond_doubt(LAUNCH(nobody_meets, 64, 2), "exit-before-remote-arrival|cta-exited");
+#if READS_SEEN
+    in_doubt(LAUNCH(zeros_onto_zeros, THREADS, 1), "missing-wgmma-fence", DOUBT_UNCHANGED_REGISTER);
+    in_doubt(LAUNCH(copied_to_itself, THREADS, 1), "missing-wgmma-fence", DOUBT_UNCHANGED_REGISTER);
+    beyond_doubt(LAUNCH(copied_elsewhere, THREADS, 1), "missing-wgmma-fence");
+#endif
+    beyond_doubt(LAUNCH(changed, THREADS, 1), "missing-wgmma-fence");
+    backend_close();
+    return expect_result();
+}

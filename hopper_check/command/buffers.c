@@ -1,0 +1,234 @@
+/* buffers.c: descriptions of memory on the command line, and what becomes of them. */
+#include "command/buffers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "sim/models/element_values.h"
+#include "splitmix64.h"
+
+static const struct {
+    const char *name, *npy;
+    int bytes, gemm; /* the type of a tensor map; < 0: there is none */
+} types[] = {
+    {"f16", "<f2", 2, GEMM_FP16}, {"bf16", "<u2", 2, GEMM_BF16}, {"e4m3", "|u1", 1, GEMM_E4M3},
+    {"f32", "<f4", 4, GEMM_FP32}, {"f64", "<f8", 8, -1},         {"i8", "|i1", 1, -1},
+    {"u8", "|u1", 1, -1},         {"i16", "<i2", 2, -1},         {"u16", "<u2", 2, -1},
+    {"i32", "<i4", 4, -1},        {"u32", "<u4", 4, -1},         {"i64", "<i8", 8, -1},
+    {"u64", "<u8", 8, -1}};
+
+static bool complain(const char *text, const char *why) {
+    fprintf(stderr, "hopper_check: %s: %s\n", text, why);
+    return false;
+}
+
+static int type_index(const char *name) {
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
+        if (!strcmp(types[i].name, name)) return (int)i;
+    return -1;
+}
+
+/* "NAME=": its length in *rest. */
+static bool take_name(const char *text, char name[NAME_LENGTH], const char **rest) {
+    const size_t length = strcspn(text, "=");
+    if (!text[length] || !length || length >= NAME_LENGTH) return false;
+    memcpy(name, text, length);
+    name[length] = 0;
+    *rest = text + length + 1;
+    return true;
+}
+
+/* ---- contents ---- */
+
+/* Whole numbers from -4 to 4 are exact in every type, and so are their sums of products. */
+static void put_integer(const char *type, unsigned char *to, int value) {
+    const uint64_t bits = (uint64_t)(int64_t)value;
+    const float f = (float)value;
+    const double d = value;
+    const int i = type_index(type);
+    uint16_t half;
+    if (!strcmp(type, "f16") || !strcmp(type, "bf16")) {
+        half = element_nearest(f, *type == 'b');
+        memcpy(to, &half, sizeof half);
+    } else if (!strcmp(type, "e4m3")) {
+        *to = e4m3_nearest(f);
+    } else if (!strcmp(type, "f32")) {
+        memcpy(to, &f, sizeof f);
+    } else if (!strcmp(type, "f64")) {
+        memcpy(to, &d, sizeof d);
+    } else {
+        memcpy(to, &bits, (size_t)types[i].bytes);
+    }
+}
+
+static void fill_integers(struct buffer *b, uint64_t seed) {
+    const size_t count = b->initial.rows * b->initial.columns;
+    for (size_t i = 0; i < count; ++i)
+        put_integer(b->type, b->initial.data + i * (size_t)b->initial.element_bytes,
+                    (int)(splitmix64(&seed) % 9) - 4);
+}
+
+static bool make_contents(struct buffer *b, const char *shape, const char *text) {
+    enum { MOST_BYTES = 1 << 30 };
+    int used = 0;
+    unsigned rows, columns;
+    if (sscanf(shape, "%ux%u%n", &rows, &columns, &used) != 2 || !rows || !columns)
+        return complain(text, "expected ROWSxCOLUMNS, or a file that ends with .npy");
+    const int i = type_index(b->type);
+    b->initial.rows = rows;
+    b->initial.columns = columns;
+    b->initial.element_bytes = types[i].bytes;
+    snprintf(b->initial.type, sizeof b->initial.type, "%s", types[i].npy);
+    if ((uint64_t)rows * columns > MOST_BYTES / (unsigned)types[i].bytes)
+        return complain(text, "more than 1 GiB");
+    b->initial.data = calloc((size_t)rows * columns, (size_t)types[i].bytes);
+    if (!b->initial.data) return complain(text, "no memory for it");
+    const char *const source = shape + used;
+    if (!*source || !strcmp(source, ":zeros")) return true;
+    if (strncmp(source, ":integers", 9) != 0 || (source[9] && source[9] != ':'))
+        return complain(text, "a buffer holds zeros, integers[:SEED], or a file");
+    fill_integers(b, source[9] ? strtoull(source + 10, NULL, 0) : 1);
+    return true;
+}
+
+bool buffers_add(struct buffers *buffers, const char *text, bool writable) {
+    if (buffers->count == MOST_BUFFERS) return complain(text, "too many buffers");
+    struct buffer *const b = &buffers->buffer[buffers->count];
+    const char *rest;
+    memset(b, 0, sizeof *b);
+    if (!take_name(text, b->name, &rest)) return complain(text, "expected NAME=TYPE:...");
+    const size_t length = strcspn(rest, ":");
+    if (!rest[length] || length >= sizeof b->type) return complain(text, "expected NAME=TYPE:...");
+    memcpy(b->type, rest, length);
+    if (type_index(b->type) < 0)
+        return complain(text, "a type is f16, bf16, e4m3, f32, f64, or i8 to u64");
+    if (buffers_find(buffers, b->name)) return complain(text, "the name is given twice");
+    b->writable = writable;
+    rest += length + 1;
+    const size_t size = strlen(rest);
+    if (size > 4 && !strcmp(rest + size - 4, ".npy")) {
+        if (!npy_read(rest, &b->initial)) return false;
+        if (b->initial.element_bytes != types[type_index(b->type)].bytes)
+            return complain(text, "the file's elements have another size than the type");
+    } else if (!make_contents(b, rest, text)) {
+        return false;
+    }
+    ++buffers->count;
+    return true;
+}
+
+bool buffers_add_map(struct buffers *buffers, const char *text) {
+    if (buffers->maps == MOST_BUFFERS) return complain(text, "too many maps");
+    struct map *const m = &buffers->map[buffers->maps];
+    char of[NAME_LENGTH];
+    const char *rest;
+    int swizzle = 0;
+    memset(m, 0, sizeof *m);
+    if (!take_name(text, m->name, &rest) ||
+        sscanf(rest, "%63[^:]:%dx%d:%d", of, &m->box_rows, &m->box_columns, &swizzle) < 3)
+        return complain(text, "expected NAME=BUFFER:ROWSxCOLUMNS[:SWIZZLE]");
+    m->buffer = buffers_find(buffers, of);
+    if (!m->buffer) return complain(text, "there is no such buffer in front of it");
+    if (types[type_index(m->buffer->type)].gemm < 0)
+        return complain(text, "no tensor map of elements of this type is modelled yet");
+    switch (swizzle) {
+    case 0:
+        m->swizzle = SWIZZLE_NONE;
+        break;
+    case 32:
+        m->swizzle = SWIZZLE_32B;
+        break;
+    case 64:
+        m->swizzle = SWIZZLE_64B;
+        break;
+    case 128:
+        m->swizzle = SWIZZLE_128B;
+        break;
+    default:
+        return complain(text, "a swizzle is 32, 64 or 128 bytes, or 0");
+    }
+    ++buffers->maps;
+    return true;
+}
+
+bool buffers_add_file(struct buffers *buffers, const char *text, bool expect) {
+    char name[NAME_LENGTH];
+    const char *file;
+    if (!take_name(text, name, &file)) return complain(text, "expected NAME=FILE.npy");
+    struct buffer *const b = buffers_find(buffers, name);
+    if (!b) return complain(text, "there is no such buffer in front of it");
+    *(expect ? &b->expect : &b->write) = file;
+    return true;
+}
+
+struct buffer *buffers_find(struct buffers *buffers, const char *name) {
+    for (int i = 0; i < buffers->count; ++i)
+        if (!strcmp(buffers->buffer[i].name, name)) return &buffers->buffer[i];
+    return NULL;
+}
+
+const struct map *buffers_find_map(const struct buffers *buffers, const char *name) {
+    for (int i = 0; i < buffers->maps; ++i)
+        if (!strcmp(buffers->map[i].name, name)) return &buffers->map[i];
+    return NULL;
+}
+
+bool map_encode(const struct map *map, struct tensor_map *out) {
+    const struct buffer *const b = map->buffer;
+    return gemm_tensor_map(out, (enum gemm_type)types[type_index(b->type)].gemm, b->memory,
+                           (int)b->initial.rows, (int)b->initial.columns,
+                           (int64_t)b->initial.columns, map->box_rows, map->box_columns,
+                           map->swizzle) == GEMM_OK;
+}
+
+/* ---- runs ---- */
+
+static size_t bytes_of(const struct buffer *b) {
+    return b->initial.rows * b->initial.columns * (size_t)b->initial.element_bytes;
+}
+
+bool buffers_allocate(struct buffers *buffers) {
+    for (int i = 0; i < buffers->count; ++i) {
+        struct buffer *const b = &buffers->buffer[i];
+        b->memory = backend_alloc(bytes_of(b), b->name, b->writable);
+        if (!b->memory) return complain(b->name, "no memory for it");
+        backend_copy_in(b->memory, b->initial.data, bytes_of(b));
+    }
+    return true;
+}
+
+void buffers_free(struct buffers *buffers) {
+    for (int i = 0; i < buffers->count; ++i) {
+        if (buffers->buffer[i].memory) backend_free(buffers->buffer[i].memory);
+        buffers->buffer[i].memory = NULL;
+    }
+}
+
+static bool compare(const struct buffer *b, size_t *different) {
+    struct npy wanted;
+    const size_t bytes = bytes_of(b), element = (size_t)b->initial.element_bytes;
+    if (!npy_read(b->expect, &wanted)) return false;
+    const bool same_shape = wanted.rows * wanted.columns * (size_t)wanted.element_bytes == bytes;
+    for (size_t at = 0; same_shape && at < bytes; at += element) {
+        if (!memcmp(wanted.data + at, (const char *)b->memory + at, element)) continue;
+        if (!*different)
+            printf("%s[%zu][%zu] differs from %s\n", b->name, at / element / b->initial.columns,
+                   at / element % b->initial.columns, b->expect);
+        ++*different;
+    }
+    free(wanted.data);
+    return same_shape || complain(b->expect, "has another size than the buffer");
+}
+
+bool buffers_finish(const struct buffers *buffers, size_t *different) {
+    for (int i = 0; i < buffers->count; ++i) {
+        const struct buffer *const b = &buffers->buffer[i];
+        struct npy array = b->initial;
+        array.data = b->memory;
+        if (b->write && !npy_write(b->write, &array)) return false;
+        if (b->expect && !compare(b, different)) return false;
+    }
+    return true;
+}

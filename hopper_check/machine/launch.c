@@ -1,0 +1,129 @@
+/* launch.c: the shape of a launch, the module's variables, and the simulator's launch. */
+#include "machine/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "sim/core/grid.h"
+
+enum { MOST_STACK_BYTES = 96 << 10 }; /* of a fiber's 128 KiB */
+
+static int count(struct three v) { return v.x * v.y * v.z; }
+
+static const char *name_of(const struct launch *l) { return l->program->function->name; }
+
+static bool refuse(const struct launch *l, const char *why, long have, long limit) {
+    fprintf(stderr, "%s: ", name_of(l));
+    fprintf(stderr, why, have, limit);
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool same(const int declared[3], struct three given) {
+    return !declared[0] ||
+           (declared[0] == given.x && declared[1] == given.y && declared[2] == given.z);
+}
+
+bool launch_acceptable(const struct launch *l) {
+    const struct program *const p = l->program;
+    const struct ptx_function *const f = p->function;
+    const long most = (long)f->max_threads[0] * f->max_threads[1] * f->max_threads[2];
+    if (most && count(l->block) > most)
+        return refuse(l, "%ld threads of a CTA, but .maxntid says %ld", count(l->block), most);
+    if (!same(f->required_threads, l->block))
+        return refuse(l, "%ld threads of a CTA, but .reqntid says %ld along x", count(l->block),
+                      f->required_threads[0]);
+    if (!same(f->cluster, l->cluster))
+        return refuse(l, "clusters of %ld CTAs, but .reqnctapercluster says %ld along x",
+                      count(l->cluster), f->cluster[0]);
+    if (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z)
+        return refuse(l, "a grid of %ld CTAs is not made of clusters of %ld", count(l->grid),
+                      count(l->cluster));
+    if (l->dynamic_shared_bytes && !p->dynamic_shared)
+        return refuse(l, "%ld bytes of dynamic shared memory, but the kernel declares none",
+                      l->dynamic_shared_bytes, 0);
+    if (p->frame_bytes + p->local_bytes > MOST_STACK_BYTES)
+        return refuse(l,
+                      "its registers and local memory have %ld bytes for each thread; more than "
+                      "%ld are not modelled",
+                      p->frame_bytes + p->local_bytes, MOST_STACK_BYTES);
+    return true;
+}
+
+size_t launch_shared_bytes(const struct launch *l) {
+    const struct program *const p = l->program;
+    return p->dynamic_shared ? (size_t)(p->dynamic_shared_offset + l->dynamic_shared_bytes)
+                             : (size_t)p->static_shared_bytes;
+}
+
+/* ---- variables of the module, in global memory ---- */
+
+static bool place_symbols(const struct ptx_module *m, const struct ptx_variable *v) {
+    for (int i = 0; i < v->symbol_count; ++i) {
+        const struct ptx_variable *of = NULL;
+        for (int j = 0; j < m->variables; ++j)
+            if (!strcmp(m->variable[j].name, v->symbols[i].symbol)) of = &m->variable[j];
+        if (!of || !of->memory) {
+            fprintf(stderr, "%s: %s holds the address of %s, which has none here\n", m->file,
+                    v->name, v->symbols[i].symbol);
+            return false;
+        }
+        memcpy((char *)v->memory + v->symbols[i].offset, &of->memory, sizeof of->memory);
+    }
+    return true;
+}
+
+/* Made anew for each launch. */
+static bool place_variables(const struct ptx_module *m) {
+    bool placed = true;
+    for (int i = 0; i < m->variables; ++i) {
+        struct ptx_variable *const v = &m->variable[i];
+        if (v->space != SPACE_GLOBAL && v->space != SPACE_CONST) continue;
+        v->memory = backend_alloc(v->bytes ? v->bytes : 1, v->name, v->space == SPACE_GLOBAL);
+        if (!v->memory) {
+            fprintf(stderr, "%s: no memory for %s\n", m->file, v->name);
+            return false;
+        }
+        memset(v->memory, 0, v->bytes);
+        if (v->initial) memcpy(v->memory, v->initial, v->bytes);
+    }
+    for (int i = 0; i < m->variables; ++i)
+        if (m->variable[i].memory) placed &= place_symbols(m, &m->variable[i]);
+    return placed;
+}
+
+static void free_variables(const struct ptx_module *m) {
+    for (int i = 0; i < m->variables; ++i) {
+        if (m->variable[i].memory) backend_free(m->variable[i].memory);
+        m->variable[i].memory = NULL;
+    }
+}
+
+/* ---- */
+
+static int ctas_of(const void *kernel) {
+    if (kernel != thread_kernel() || !launch_running) return 0;
+    return launch_running->program->function->min_ctas;
+}
+
+enum gemm_status launch_run(struct launch *l, const void *args, size_t args_bytes) {
+    if (!launch_acceptable(l)) return GEMM_LAUNCH_FAILED;
+    const struct gemm_launch launch = {.kernel = thread_kernel(),
+                                       .name = name_of(l),
+                                       .grid = count(l->grid),
+                                       .cluster = count(l->cluster),
+                                       .threads = count(l->block),
+                                       .smem_bytes = launch_shared_bytes(l)};
+    int (*const bounds)(const void *) = grid_loaded_bounds;
+    struct launch *const outer = launch_running;
+    launch_running = l;
+    grid_loaded_bounds = ctas_of;
+    enum gemm_status status = GEMM_LAUNCH_FAILED;
+    if (place_variables(l->program->module))
+        status = (gemm_launch_kernel)(&launch, args, args_bytes);
+    free_variables(l->program->module);
+    grid_loaded_bounds = bounds;
+    launch_running = outer;
+    return status;
+}

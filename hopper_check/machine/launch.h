@@ -1,0 +1,21 @@
+/*
+ * launch.h: launching a program on the simulator.
+ */
+#ifndef MACHINE_LAUNCH_H
+#define MACHINE_LAUNCH_H
+
+#include "gemm.h"
+#include "machine/thread.h"
+
+/* Without another limit: branches in a turn of a thread, and turns of all threads. */
+enum { BRANCH_LIMIT = 100000000, STEP_LIMIT = 1000000000 };
+
+/* May this program be launched so? False after a message on stderr. */
+bool launch_acceptable(const struct launch *launch);
+/* Bytes of shared memory of a CTA. */
+size_t launch_shared_bytes(const struct launch *launch);
+/* Runs it to its end, as part of a run (backend_run()). `args` begins with a gemm_args, which the
+ * simulator looks into; the kernel's parameters lie in it from launch->parameters_at on. */
+enum gemm_status launch_run(struct launch *launch, const void *args, size_t args_bytes);
+
+#endif

@@ -1,0 +1,199 @@
+/* program.c: from a function of PTX to a program: memory is laid out, and what can be reached is
+ * decoded. */
+#include "program/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/instructions.h"
+#include "program/sites.h"
+#include "sim/units/accumulators.h"
+
+const char *const special_names[SPECIALS] = {
+    [SPECIAL_TID_X] = "tid.x",
+    [SPECIAL_TID_Y] = "tid.y",
+    [SPECIAL_TID_Z] = "tid.z",
+    [SPECIAL_NTID_X] = "ntid.x",
+    [SPECIAL_NTID_Y] = "ntid.y",
+    [SPECIAL_NTID_Z] = "ntid.z",
+    [SPECIAL_CTAID_X] = "ctaid.x",
+    [SPECIAL_CTAID_Y] = "ctaid.y",
+    [SPECIAL_CTAID_Z] = "ctaid.z",
+    [SPECIAL_NCTAID_X] = "nctaid.x",
+    [SPECIAL_NCTAID_Y] = "nctaid.y",
+    [SPECIAL_NCTAID_Z] = "nctaid.z",
+    [SPECIAL_CLUSTERID_X] = "clusterid.x",
+    [SPECIAL_CLUSTERID_Y] = "clusterid.y",
+    [SPECIAL_CLUSTERID_Z] = "clusterid.z",
+    [SPECIAL_NCLUSTERID_X] = "nclusterid.x",
+    [SPECIAL_NCLUSTERID_Y] = "nclusterid.y",
+    [SPECIAL_NCLUSTERID_Z] = "nclusterid.z",
+    [SPECIAL_CLUSTER_CTAID_X] = "cluster_ctaid.x",
+    [SPECIAL_CLUSTER_CTAID_Y] = "cluster_ctaid.y",
+    [SPECIAL_CLUSTER_CTAID_Z] = "cluster_ctaid.z",
+    [SPECIAL_CLUSTER_NCTAID_X] = "cluster_nctaid.x",
+    [SPECIAL_CLUSTER_NCTAID_Y] = "cluster_nctaid.y",
+    [SPECIAL_CLUSTER_NCTAID_Z] = "cluster_nctaid.z",
+    [SPECIAL_CLUSTER_CTARANK] = "cluster_ctarank",
+    [SPECIAL_CLUSTER_NCTARANK] = "cluster_nctarank",
+    [SPECIAL_LANEID] = "laneid",
+    [SPECIAL_WARPID] = "warpid",
+    [SPECIAL_NWARPID] = "nwarpid",
+    [SPECIAL_SMID] = "smid",
+    [SPECIAL_NSMID] = "nsmid",
+    [SPECIAL_LANEMASK_EQ] = "lanemask_eq",
+    [SPECIAL_LANEMASK_LE] = "lanemask_le",
+    [SPECIAL_LANEMASK_LT] = "lanemask_lt",
+    [SPECIAL_LANEMASK_GE] = "lanemask_ge",
+    [SPECIAL_LANEMASK_GT] = "lanemask_gt",
+    [SPECIAL_DYNAMIC_SMEM_SIZE] = "dynamic_smem_size",
+    [SPECIAL_TOTAL_SMEM_SIZE] = "total_smem_size",
+};
+
+/* ---- memory ---- */
+
+static int put(int *used, int bytes, int align) {
+    const int at = (*used + align - 1) / align * align;
+    *used = at + bytes;
+    return at;
+}
+
+/* Variables with a size come first, then the array without one, which the launch gives the rest. */
+static void lay_out(struct program *p, struct ptx_variable *v, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (v[i].space == SPACE_PARAM) v[i].space = SPACE_LOCAL; /* what a call passes */
+        if (v[i].space == SPACE_LOCAL)
+            v[i].offset = (size_t)put(&p->local_bytes, (int)v[i].bytes, (int)v[i].align);
+        if (v[i].space != SPACE_SHARED) continue;
+        if (p->static_shared_align < (int)v[i].align) p->static_shared_align = (int)v[i].align;
+        if (v[i].bytes)
+            v[i].offset = (size_t)put(&p->static_shared_bytes, (int)v[i].bytes, (int)v[i].align);
+    }
+}
+
+static void lay_out_dynamic(struct program *p, struct ptx_variable *v, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (v[i].space != SPACE_SHARED || v[i].bytes) continue;
+        int used = p->static_shared_bytes;
+        v[i].offset = (size_t)put(&used, 0, (int)v[i].align);
+        p->dynamic_shared = true;
+        if (p->dynamic_shared_offset < used) p->dynamic_shared_offset = used;
+    }
+}
+
+/* ---- registers that a wgmma uses ---- */
+
+static void add_touches(struct decoder *d, const struct ptx_operand *operand) {
+    if (operand->kind == OPERAND_REGISTER && d->slots.of_wgmma[operand->reg])
+        *ARENA_PUSH(&d->module->arena, d->op->touch, d->op->touches) = d->slots.at[operand->reg];
+    for (int i = 0; i < operand->parts; ++i)
+        add_touches(d, &operand->part[i]);
+}
+
+/* Copies are none: compilers move them across wgmma.fence, and whoever uses the copy is found. */
+static void find_touches(struct decoder *d) {
+    const struct ptx_instruction *const s = d->source;
+    if (!strncmp(s->opcode, "mov.", 4) || !strncmp(s->opcode, "wgmma.", 6)) return;
+    const bool stores = !strncmp(s->opcode, "st", 2) || !strncmp(s->opcode, "red", 3);
+    for (int i = !stores; i < s->operands; ++i)
+        add_touches(d, &s->operand[i]);
+    d->op->read = d->op->touches;
+    if (!stores && s->operands) add_touches(d, &s->operand[0]);
+    if (d->op->touches) d->op->flow = FLOW_UNIT;
+}
+
+/* ---- decoding ---- */
+
+static void note_refusal(struct decoder *d) {
+    struct program *const p = d->program;
+    for (int i = 0; i < p->refusals; ++i)
+        if (!strcmp(p->refusal[i].first->opcode, d->source->opcode)) {
+            ++p->refusal[i].count;
+            return;
+        }
+    *ARENA_PUSH(&d->module->arena, p->refusal, p->refusals) =
+        (struct refusal){d->source, d->why, 1};
+}
+
+static void decode(struct decoder *d, int i) {
+    struct operation *const op = &d->program->operation[i];
+    d->source = &d->program->function->instruction[i];
+    d->op = op;
+    d->why = NULL;
+    op->source = d->source;
+    op->guard = d->source->guard < 0 ? -1 : d->slots.at[d->source->guard];
+    op->guard_negated = d->source->guard_negated;
+    op->file = site_file(d->module, d->source, &op->line);
+    if (d->source->target >= 0) {
+        op->flow = FLOW_BRANCH;
+        op->target = d->source->target;
+    } else if (!strcmp(d->source->opcode, "ret") || !strcmp(d->source->opcode, "exit") ||
+               !strcmp(d->source->opcode, "ret.uni")) {
+        op->flow = FLOW_EXIT;
+    } else {
+        instruction_decode(d);
+        find_touches(d);
+    }
+    if (d->why) note_refusal(d);
+}
+
+/* Marks in `reached` what can be executed, from the first instruction on. */
+static bool *reach(const struct ptx_function *f, struct arena *arena) {
+    bool *const reached = arena_alloc(arena, (size_t)f->instructions + 1);
+    int *const todo = arena_alloc(arena, ((size_t)f->instructions + 1) * sizeof *todo);
+    int count = 0;
+    todo[count++] = 0;
+    while (count) {
+        int i = todo[--count];
+        while (i < f->instructions && !reached[i]) {
+            const struct ptx_instruction *const s = &f->instruction[i];
+            const bool ends = !strncmp(s->opcode, "ret", 3) || !strcmp(s->opcode, "exit") ||
+                              !strcmp(s->opcode, "trap");
+            reached[i] = true;
+            if (s->target >= 0 && s->target < f->instructions && !reached[s->target])
+                todo[count++] = s->target;
+            if ((s->target >= 0 || ends) && s->guard < 0) break;
+            ++i;
+        }
+    }
+    return reached;
+}
+
+/* What every thread's frame begins with: the patterns of registers that have no value, and
+ * constants. */
+static void make_image(struct decoder *d) {
+    struct program *const p = d->program;
+    const uint32_t word = SIM_UNSET_WORD, sum = SIM_UNSET_FLOAT;
+    p->frame_bytes = (d->used + 15) & ~15;
+    p->image = arena_alloc(&d->module->arena, (size_t)p->frame_bytes);
+    for (int at = 0; at < d->slots.bytes; at += 4) {
+        const bool is_sum = at >= d->slots.floats && at < d->slots.floats_end;
+        memcpy(p->image + at, is_sum ? &sum : &word, sizeof word);
+    }
+    for (int i = 0; i < d->constants; ++i)
+        memcpy(p->image + d->constant[i].at, &d->constant[i].bits, (size_t)d->constant[i].bytes);
+}
+
+struct program *program_of(struct ptx_module *module, struct ptx_function *f) {
+    struct program *const p = arena_alloc(&module->arena, sizeof *p);
+    static struct decoder d; /* the words of an opcode are large */
+    p->module = module;
+    p->function = f;
+    p->static_shared_align = 16;
+    lay_out(p, f->variable, f->variables);
+    lay_out(p, module->variable, module->variables);
+    lay_out_dynamic(p, module->variable, module->variables);
+    p->operations = f->instructions + 1; /* the end of the body ends the thread, too */
+    p->operation = arena_alloc(&module->arena, (size_t)p->operations * sizeof *p->operation);
+    p->operation[f->instructions] = (struct operation){.flow = FLOW_EXIT, .guard = -1};
+    memset(&d, 0, sizeof d);
+    d.module = module;
+    d.program = p;
+    d.slots = slots_of(f, &module->arena);
+    d.used = d.slots.bytes;
+    const bool *const reached = reach(f, &module->arena);
+    for (int i = 0; i < f->instructions; ++i)
+        if (reached[i]) decode(&d, i);
+    make_image(&d);
+    return p;
+}

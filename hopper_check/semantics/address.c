@@ -1,0 +1,142 @@
+/* address.c: PTX ISA, "Data Movement and Conversion Instructions": cvta, mapa, isspacep: addresses
+ * of one state space as those of another. */
+#include "semantics/address.h"
+
+#include "program/instructions.h"
+#include "sim/core/hazards.h"
+
+enum { OPTION_SPACE };
+
+int take_space(struct decoder *d) {
+    static const char *const spaces[] = {"global",      "shared", "shared::cta", "shared::cluster",
+                                         "local",       "const",  "param",       "param::entry",
+                                         "param::func", NULL};
+    const int space = take_one_of(d, spaces);
+    return space > STATE_PARAM ? STATE_PARAM : space;
+}
+
+void *own_shared(const struct operation *op, uint64_t at) {
+    unsigned rank;
+    void *const pointer = shared_pointer(at, &rank);
+    if (rank != sim_self->cluster_rank)
+        thread_not_modelled(op, "the address is in the shared memory of another CTA");
+    return pointer;
+}
+
+struct sim_cta *shared_owner(const void *pointer) {
+    const struct sim_cluster *const cluster = sim_thread()->cta->cluster;
+    for (int rank = 0; rank < cluster->ctas; ++rank) {
+        struct sim_cta *const cta = &cluster->cta[rank];
+        if ((uintptr_t)pointer - (uintptr_t)cta->shared < cta->shared_bytes) return cta;
+    }
+    return NULL;
+}
+
+bool own_address(const struct frame *frame, uint64_t at) {
+    return at - (uintptr_t)frame->local < (size_t)frame->program->local_bytes ||
+           at - (uintptr_t)frame->parameters < frame->program->function->param_bytes;
+}
+
+/* ---- the shared window ---- */
+
+/* What lies in no shared memory is not used, or reported when it is: an address one past the end,
+ * for one. */
+static void to_window(const struct operation *op, struct frame *frame) {
+    const uint64_t generic = VALUE(reg_u64, 1);
+    const struct sim_cta *owner = shared_owner((const void *)(uintptr_t)generic);
+    if (!owner) owner = sim_thread()->cta;
+    VALUE(reg_u64, 0) = ((uint64_t)owner->rank << SHARED_RANK_SHIFT) + SHARED_BASE +
+                        (generic - (uintptr_t)owner->shared);
+}
+
+static void from_window(const struct operation *op, struct frame *frame) {
+    const struct sim_cluster *const cluster = sim_thread()->cta->cluster;
+    unsigned rank;
+    const unsigned char *const own = shared_pointer(VALUE(reg_u64, 1), &rank);
+    if (rank >= (unsigned)cluster->ctas) rank = sim_self->cluster_rank;
+    VALUE(reg_u64, 0) =
+        (uintptr_t)cluster->cta[rank].shared + (uint64_t)(own - sim_thread()->cta->shared);
+}
+
+static void same(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
+}
+
+static void decode_cvta(struct decoder *d) {
+    const bool to = take(d, "to");
+    const int space = take_space(d);
+    require(d, "u64");
+    if (space < 0) refuse(d, "its space is missing");
+    const bool shared = space >= STATE_SHARED && space <= STATE_SHARED_CLUSTER;
+    d->op->flow = FLOW_PLAIN;
+    d->op->run = !shared ? same : to ? to_window : from_window;
+    take_operands(d, "dd");
+}
+
+/* mapa.shared::cluster.u32 d, a, rank: the same place in another CTA. Behind the cluster's end
+ * there is no such CTA, which is reported when the address is used. */
+static void mapa_window(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u32, 0) = (VALUE(reg_u32, 1) & SHARED_OFFSET_MASK) | VALUE(reg_u32, 2)
+                                                                       << SHARED_RANK_SHIFT;
+}
+
+static void mapa_generic(const struct operation *op, struct frame *frame) {
+    const uint64_t a = VALUE(reg_u64, 1);
+    const struct sim_cluster *const cluster = sim_thread()->cta->cluster;
+    const struct sim_cta *const owner = shared_owner((const void *)(uintptr_t)a);
+    const uint32_t rank = VALUE(reg_u32, 2);
+    if (!owner || rank >= (uint32_t)cluster->ctas)
+        sim_fatal("bad-rank", NULL, "CTA %u of a cluster of %d, or an address outside of it", rank,
+                  cluster->ctas);
+    VALUE(reg_u64, 0) = (uintptr_t)cluster->cta[rank].shared + (a - (uintptr_t)owner->shared);
+}
+
+static void decode_mapa(struct decoder *d) {
+    if (take(d, "shared::cluster")) {
+        require(d, "u32");
+        d->op->run = mapa_window;
+        take_operands(d, "www");
+    } else {
+        require(d, "u64");
+        d->op->run = mapa_generic;
+        take_operands(d, "ddw");
+    }
+}
+
+static void isspacep(const struct operation *op, struct frame *frame) {
+    const uint64_t a = VALUE(reg_u64, 1);
+    const struct sim_cta *const owner = shared_owner((const void *)(uintptr_t)a);
+    bool is;
+    switch (op->option[OPTION_SPACE]) {
+    case STATE_GLOBAL:
+        is = !owner && !own_address(frame, a);
+        break;
+    case STATE_SHARED:
+    case STATE_SHARED_CTA:
+        is = owner == sim_thread()->cta;
+        break;
+    case STATE_SHARED_CLUSTER:
+        is = owner != NULL;
+        break;
+    default:
+        is = own_address(frame, a);
+        break;
+    }
+    VALUE(reg_u32, 0) = is;
+}
+
+static void decode_isspacep(struct decoder *d) {
+    const int space = take_space(d);
+    if (space < 0 || space == STATE_CONST) refuse(d, "this space is not modelled");
+    d->op->option[OPTION_SPACE] = space;
+    d->op->run = isspacep;
+    take_operands(d, "pd");
+}
+
+#define MOVEMENT "Data Movement and Conversion Instructions: "
+static const struct family families[] = {
+    {"cvta", decode_cvta, MODELLED, MOVEMENT "cvta"},
+    {"mapa", decode_mapa, MODELLED, MOVEMENT "mapa"},
+    {"isspacep", decode_isspacep, MODELLED, MOVEMENT "isspacep"},
+};
+const struct family_group address_families = FAMILY_GROUP(families);

@@ -1,0 +1,146 @@
+/*
+ * barrier.c: PTX ISA, "Parallel Synchronization and Communication Instructions": bar,
+ * barrier.cluster, fence and membar.
+ */
+#include "hopper/atomics.h"
+#include "hopper/cluster.h"
+#include "hopper/mbarrier.h"
+#include "hopper/thread.h"
+#include "hopper/tma.h"
+#include "program/instructions.h"
+#include "semantics/address.h"
+
+/* ---- bar.sync a{, b}; bar.arrive a, b ---- */
+
+enum { OPTION_COUNTED, OPTION_ARRIVE };
+
+static void bar(const struct operation *op, struct frame *frame) {
+    const int id = (int)VALUE(reg_u32, 0);
+    const int threads =
+        op->option[OPTION_COUNTED] ? (int)VALUE(reg_u32, 1) : sim_thread()->cta->threads;
+    if (op->option[OPTION_ARRIVE])
+        sim_named_barrier_arrive(id, threads);
+    else if (id == 0 && !op->option[OPTION_COUNTED])
+        sim_sync_threads();
+    else
+        sim_named_barrier_sync(id, threads);
+}
+
+static void decode_bar(struct decoder *d) {
+    static const char *const forms[] = {"sync", "arrive", NULL};
+    take(d, "cta");
+    const int form = take_one_of(d, forms);
+    take(d, "aligned");
+    need_operands(d, 1, 2);
+    if (form < 0) refuse(d, "this form of it is not modelled");
+    if (d->why) return;
+    d->op->run = bar;
+    d->op->option[OPTION_COUNTED] = d->source->operands == 2;
+    d->op->option[OPTION_ARRIVE] = form == 1;
+    for (int i = 0; i < d->source->operands; ++i)
+        d->op->at[i] = read_operand(d, &d->source->operand[i], 'w');
+    if (form == 1 && d->source->operands == 1) refuse(d, "its number of threads is missing");
+}
+
+/* ---- barrier.cluster ---- */
+
+static void cluster_arrive_release(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_cluster_arrive();
+}
+static void cluster_arrive_relaxed(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_cluster_arrive_relaxed();
+}
+static void cluster_wait_acquire(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_cluster_wait();
+}
+
+static void decode_cluster_arrive(struct decoder *d) {
+    const bool relaxed = take(d, "relaxed");
+    take(d, "release");
+    take(d, "aligned");
+    need_operands(d, 0, 0);
+    d->op->run = relaxed ? cluster_arrive_relaxed : cluster_arrive_release;
+}
+
+static void decode_cluster_wait(struct decoder *d) {
+    take(d, "acquire");
+    take(d, "aligned");
+    need_operands(d, 0, 0);
+    d->op->run = cluster_wait_acquire;
+}
+
+/* ---- fences ---- */
+
+enum { OPTION_SCOPE };
+static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
+
+static void run_fence_acq_rel(const struct operation *op, struct frame *frame) {
+    (void)frame;
+    sim_fence_acq_rel((enum scope)op->option[OPTION_SCOPE]);
+}
+
+/* fence.sc orders more than the simulator tells apart. */
+static void decode_fence(struct decoder *d) {
+    static const char *const kinds[] = {"acq_rel", "sc", NULL};
+    const int kind = take_one_of(d, kinds), scope = take_one_of(d, scopes);
+    need_operands(d, 0, 0);
+    if (kind < 0 || scope < 0) refuse(d, "this fence is not modelled");
+    d->op->option[OPTION_SCOPE] = scope;
+    d->op->run = run_fence_acq_rel;
+}
+
+static void decode_membar(struct decoder *d) {
+    static const char *const levels[] = {"cta", "gl", "sys", NULL};
+    static const enum scope scope_of[] = {SCOPE_CTA, SCOPE_GPU, SCOPE_SYS};
+    const int level = take_one_of(d, levels);
+    need_operands(d, 0, 0);
+    if (level < 0) refuse(d, "this fence is not modelled");
+    if (d->why) return;
+    d->op->option[OPTION_SCOPE] = (int)scope_of[level];
+    d->op->run = run_fence_acq_rel;
+}
+
+static void run_fence_mbarrier_init(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_fence_mbarrier_init();
+}
+
+static void decode_fence_mbarrier_init(struct decoder *d) {
+    require(d, "release");
+    require(d, "cluster");
+    need_operands(d, 0, 0);
+    d->op->run = run_fence_mbarrier_init;
+}
+
+enum { OPTION_SHARED, OPTION_GLOBAL };
+
+static void run_fence_proxy_async(const struct operation *op, struct frame *frame) {
+    (void)frame;
+    if (op->option[OPTION_SHARED]) sim_fence_proxy_async();
+    if (op->option[OPTION_GLOBAL]) sim_fence_proxy_async_global();
+}
+
+static void decode_fence_proxy_async(struct decoder *d) {
+    const bool global = take(d, "global");
+    const bool shared = !global && (take(d, "shared::cta") || take(d, "shared::cluster"));
+    need_operands(d, 0, 0);
+    d->op->option[OPTION_SHARED] = !global;
+    d->op->option[OPTION_GLOBAL] = !shared;
+    d->op->run = run_fence_proxy_async;
+}
+
+#define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
+static const struct family families[] = {
+    {"bar", decode_bar, MODELLED, SYNCHRONIZATION "bar"},
+    {"barrier", decode_bar, MODELLED, SYNCHRONIZATION "barrier"},
+    {"barrier.cluster.arrive", decode_cluster_arrive, MODELLED, SYNCHRONIZATION "barrier.cluster"},
+    {"barrier.cluster.wait", decode_cluster_wait, MODELLED, SYNCHRONIZATION "barrier.cluster"},
+    {"fence", decode_fence, MODELLED, SYNCHRONIZATION "fence"},
+    {"membar", decode_membar, MODELLED, SYNCHRONIZATION "membar"},
+    {"fence.mbarrier_init", decode_fence_mbarrier_init, MODELLED, SYNCHRONIZATION "fence"},
+    {"fence.proxy.async", decode_fence_proxy_async, MODELLED, SYNCHRONIZATION "fence"},
+};
+const struct family_group barrier_families = FAMILY_GROUP(families);

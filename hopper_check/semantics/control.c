@@ -1,0 +1,225 @@
+/*
+ * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, atom and red.
+ */
+#include <string.h>
+
+#include "hopper/atomics.h"
+#include "hopper/griddepcontrol.h"
+#include "hopper/registers.h"
+#include "program/instructions.h"
+#include "semantics/address.h"
+#include "sim/core/hazards.h"
+#include "sim/core/run.h"
+
+/* ---- mov: also between a register and the parts of a wider one ---- */
+
+enum { OPTION_PART };
+
+static void mov_16(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u16, 0) = VALUE(reg_u16, 1);
+}
+static void mov_32(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u32, 0) = VALUE(reg_u32, 1);
+}
+static void mov_64(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
+}
+static void mov_pack(const struct operation *op, struct frame *frame) {
+    const int bytes = op->option[OPTION_PART];
+    unsigned char whole[16];
+    for (int i = 0; i < op->listed; ++i)
+        memcpy(whole + i * bytes, frame->registers + op->list[i], (size_t)bytes);
+    memcpy(&VALUE(reg_u8, 0), whole, (size_t)(bytes * op->listed));
+}
+static void mov_unpack(const struct operation *op, struct frame *frame) {
+    const int bytes = op->option[OPTION_PART];
+    unsigned char whole[16];
+    memcpy(whole, &VALUE(reg_u8, 1), (size_t)(bytes * op->listed));
+    for (int i = 0; i < op->listed; ++i)
+        memcpy(frame->registers + op->list[i], whole + i * bytes, (size_t)bytes);
+}
+static void mov_clock(const struct operation *op, struct frame *frame) {
+    const uint64_t now = sim_now();
+    memcpy(&VALUE(reg_u8, 0), &now, (size_t)op->option[OPTION_PART]);
+}
+
+static char letter_of(int bytes) { return bytes == 2 ? 'h' : bytes == 4 ? 'w' : 'd'; }
+
+static void decode_mov(struct decoder *d) {
+    const struct ptx_operand *const o = d->source->operand;
+    const struct ptx_type type = take_type(d);
+    need_operands(d, 2, 2);
+    d->op->flow = FLOW_PLAIN;
+    if (type.bytes == 16 || type.bytes == 1) refuse(d, "moves of this width are not modelled yet");
+    if (d->why) return;
+    const char letter = type.kind == KIND_PREDICATE ? 'p' : letter_of(type.bytes);
+    const struct ptx_operand *const vector = o[0].kind == OPERAND_VECTOR   ? &o[0]
+                                             : o[1].kind == OPERAND_VECTOR ? &o[1]
+                                                                           : NULL;
+    if (vector) {
+        const int part = type.bytes / vector->parts;
+        if (part < 2 || part * vector->parts != type.bytes) {
+            refuse(d, "parts of this width are not modelled yet");
+            return;
+        }
+        d->op->option[OPTION_PART] = part;
+        d->op->run = vector == &o[0] ? mov_unpack : mov_pack;
+        take_list(d, vector, letter_of(part), vector == &o[0]);
+        if (vector == &o[0])
+            d->op->at[1] = read_operand(d, &o[1], letter);
+        else
+            d->op->at[0] = written_operand(d, &o[0], letter);
+        return;
+    }
+    d->op->at[0] = written_operand(d, &o[0], letter);
+    if (o[1].kind == OPERAND_SPECIAL && !strncmp(o[1].name, "clock", 5)) {
+        d->op->option[OPTION_PART] = type.bytes;
+        d->op->run = mov_clock;
+        return;
+    }
+    /* Of fp32 and fp64 the number may be written in decimals. */
+    const bool decimal = o[1].kind == OPERAND_F64 && type.kind == KIND_FLOAT && type.bytes == 4;
+    d->op->at[1] = read_operand(d, &o[1], decimal ? 'f' : letter);
+    d->op->run = type.bytes == 2 ? mov_16 : type.bytes == 4 ? mov_32 : mov_64;
+}
+
+/* ---- the kernel stops itself ---- */
+
+static void trap(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_fatal("trap", NULL, "the kernel stops itself: a trap instruction");
+}
+
+static void decode_trap(struct decoder *d) {
+    need_operands(d, 0, 0);
+    d->op->run = trap;
+}
+
+static void assertion(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_fatal("trap", NULL, "the kernel stops itself: an assertion failed");
+}
+
+/* Of functions only that which ends the kernel. */
+static void decode_call(struct decoder *d) {
+    take(d, "uni");
+    for (int i = 0; i < d->source->operands; ++i)
+        if (d->source->operand[i].kind == OPERAND_SYMBOL &&
+            !strcmp(d->source->operand[i].name, "__assertfail"))
+            d->op->run = assertion;
+    if (!d->op->run) refuse(d, "calls of functions are not modelled yet: are they inlined?");
+}
+
+/* ---- setmaxnreg, griddepcontrol ---- */
+
+enum { OPTION_COUNT, OPTION_INCREASE };
+
+static void setmaxnreg(const struct operation *op, struct frame *frame) {
+    (void)frame;
+    sim_setmaxnreg(op->option[OPTION_COUNT], op->option[OPTION_INCREASE]);
+}
+
+static void decode_setmaxnreg(struct decoder *d) {
+    const bool increase = take(d, "inc");
+    if (!increase) require(d, "dec");
+    require(d, "sync");
+    require(d, "aligned");
+    require(d, "u32");
+    need_operands(d, 1, 1);
+    if (d->why) return;
+    d->op->run = setmaxnreg;
+    d->op->option[OPTION_COUNT] = (int)immediate(d, &d->source->operand[0]);
+    d->op->option[OPTION_INCREASE] = increase;
+}
+
+static void dependents(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_griddepcontrol_launch_dependents();
+}
+static void prerequisites(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_griddepcontrol_wait();
+}
+static void decode_griddepcontrol(struct decoder *d) {
+    const bool wait = take(d, "wait");
+    if (!wait) require(d, "launch_dependents");
+    need_operands(d, 0, 0);
+    d->op->run = wait ? prerequisites : dependents;
+}
+
+/* ---- atom.add and red.add of a word of global memory ---- */
+
+enum { OPTION_SEMANTICS, OPTION_SCOPE };
+enum { RELAXED, ACQUIRE, RELEASE, ACQ_REL };
+
+static void add(const struct operation *op, struct frame *frame) {
+    const uint64_t at = address(op, frame, 1, op->offset);
+    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
+        thread_not_modelled(op, "an atomic operation on memory that is not global");
+    uint32_t *const word = (uint32_t *)(uintptr_t)at;
+    const uint32_t value = VALUE(reg_u32, 2);
+    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
+    uint32_t before;
+    switch (op->option[OPTION_SEMANTICS]) {
+    case ACQUIRE:
+        before = sim_atomic_add_acquire(word, value, scope);
+        break;
+    case RELEASE:
+        before = sim_atomic_add_release(word, value, scope);
+        break;
+    case ACQ_REL:
+        before = sim_atomic_add_acq_rel(word, value, scope);
+        break;
+    default:
+        before = sim_atomic_add_relaxed(word, value, scope);
+        break;
+    }
+    VALUE(reg_u32, 0) = before;
+}
+
+static void red_add(const struct operation *op, struct frame *frame) {
+    const uint64_t at = address(op, frame, 1, op->offset);
+    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
+        thread_not_modelled(op, "an atomic operation on memory that is not global");
+    uint32_t *const word = (uint32_t *)(uintptr_t)at;
+    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
+    if (op->option[OPTION_SEMANTICS] == RELEASE)
+        sim_red_add_release(word, VALUE(reg_u32, 2), scope);
+    else
+        sim_red_add_relaxed(word, VALUE(reg_u32, 2), scope);
+}
+
+static void decode_atomic(struct decoder *d, bool red) {
+    static const char *const semantics[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
+    static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
+    const struct ptx_operand *const o = d->source->operand;
+    const int semantic = take_one_of(d, semantics), scope = take_one_of(d, scopes);
+    take(d, "global");
+    if (!take(d, "add") || (!take(d, "u32") && !take(d, "s32")))
+        refuse(d, "of atomic operations only additions to 32-bit words of global memory are "
+                  "modelled yet");
+    need_operands(d, red ? 2 : 3, red ? 2 : 3);
+    if (d->why) return;
+    if (!red) d->op->at[0] = written_operand(d, &o[0], 'w');
+    take_address(d, 1, &o[red ? 0 : 1]);
+    d->op->at[2] = read_operand(d, &o[red ? 1 : 2], 'w');
+    d->op->option[OPTION_SEMANTICS] = semantic < 0 ? RELAXED : semantic;
+    d->op->option[OPTION_SCOPE] = scope < 0 ? SCOPE_GPU : scope;
+    if (red && semantic != RELEASE && semantic > RELAXED)
+        refuse(d, "this semantics is not modelled");
+    d->op->run = red ? red_add : add;
+}
+static void decode_atom(struct decoder *d) { decode_atomic(d, false); }
+static void decode_red(struct decoder *d) { decode_atomic(d, true); }
+
+#define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
+static const struct family families[] = {
+    {"mov", decode_mov, MODELLED, "Data Movement and Conversion Instructions: mov"},
+    {"trap", decode_trap, MODELLED, "Miscellaneous Instructions: trap"},
+    {"call", decode_call, MODELLED, "Control Flow Instructions: call"},
+    {"setmaxnreg", decode_setmaxnreg, MODELLED, "Miscellaneous Instructions: setmaxnreg"},
+    {"griddepcontrol", decode_griddepcontrol, MODELLED, SYNCHRONIZATION "griddepcontrol"},
+    {"atom", decode_atom, MODELLED, SYNCHRONIZATION "atom"},
+    {"red", decode_red, MODELLED, SYNCHRONIZATION "red"},
+};
+const struct family_group control_families = FAMILY_GROUP(families);

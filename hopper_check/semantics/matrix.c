@@ -1,0 +1,131 @@
+/*
+ * matrix.c: PTX ISA, "Warp Level Matrix Instructions": ldmatrix, stmatrix, mma.sync.
+ *
+ * The simulator takes registers as arrays. Where a vector's registers adjoin, it gets their own
+ * place, so that it can tell what a wgmma still uses; else a copy.
+ */
+#include <string.h>
+
+#include "hopper/mma.h"
+#include "program/instructions.h"
+#include "semantics/address.h"
+
+enum { FRAGMENT = 4 };
+
+/* ---- ldmatrix, stmatrix ---- */
+
+static void ldmatrix(const struct operation *op, struct frame *frame) {
+    uint32_t copy[FRAGMENT];
+    void *const row = own_shared(op, address(op, frame, 0, op->offset));
+    bool adjoin = true;
+    for (int i = 0; i < FRAGMENT; ++i)
+        adjoin &= op->list[i] == op->list[0] + 4 * i;
+    sim_ldmatrix_x4(adjoin ? (uint32_t *)(void *)(frame->registers + op->list[0]) : copy, row);
+    for (int i = 0; i < FRAGMENT && !adjoin; ++i)
+        VALUE_AT(reg_u32, op->list[i]) = copy[i];
+}
+
+static void decode_ldmatrix(struct decoder *d) {
+    static const char *const shared[] = {"shared", "shared::cta", NULL};
+    require(d, "sync");
+    require(d, "aligned");
+    require(d, "m8n8");
+    require(d, "x4");
+    if (take_one_of(d, shared) < 0) refuse(d, "this form of it is not modelled");
+    require(d, "b16");
+    need_operands(d, 2, 2);
+    if (d->why) return;
+    d->op->run = ldmatrix;
+    take_list(d, &d->source->operand[0], 'w', true);
+    take_address(d, 0, &d->source->operand[1]);
+    if (d->op->listed != FRAGMENT) refuse(d, "its vector has another length than it says");
+}
+
+enum { OPTION_TRANSPOSED };
+
+static void stmatrix(const struct operation *op, struct frame *frame) {
+    uint32_t r[FRAGMENT];
+    for (int i = 0; i < op->listed; ++i)
+        r[i] = VALUE_AT(reg_u32, op->list[i]);
+    unsigned rank;
+    /* The rows of lanes that give none are not looked at. */
+    void *const row = shared_pointer(address(op, frame, 0, op->offset), &rank);
+    if (sim_thread()->lane < 8 * op->listed) own_shared(op, address(op, frame, 0, op->offset));
+    sim_stmatrix(row, r, op->listed, op->option[OPTION_TRANSPOSED]);
+}
+
+static void decode_stmatrix(struct decoder *d) {
+    static const char *const counts[] = {"x1", "x2", "x4", NULL};
+    static const char *const shared[] = {"shared", "shared::cta", NULL};
+    require(d, "sync");
+    require(d, "aligned");
+    require(d, "m8n8");
+    const int count = take_one_of(d, counts);
+    d->op->option[OPTION_TRANSPOSED] = take(d, "trans");
+    if (take_one_of(d, shared) < 0) refuse(d, "this form of it is not modelled");
+    require(d, "b16");
+    need_operands(d, 2, 2);
+    if (d->why) return;
+    d->op->run = stmatrix;
+    take_address(d, 0, &d->source->operand[0]);
+    take_list(d, &d->source->operand[1], 'w', false);
+    if (count < 0 || d->op->listed != 1 << count)
+        refuse(d, "its vector has another length than it says");
+}
+
+/* ---- mma.sync.aligned.m16n8k16.row.col.f32.T.T.f32 d, a, b, c ---- */
+
+enum { OPTION_BF16 };
+enum { D = 0, A = 4, B = 8, C = 10, MMA_REGISTERS = 14 };
+
+static void mma(const struct operation *op, struct frame *frame) {
+    uint32_t a[4], b[2];
+    float d[4];
+    for (int i = 0; i < 4; ++i) {
+        a[i] = VALUE_AT(reg_u32, op->list[A + i]);
+        d[i] = VALUE_AT(reg_f32, op->list[C + i]);
+    }
+    for (int i = 0; i < 2; ++i)
+        b[i] = VALUE_AT(reg_u32, op->list[B + i]);
+    sim_mma_m16n8k16(d, a, b, op->option[OPTION_BF16]);
+    for (int i = 0; i < 4; ++i)
+        VALUE_AT(reg_f32, op->list[D + i]) = d[i];
+}
+
+static void decode_mma(struct decoder *d) {
+    static const char *const types[] = {"f16", "bf16", NULL};
+    static const struct {
+        int operand, first, count;
+        char letter;
+    } parts[] = {{0, D, 4, 'f'}, {1, A, 4, 'w'}, {2, B, 2, 'w'}, {3, C, 4, 'f'}};
+    require(d, "m16n8k16");
+    require(d, "row");
+    require(d, "col");
+    require(d, "f32");
+    const int a = take_one_of(d, types), b = take_one_of(d, types);
+    require(d, "f32");
+    need_operands(d, 4, 4);
+    if (a < 0 || a != b) refuse(d, "these types are not modelled");
+    if (d->why) return;
+    int *const all = arena_alloc(&d->module->arena, MMA_REGISTERS * sizeof *all);
+    for (int i = 0; i < 4; ++i) {
+        take_list(d, &d->source->operand[parts[i].operand], parts[i].letter, i == 0);
+        if (d->op->listed != parts[i].count) {
+            refuse(d, "a fragment has another length than the shape says");
+            return;
+        }
+        memcpy(all + parts[i].first, d->op->list, (size_t)parts[i].count * sizeof *all);
+    }
+    d->op->list = all;
+    d->op->listed = MMA_REGISTERS;
+    d->op->option[OPTION_BF16] = a;
+    d->op->run = mma;
+}
+
+#define MATRIX "Warp Level Matrix Instructions: "
+static const struct family families[] = {
+    {"ldmatrix", decode_ldmatrix, MODELLED, MATRIX "ldmatrix"},
+    {"stmatrix", decode_stmatrix, MODELLED, MATRIX "stmatrix"},
+    {"mma.sync.aligned", decode_mma, MODELLED, MATRIX "mma.sync"},
+};
+const struct family_group matrix_families = FAMILY_GROUP(families);

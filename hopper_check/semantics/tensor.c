@@ -1,0 +1,140 @@
+/*
+ * tensor.c: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": wgmma.
+ *
+ * A wgmma owns its registers from its issue to the wait for it. The frame has them as arrays
+ * (program/slots.h), which the simulator marks and fills in place.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hopper/wgmma.h"
+#include "program/instructions.h"
+#include "semantics/address.h"
+
+enum { OPTION_N, OPTION_TYPE, OPTION_MN_MAJOR, OPTION_A_REGISTERS };
+enum { FP16, BF16, E4M3 };
+enum { AT_SUMS, AT_A, AT_B, AT_SCALE_D };
+
+static void wgmma(const struct operation *op, struct frame *frame) {
+    float *const sums = (float *)(void *)(frame->registers + op->at[AT_SUMS]);
+    const uint64_t b = VALUE(reg_u64, AT_B);
+    const int n = op->option[OPTION_N], type = op->option[OPTION_TYPE],
+              mn_major = op->option[OPTION_MN_MAJOR], accumulate = VALUE(reg_u32, AT_SCALE_D) != 0;
+    if (op->option[OPTION_A_REGISTERS]) {
+        const uint32_t *const a = (const uint32_t *)(void *)(frame->registers + op->at[AT_A]);
+        if (type == E4M3)
+            sim_wgmma_rs_e4m3(n, sums, a, b, accumulate);
+        else
+            sim_wgmma_rs(n, sums, a, b, accumulate, mn_major, type == BF16);
+    } else {
+        const uint64_t a = VALUE(reg_u64, AT_A);
+        if (type == E4M3)
+            sim_wgmma_e4m3(n, sums, a, b, accumulate);
+        else
+            sim_wgmma(n, sums, a, b, accumulate, mn_major, type == BF16);
+    }
+}
+
+/* m64nNk16 or m64nNk32: N, 0 if it is another shape. */
+static int take_shape(struct decoder *d, const char *k) {
+    const char *const word = d->next < d->words ? d->word[d->next++] : "";
+    char *end;
+    if (strncmp(word, "m64n", 4) != 0) return 0;
+    const long n = strtol(word + 4, &end, 10);
+    return strcmp(end, k) != 0 || n < 8 || n > 256 || n % 8 ? 0 : (int)n;
+}
+
+/* The array of a list of registers. */
+static int take_registers(struct decoder *d, const struct ptx_operand *list, int count,
+                          enum ptx_kind kind) {
+    if (list->kind != OPERAND_VECTOR || list->parts != count || !slots_adjoin(&d->slots, list)) {
+        refuse(d, list->parts != count
+                      ? "a list of registers has another length than the shape says"
+                      : "another wgmma names the same registers in another order");
+        return 0;
+    }
+    for (int i = 0; i < count; ++i) {
+        const struct ptx_type type = d->program->function->reg[list->part[i].reg].type;
+        if (type.bytes != 4 || (kind == KIND_FLOAT && type.kind == KIND_PREDICATE))
+            refuse(d, "a register of another size is given");
+    }
+    return d->slots.at[list->part[0].reg];
+}
+
+/* The factors of A and B, and which dimension is contiguous in them, are constants. */
+static void take_constants(struct decoder *d, const struct ptx_operand *o, int count,
+                           bool a_shared) {
+    for (int i = 0; i < 2 && i < count; ++i)
+        if (immediate(d, &o[i]) != 1) refuse(d, "factors of -1 are not modelled yet");
+    const int transposes = count - 2;
+    if (transposes <= 0) return;
+    if (transposes != (a_shared ? 2 : 1)) refuse(d, "this number of operands is not modelled");
+    if (d->why) return;
+    const int64_t a = immediate(d, &o[2]), b = immediate(d, &o[count - 1]);
+    if (a != b) refuse(d, "operands of which one alone is transposed are not modelled yet");
+    d->op->option[OPTION_MN_MAJOR] = (int)b;
+}
+
+static void decode_mma(struct decoder *d) {
+    static const char *const types[] = {"f16", "bf16", "e4m3", NULL};
+    const struct ptx_operand *const o = d->source->operand;
+    require(d, "sync");
+    require(d, "aligned");
+    const bool bytes = d->words && !strcmp(d->word[d->words - 1], "e4m3");
+    const int n = take_shape(d, bytes ? "k32" : "k16");
+    if (!take(d, "f32")) refuse(d, "only sums of fp32 are modelled yet");
+    const int a = take_one_of(d, types), b = take_one_of(d, types);
+    if (!n || a < 0 || a != b) refuse(d, "this shape, or these types, are not modelled yet");
+    need_operands(d, 4, 8);
+    if (d->why) return;
+    const bool registers = o[1].kind == OPERAND_VECTOR;
+    d->op->option[OPTION_N] = n;
+    d->op->option[OPTION_TYPE] = a;
+    d->op->option[OPTION_A_REGISTERS] = registers;
+    d->op->at[AT_SUMS] = take_registers(d, &o[0], n / 2, KIND_FLOAT);
+    d->op->at[AT_A] =
+        registers ? take_registers(d, &o[1], 4, KIND_BITS) : read_operand(d, &o[1], 'd');
+    d->op->at[AT_B] = read_operand(d, &o[2], 'd');
+    d->op->at[AT_SCALE_D] = read_operand(d, &o[3], 'p');
+    take_constants(d, o + 4, d->source->operands - 4, !registers);
+    d->op->run = wgmma;
+}
+
+static void fence(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_wgmma_fence();
+}
+static void commit(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    sim_wgmma_commit_group();
+}
+static void wait(const struct operation *op, struct frame *frame) {
+    (void)frame;
+    sim_wgmma_wait_group(op->option[0]);
+}
+
+static void decode_simple(struct decoder *d, operation_run *run) {
+    require(d, "sync");
+    require(d, "aligned");
+    need_operands(d, 0, 0);
+    d->op->run = run;
+}
+static void decode_fence(struct decoder *d) { decode_simple(d, fence); }
+static void decode_commit(struct decoder *d) { decode_simple(d, commit); }
+static void decode_wait(struct decoder *d) {
+    require(d, "sync");
+    require(d, "aligned");
+    need_operands(d, 1, 1);
+    if (d->why) return;
+    d->op->option[0] = (int)immediate(d, &d->source->operand[0]);
+    d->op->run = wait;
+}
+
+#define WGMMA "Asynchronous Warpgroup Level Matrix Instructions: "
+static const struct family families[] = {
+    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async"},
+    {"wgmma.fence", decode_fence, MODELLED, WGMMA "wgmma.fence"},
+    {"wgmma.commit_group", decode_commit, MODELLED, WGMMA "wgmma.commit_group"},
+    {"wgmma.wait_group", decode_wait, MODELLED, WGMMA "wgmma.wait_group"},
+};
+const struct family_group tensor_families = FAMILY_GROUP(families);
