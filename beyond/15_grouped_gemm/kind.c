@@ -29,7 +29,7 @@ static struct backend_setting options[OPTIONS] = {
 };
 
 static const struct kind_choice choices[OPTIONS] = {
-    [GROUPS] = {.usual = {3}, .usuals = 1, .drawn = 9, .most = 32},
+    [GROUPS] = {.usual = {3}, .usuals = 1, .drawn = 9, .most = GROUPS_MOST},
     [ROUTER] = {.usual = {SKEWED, EVEN}, .usuals = 2},
 };
 

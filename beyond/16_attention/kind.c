@@ -324,9 +324,12 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
     const double least = p->type == GEMM_BF16 ? 0x1p-126 : 0x1p-25;
     const double partial = deviations(keys) * sqrt(a->squares);
     const double sums = (accumulator_cuts(keys) + product_cuts(keys)) * 0x1p-23 * partial;
-    const double share = error_of_power(p, a) + rounding;
-    const double walk = share * sqrt(a->squares) + least * sqrt(a->value_squares);
-    return (deviations(keys) * walk + sums) / a->sum +
+    const double walk = error_of_power(p, a) * sqrt(a->squares) + least * sqrt(a->value_squares);
+    /* A rounding is off by at most half a unit, 2 * rounding, and uniformly: 8 * rounding times the
+     * root of the sum of squares is exceeded with a probability below 4 exp(-24). With
+     * fewer than 16 keys the bound is what they are off by if each is off by half a unit. */
+    const double rounded = fmin(8, 2 * sqrt(keys)) * rounding * sqrt(a->squares);
+    return (deviations(keys) * walk + rounded + sums) / a->sum +
            fabs(value) * (error_of_powers(p, a) + 0x1p-22);
 }
 

@@ -115,7 +115,7 @@ int kind_values(const struct gemm_kernel *kernel, int option, uint64_t value[KIN
             add_around(&values, at);
             add(&values, 2 * at + 1);
         }
-    for (uint64_t power = 8; power <= 16 && !of->names; power *= 2) {
+    for (uint64_t power = 8; power <= values.high && !of->names; power *= 2) {
         add(&values, power);
         add(&values, power + 1);
     }

@@ -32,9 +32,18 @@ function(add_module_object source name)
   set(module_objects ${module_objects} ${object} PARENT_SCOPE)
 endfunction()
 
+# What no page asks for: --check with its processes, --help, the option that an unknown one is like,
+# times, --explain. A module has no such functions: a call ends the run with the name of the missing
+# one.
+set(module_lacks harness/check harness/branches harness/help harness/near harness/timing
+  harness/timed_experiment harness/statistics timeline/explain)
+
 # The target live_libraries: what every module is linked with. The global property of this name has
 # its objects.
 function(add_module_libraries)
+  set(lacks "${module_lacks}")
+  list(TRANSFORM lacks PREPEND ${PROJECT_SOURCE_DIR}/common/)
+  list(TRANSFORM lacks APPEND .c)
   foreach(library IN ITEMS harness sim timeline)
     set(size -Oz)
     if(library STREQUAL "sim") # where the time goes
@@ -44,6 +53,10 @@ function(add_module_libraries)
     get_target_property(directory hopper_${library} SOURCE_DIR)
     foreach(source IN LISTS sources)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory})
+      if(source IN_LIST lacks)
+        list(REMOVE_ITEM lacks ${source})
+        continue()
+      endif()
       file(RELATIVE_PATH name ${directory} ${source})
       if(name MATCHES "^\\.\\.")
         cmake_path(GET source FILENAME name)
@@ -51,6 +64,9 @@ function(add_module_libraries)
       add_module_object(${source} ${library}/${name} ${size} ${HOPPER_C_WARNINGS})
     endforeach()
   endforeach()
+  if(lacks)
+    message(FATAL_ERROR "module_lacks: no sources of the libraries: ${lacks}")
+  endif()
   set_property(GLOBAL PROPERTY HOPPER_LIVE_LIBRARIES ${module_objects})
   add_custom_target(live_libraries DEPENDS ${module_objects})
   add_dependencies(live_libraries hopper_timeline) # which generates a source

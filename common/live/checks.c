@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "kind_options.h"
 #include "harness/options.h"
+#include "harness/problem_kind.h"
 #include "harness/registry.h"
 #include "sim/settings.h"
 
@@ -54,9 +55,9 @@ void live_print_checks(void) {
         const struct gemm_kernel *const kernel = kernel_of_any_type(&kernel_registry[i]);
         const int count = backend_check_runs(kernel, runs);
         printf("{\"chapter\":\"%s\",\"runs\":[", kernel->name);
-        for (int j = 0; j < count; ++j) {
+        for (int j = 0, printed = 0; j < count; ++j) {
             if (!is_for_page(runs, j)) continue;
-            if (j) putchar(',');
+            if (printed++) putchar(',');
             print_run(kernel, &runs[j]);
         }
         puts("]}");

@@ -222,11 +222,29 @@ static struct check_run *add_far(struct check_run *run, const struct gemm_kernel
     return run;
 }
 
+/* Where columns of a row may not count, those of a tile's first row, and of its last, end one before
+ * and one behind a whole number of k-tiles. Not of whole numbers, in which few columns weigh. */
+enum { DIAGONAL_RUNS = 2 };
+static struct check_run *add_diagonals(struct check_run *run, const struct gemm_kernel *kernel) {
+    if (!kernel->along_n) return run;
+    const int m = 3 * kernel->tile_m;
+    const int columns[DIAGONAL_RUNS] = {m + kernel->tile_k - 2,
+                                        m + kernel->tile_k + 1 - kernel->tile_m};
+    for (int i = 0; i < DIAGONAL_RUNS; ++i) {
+        const struct shape shape = {m, 8, columns[i], 1};
+        set_run(run, kernel, &shape, i ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
+        run->input = INPUT_OUTLIERS;
+        run++->padding = i ? PADDING_FINITE : PADDING_NAN;
+    }
+    return run;
+}
+
 int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs) {
     struct check_run *run = add_shapes(runs, kernel, 0, FIRST_SHAPES);
     run = add_options(run, kernel);
     run = add_boundaries(run, kernel);
     run = add_outliers(run, kernel);
+    run = add_diagonals(run, kernel);
     const uint64_t seeds = kernel->layout == LAYOUT_ONE_DEVICE ? MORE_SEEDS : SEEDS_OF_SEVERAL;
     for (uint64_t seed = RANDOM_SEEDS + 1; seed <= seeds; ++seed) {
         const struct shape made = make_shape(kernel, (int)(seed % LONG_SHAPES));
@@ -241,7 +259,7 @@ int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs)
 }
 
 _Static_assert(SHAPES *(RANDOM_SEEDS + 3) + MORE_SEEDS - RANDOM_SEEDS + KIND_SETS + 2 +
-                       2 * (WIDE_RUNS + FAR_RUNS) + OUTLIER_RUNS <=
+                       2 * (WIDE_RUNS + FAR_RUNS) + OUTLIER_RUNS + DIAGONAL_RUNS <=
                    MOST_CHECK_RUNS,
                "room");
 

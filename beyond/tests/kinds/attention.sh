@@ -1,7 +1,7 @@
 #!/bin/sh
 # attention.sh PROGRAM: what 16_attention's kind refuses; its default k; queries that see no key; for
-# every way of sharing heads and both masks, lengths of which neither is a multiple of anything; and
-# every scale.
+# every way of sharing heads and both masks, lengths of which neither is a multiple of anything;
+# every scale; and few keys.
 set -u
 . "$(dirname "$0")/../../../common/tests/support/expect_run.sh"
 program=$1
@@ -20,6 +20,11 @@ for heads in '1 1' '4 2' '3 1'; do
                 --kv-heads "${heads#* }" --mask $mask --input normal
         done
     done
+done
+# Few keys: the roundings of P to 16 bits are too few to even out.
+for variant in serial_d64 pingpong_d64 d64; do
+    expect 0 yes "$program" --variant $variant --m 386 --n 8 --kv-heads 1 --input integer \
+        --scale usual --pitches drawn
 done
 # Many blocks of keys, in which what is a little wrong in each shows in LSE.
 for scale in usual one steep; do

@@ -52,13 +52,18 @@ EDITS = [
      "the phase of C before", ORDER),
     (f"{FUSED}/kernel.cu", "piece + BUFFERS);", "piece + BUFFERS - 1);",
      "C into the buffer that is used next", ORDER),
-    (f"{FUSED}/kernel.cu", "biases[r / 2]", "biases[r % 2]", "the biases of the other eight columns",
-     VALUE),
+    (f"{FUSED}/kernel.cu", "biases[r / 2]", "biases[r % 2]",
+     "the biases of the other eight columns", VALUE),
     (f"{FUSED}/swiglu.cu", "args->n + tile.n * DN", "DN + tile.n * DN",
      "the rows below the gates' as values", VALUE),
     (f"{FUSED}/quantize.cu", "lane ^ 2)", "lane ^ 1)", "the greatest of two lanes", VALUE),
     (f"{FUSED}/quantize.cu", "reciprocal[w % 2]", "reciprocal[w / 2]", "the other row's scale",
      VALUE),
+    (f"{FUSED}/quantize.cu", "greatest >= LEAST_GREATEST", "greatest > 0",
+     "a scale whose reciprocal overflows", VALUE),
+    *((f"{FUSED}/{file}.cu", "if (column + 1 < args->gemm.n)\n        two =",
+       "if (true)\n        two =", "biases in pairs beyond n", VALUE)
+      for file in ("bias_gelu", "kernel", "quantize")),
 
     (f"{ATTENTION}/pingpong.cu", "mbarrier_wait(&shared->order[consumer]",
      "mbarrier_wait(&shared->order[1 - consumer]", "the order barriers exchanged", ORDER),
@@ -76,6 +81,7 @@ EDITS = [
      "rows and columns of A exchanged", VALUE),
     (f"{ATTENTION}/softmax.h", "rows->sum[r] *= rescale[r];", "",
      "the sum is not rescaled", VALUE),
+
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
@@ -190,6 +196,7 @@ EDITS = [
      "acquires the first group's map only", ORDER),
     (HOST_MAPS, "if (group.number != acquired)", "if (acquired < 0)",
      "acquires the first group's map only", ORDER),
+    (HOST_MAPS, "p->workspace + g;", "p->workspace;", "later maps over the first twelve", VALUE),
     (GROUPED, "            turn ^= 1;\n", "", "one map of A", ORDER),
     (GROUPED, "int i = issued > STAGES ? issued - STAGES : 0;", "int i = k_tile < 0 ? 0 : k_tile;",
      "waits for the last load of a group only", ORDER),
@@ -222,6 +229,9 @@ EDITS = [
      "stores columns after their first k-tile", VALUE),
     (GROUPED_FP8, "shared->d[consumer][part]", "shared->d[consumer][0]",
      "both parts share their staging", ORDER),
+    (GROUPS, "group->number == grouping->groups)",
+     "group->number == (grouping->groups < 16 ? grouping->groups : 16))", "at most 16 groups",
+     VALUE),
     (GROUPS, "group->first_row += group->rows;", "", "every group begins with row 0", VALUE),
     (GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;", "group->rows / tile_rows * "
      "tiles_n;", "no tile for a group's last rows", VALUE),

@@ -124,6 +124,8 @@ EDITS = [
      "args->tiles_k;", "one k-tile too few", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 0; k_tile <= "
      "args->tiles_k;", "one k-tile too many", ORDER),
+    (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 0; k_tile < "
+     "(args->k > 8192 ? args->k / BK : args->tiles_k);", "a long k without its tail", ORDER),
     (SPECIALIZED, "        consumer(shared, &args,",
      "        if (tile.m * BM + warpgroup * 64 - 64 < args.m) consumer(shared, &args,",
      "early exit of a consumer outside of D", ORDER),
@@ -222,6 +224,8 @@ EDITS = [
     (EPILOGUE_STORE, "row < args->m && column < args->n", "row < args->m", "columns not checked",
      VALUE),
 
+    (TILE_ORDER, "rows_left < RASTER_GROUP ?", "group == 0 && rows_left < RASTER_GROUP ?",
+     "a last group of two as high as the first", VALUE),
     (TILE_ORDER, "in_group % rows", "in_group % RASTER_GROUP", "a last group as high as the others",
      VALUE),
     (TILE_ORDER, "tile.n = in_group / rows", "tile.n = in_group / RASTER_GROUP",
