@@ -102,6 +102,11 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     return launch_run(&task.options->launch, task.args, task.args_bytes);
 }
 
+static void set(const char *option, uint64_t value) {
+    for (int i = 0; i < backend_setting_count; ++i)
+        if (!strcmp(backend_settings[i].option, option)) backend_settings[i].value = value;
+}
+
 /* One run. */
 static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     static const struct contender contender = {.name = "hopper_check", .enqueue = enqueue};
@@ -111,9 +116,9 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     struct backend_info info;
     size_t different = 0;
     sim_configure(o->sms, schedule, o->seed);
-    for (int i = 0; i < backend_setting_count; ++i)
-        if (!strcmp(backend_settings[i].option, "--step-limit"))
-            backend_settings[i].value = o->step_limit;
+    set("--step-limit", o->step_limit);
+    set("--doubtful", o->doubtful);
+    set("--hazards", HAZARDS_MOST);
     if (backend_open(&backend, &info) != EXIT_VERIFIED) return EXIT_BAD_INPUT;
     findings_schedule(schedule);
     memset(task.args, 0, sizeof task.args);

@@ -28,6 +28,7 @@ void options_help(FILE *out) {
           "  --sms N                  SMs (default 4)\n"
           "  --elect any              elect.sync takes the lane that the schedule says\n"
           "                           (default lowest)\n"
+          "  --doubtful on|off        also the rules that are in doubt (default off)\n"
           "  --step-limit N           turns of threads before a launch counts as endless\n"
           "  --branch-limit N         branches in one turn of a thread, likewise\n"
           "  --json FILE              the findings, as JSON\n"
@@ -115,6 +116,11 @@ static bool parse_option(const char *name, const char *value, struct options *o)
         o->launch.elect_any = !strcmp(value, "any");
         return o->launch.elect_any || !strcmp(value, "lowest") ||
                complain(name, value, "is neither any nor lowest");
+    }
+    if (!strcmp(name, "--doubtful")) {
+        o->doubtful = !strcmp(value, "on");
+        return o->doubtful || !strcmp(value, "off") ||
+               complain(name, value, "is neither on nor off");
     }
     return complain(name, NULL, "unknown option; --help lists them");
 }

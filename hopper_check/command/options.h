@@ -28,6 +28,7 @@ struct options {
     int sms;
     bool schedule[SIM_SCHEDULES];
     uint64_t seed, step_limit;
+    bool doubtful; /* the rules in doubt (sim/core/doubt.h) */
     const char *json;
     struct buffers buffers;
     char **argument;

@@ -113,7 +113,7 @@ static void touch(const struct operation *op, const struct frame *frame) {
     for (int i = 0; i < op->touches; ++i) {
         if (i < op->read) thread_check_register(op, VALUE_AT(reg_u32, op->touch[i]));
         if (thread->registers)
-            register_watch_touch(thread, frame->registers + op->touch[i], sizeof(uint32_t));
+            register_watch_touch(thread, frame->registers + op->touch[i], sizeof(uint32_t), false);
     }
 }
 
