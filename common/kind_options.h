@@ -16,8 +16,9 @@ const char *kind_lacks(const struct problem_kind *kind);
 int kind_drawn_k(const struct gemm_kernel *kernel, int k, uint64_t seed);
 
 enum { KIND_VALUES = 32 }; /* of one option, at most */
-/* The values of an option in kind_option_sets(). A number: the least ones, powers of two from 8
- * and the next, those around the kernel's boundaries, and one beyond twice each boundary. A name: all. How many. */
+/* The values of an option in kind_option_sets(). A number: the least ones, powers of two from 8 and
+ * the next, those around the kernel's boundaries, and one beyond twice each boundary. A name: all.
+ * How many. */
 int kind_values(const struct gemm_kernel *kernel, int option, uint64_t value[KIND_VALUES]);
 
 enum { KIND_SETS = 64 }; /* at most */

@@ -222,8 +222,9 @@ static struct check_run *add_far(struct check_run *run, const struct gemm_kernel
     return run;
 }
 
-/* Where columns of a row may not count, those of a tile's first row, and of its last, end one before
- * and one behind a whole number of k-tiles. Not of whole numbers, in which few columns weigh. */
+/* Where columns of a row may not count, those of a tile's first row, and of its last, end one
+ * before and one behind a whole number of k-tiles. Not of whole numbers, in which few columns
+ * weigh. */
 enum { DIAGONAL_RUNS = 2 };
 static struct check_run *add_diagonals(struct check_run *run, const struct gemm_kernel *kernel) {
     if (!kernel->along_n) return run;
