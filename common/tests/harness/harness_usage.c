@@ -50,7 +50,7 @@ static const struct usage usages[] = {
     {SIM, "--m 2000000 --n 8 --k 2000000", 3, "GB of host memory, and "},
     {GPU, "--m 2000000 --n 8 --k 2000000", 3, "memory"},
     {SIM, "--input ones", 2,
-     "--input: 'ones' is not known; choose uniform, normal, integer or zeros"},
+     "--input: 'ones' is not known; choose uniform, normal, integer, zeros or outliers"},
     {SIM, "--input integer --m 1 --n 1 --k 16777217", 2, "--input: integer needs --k"},
     {SIM, "--dtype fp32", 2, "--dtype: 'fp32' is not known; choose fp16, bf16, e4m3 or w4a8"},
     {CHAPTER, "--dtype fp8", 2, "--dtype: 'fp8' is not known; choose fp16 or bf16"},

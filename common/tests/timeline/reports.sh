@@ -33,10 +33,12 @@ awk 'length > 60 && !/^more about/' "$work/narrow" | grep . && fail "lines of mo
 [ "$(tr -s ' \n' ' ' <"$work/narrow")" = "$(tr -s ' \n' ' ' <"$work/wide")" ] ||
   fail "wrapping changes the text"
 
-# Every kind that the simulator's source names.
+# Every kind that the simulator's source names; the rules in doubt stand with both readings.
 for kind in deadlock endless misaligned unsupported \
   $(grep -rhoE '"[a-z]+(-[a-z]+)+"' "$root/common/sim" --include='*.c' | tr -d '"' | sort -u); do
   grep -q "<a id=\"$kind\">" "$root/docs/debugging.md" ||
+    { grep -q "DOUBT_[A-Z_]*\] = \"$kind\"" "$root/common/sim/core/hazards.c" &&
+      grep -q "\`$kind\`" "$root/docs/memory-order.md"; } ||
     fail "docs/debugging.md has no place for $kind"
 done
 
