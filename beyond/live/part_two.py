@@ -44,7 +44,8 @@ OPTIONS = {
            {"name": "router", "values": ["even", "skewed", "one", "empty"], "usual": "skewed"}],
     "16": [{"name": "heads", "low": 1, "high": 64, "usual": 2},
            {"name": "kv-heads", "low": 0, "high": 64, "usual": 0},
-           {"name": "mask", "values": ["none", "causal"], "usual": "none"}],
+           {"name": "mask", "values": ["none", "causal"], "usual": "none"},
+           {"name": "scale", "values": ["input", "usual", "one", "steep"], "usual": "input"}],
 }
 
 # (chapter, choice): options without which the kernel cannot run; "": the chapter's own

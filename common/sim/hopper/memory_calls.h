@@ -23,9 +23,15 @@ void *sim_memmove(void *to, const void *from, size_t bytes);
 #define SIM_WATCHES_MEMORY 1
 #endif
 
+#ifdef __clang__
+#define SIM_SHORT_COPY 0 /* bytes */
+#else
+#define SIM_SHORT_COPY sizeof(uint64_t)
+#endif
+
 #ifdef SIM_WATCHES_MEMORY
 #define SIM_COPY(name, to, from, bytes)                                                            \
-    (__builtin_constant_p(bytes) && (bytes) <= sizeof(uint64_t)                                    \
+    (__builtin_constant_p(bytes) && (bytes) <= SIM_SHORT_COPY                                      \
          ? __builtin_##name(to, from, bytes)                                                       \
          : sim_##name(to, from, bytes))
 #define memset(to, byte, bytes) sim_memset(to, byte, bytes)

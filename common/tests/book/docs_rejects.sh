@@ -116,7 +116,7 @@ END
 expect 0 '2 pages'
 sed -i 's/kernels=01,cublas/kernels=01,02,cublas/' "$dir/README.md"
 expect 1 'README.md:4: the table is stale'
-check --write "$dir" >/dev/null
+check --write "$dir" >/dev/null || true # it is written, and refused: numbers of two runs
 grep -qF '| cublas | 400 | 100 % |' "$dir/README.md" || { echo 'of equal runs not the last'; failed=1; }
 grep -qF 'run again' "$dir/README.md" || { echo 'a run is not named'; failed=1; }
 # A chapter of part two has the same sections; its tables and figures find their way to docs.
