@@ -100,7 +100,7 @@ def draw():
         p.text(x + wide / 2, y + 33, f"k-tile {i}", "text ink b", "middle")
         p.arrow(x + 22, y + 46, x + 22, y + 84)
         p.text(x + 32, y + 70, f"× a{i} · b{i}", "code")
-    p.rect(24, y + 88, step * (BLOCKS - 1) + wide, 32, "epilogue")
+    p.rect(24, y + 88, step * (BLOCKS - 1) + wide, 32, "fma")
     p.text(24 + 22, y + 109, "+", "text ink b", "middle")
     for i in range(1, BLOCKS):
         p.text(24 + step * i + 22, y + 109, "+", "text ink b", "middle")
