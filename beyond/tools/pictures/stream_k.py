@@ -121,7 +121,7 @@ def draw():
         at = K_TILES * len(work)
         if at < rounds:
             p.rect(px(at), y, px(rounds) - px(at), LANE, "hot")
-            p.text((px(at) + px(rounds)) / 2, y + 16, "idle", "text ink b", "middle")
+            p.text((px(at) + px(rounds)) / 2, y + 16, "idle", "text bg b", "middle")
 
     p.text(20, 204, f"Split-K in {splits} parts: {end} k-tiles, {sums[0]} sums", "head")
     for cta in range(CTAS):
