@@ -37,8 +37,9 @@ static struct {
 
 /* Copies the groups' rows of a matrix on the device; pitch and length of a row in bytes. False
  * after a message. */
-static bool copy_groups(const struct grouped_problem *of, void *to, const int *to_row, const void *from, const int *from_row,
-                        int64_t pitch, int64_t length, void *stream) {
+static bool copy_groups(const struct grouped_problem *of, void *to, const int *to_row,
+                        const void *from, const int *from_row, int64_t pitch, int64_t length,
+                        void *stream) {
     bool good = true;
     for (int g = 0; g < of->groups && good; ++g) {
         const int rows = of->first_rows[g + 1] - of->first_rows[g];
