@@ -18,7 +18,7 @@ def lives(buffers):
     the explanation goes; the last one is when the buffer is requested for another piece."""
     c = constants(KERNEL)
     first = 2 * c["STAGES"]  # its barriers come behind those of the ring
-    assert re.search(r"struct pipeline_stage ring\[STAGES\];.*\n +mbarrier_t c_full", source(KERNEL))
+    assert re.search(r"pipeline_stage ring\[STAGES\];.*\n +mbarrier_t c_full", source(KERNEL))
     out = {}
     for b in range(buffers):
         told = run(PROGRAM, *SIZE, "--explain", f"mbarrier:{first + b}")

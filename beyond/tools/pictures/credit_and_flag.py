@@ -1,5 +1,5 @@
-"""Chapter 13: a part of a tile on its way from the sender's memory to the owner's, and the two words
-that order it: room before it, a flag behind it."""
+"""Chapter 13: a part of a tile on its way from the sender's memory to the owner's, and the two
+words that order it: room before it, a flag behind it."""
 import re
 
 from data import DEVICE, between, c_table, function, source
@@ -87,7 +87,7 @@ def draw():
     said, (size, pieces) = words()
 
     def places(what):
-        return {place for _, *place in map(tuple, said[what]) for place in [tuple(place)]}
+        return {place[1:] for place in said[what]}
     # Who waits reads a word of its own memory, who writes it is the other device.
     for writes, reads in ((SETS, POLLS), (GIVES, WAITS), (STORES, LOADS)):
         assert len(said[writes]) == len(said[reads]) == 16, "two of them are one"

@@ -54,7 +54,7 @@ int main(void) {{
 
 
 def draw():
-    (at, terms, long), (own, few, short), promoted = sums()
+    (at, _, long), (own, few, short), promoted = sums()
     exact = [SO_FAR] + [a * b for a, b in PRODUCTS]
     units = [round(value / UNIT) for value in exact]
     lost = sum(units) - long
@@ -68,10 +68,10 @@ def draw():
                 alone fit into {bits} bits, and the {TOP_BIT - LAST_BIT + 1} of fp32 hold the whole
                 sum (counted from `common/sim/models/tensor_sum.c`).""",
                 f"Above, the Tensor Core adds {names[1]} and {names[2]} to {SO_FAR}: it keeps "
-                f"{bits} bits from 2 to the {TOP_BIT} down, the second product lies below them, and "
-                f"the result is {long * UNIT:g}. Below, it adds the two products alone, and the "
-                f"{bits} bits begin at 2 to the {own[0]}: nothing is lost. The CUDA cores add the "
-                f"result to {SO_FAR} in fp32, with 24 bits: {promoted * UNIT}.", 536)
+                f"{bits} bits from 2 to the {TOP_BIT} down, the second product lies below them, "
+                f"and the result is {long * UNIT:g}. Below, it adds the two products alone, and "
+                f"the {bits} bits begin at 2 to the {own[0]}: nothing is lost. The CUDA cores add "
+                f"the result to {SO_FAR} in fp32, with 24 bits: {promoted * UNIT}.", 536)
 
     def x_of(bit):
         return X + CELL * (TOP_BIT - bit)

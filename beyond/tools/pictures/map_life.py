@@ -30,8 +30,9 @@ def draw():
     c = constants(KERNEL)
     assert c["BM"] == ROWS
     change = function(KERNEL, "DEVICE void change_map(")
-    steps = ("tensor_map_replace_address(edited, base);", "tensor_map_replace_dim(edited, 1, rows);",
-             "__syncwarp();\n    /* The new map", "tensor_map_copy_release(map, edited, SCOPE_CTA);",
+    steps = ("tensor_map_replace_address(edited, base);",
+             "tensor_map_replace_dim(edited, 1, rows);", "__syncwarp();\n    /* The new map",
+             "tensor_map_copy_release(map, edited, SCOPE_CTA);",
              "fence_tensor_map_acquire(map, SCOPE_CTA);")
     order = [change.find(step) for step in steps]
     assert -1 not in order and order == sorted(order), "the steps of a change"
@@ -46,11 +47,11 @@ def draw():
     assert life[followed - 2][2] < begin and end < life[followed - 1][2]
     more = life[followed - 1][2] - begin
     p = Picture("One map is changed, another is read",
-                f"""Above, the change of a map; steps 2 to {len(steps)} are `change_map()`. Below, two
-                maps in turn: when the producer changes `a[1]` for group {followed}, group
-                {followed - 2}'s loads have landed, and group {followed - 1}'s still read `a[0]`. With a single map it would
-                have to wait {more} cycles longer for them (simulated, one CTA, {GROUPS} groups of
-                {ROWS} rows, k = {SIZE[5]}).""",
+                f"""Above, the change of a map; steps 2 to {len(steps)} are `change_map()`. Below,
+                two maps in turn: when the producer changes `a[1]` for group {followed}, group
+                {followed - 2}'s loads have landed, and group {followed - 1}'s still read `a[0]`.
+                With a single map it would have to wait {more} cycles longer for them
+                (simulated, one CTA, {GROUPS} groups of {ROWS} rows, k = {SIZE[5]}).""",
                 "How a map is changed: one thread edits address and rows of a copy in shared "
                 "memory, the warp's barrier orders the edits, the warp copies it to global memory "
                 "and releases it, and acquires it for the TMA. Before that, all loads that use the "

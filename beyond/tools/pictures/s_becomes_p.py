@@ -5,11 +5,9 @@ from picture import Picture
 FRAGMENTS, SOFTMAX = "common/sim/models/fragments.h", "beyond/16_attention/softmax.h"
 LANE, STEP_KEYS, KEYS = 6, 16, 160  # the lane that is followed
 CELL, ROW, TOP, LEFT = 14, 18, 118, (52, 316)
-EDITS = [(FRAGMENTS, "16 * warp + lane / 4 + 8 * (i % 2),\n                                      8 * "
-          "(i / 2) + 2 * (lane % 4) + half",
-          "16 * warp + lane / 4 + 8 * (i / 2),\n                                      8 * "
-          "(i % 2) + 2 * (lane % 4) + half"),
-         (FRAGMENTS, "8 * (i / 4) + 2 * (lane % 4) + i % 2", "8 * (i / 4) + lane % 4 + 4 * (i % 2)"),
+EDITS = [(FRAGMENTS, "8 * (i / 2) + 2 * (lane % 4) + half", "8 * (i % 2) + 2 * (lane % 4) + half"),
+         (FRAGMENTS, "8 * (i / 4) + 2 * (lane % 4) + i % 2",
+          "8 * (i / 4) + lane % 4 + 4 * (i % 2)"),
          (SOFTMAX, "p[i / 4][i % 4] = pack_elements(s[2 * i], s[2 * i + 1]);",
           "p[i / 4][i % 4] = pack_elements(s[i], s[i + 4]);")]
 

@@ -79,7 +79,7 @@ def draw():
                  for r in range(ROWS) if r != ROW], "held")
         p.rect(ax + aw * i + 1, dy + rh * ROW + 1, aw - 2, rh - 2, "item1")
         p.text(ax + aw * i + aw / 2, dy + rh * ROW + 14, f"a{i}", "num ink b", "middle")
-        p.path(f"M{ax + aw * i + 3} {dy - 10}v5h{aw - 6}v-5", "rule") if i == 0 else None
+    p.path(f"M{ax + 3} {dy - 5}v-5h{aw - 6}v5", "rule")
     p.text(ax, dy - 34, f"{block} of k: a k-tile", "text")
     p.path(f"M{ax + aw / 2} {dy - 28}v16", "rule")
     for j in range(COLUMNS):

@@ -137,7 +137,8 @@ def draw():
         y, at = 360 + step * cta, 0
         lane(y, cta)
         for tile, b, e in work:
-            piece(y, at, e - b, tile, f"tile {tile}" if e - b == K_TILES else f"{tile}: {b}–{e - 1}")
+            whole_tile = e - b == K_TILES
+            piece(y, at, e - b, tile, f"tile {tile}" if whole_tile else f"{tile}: {b}–{e - 1}")
             at += e - b
             done.setdefault(tile, []).append((b, e, px(at), y))
     for tile in cut:
@@ -149,7 +150,8 @@ def draw():
             p.arrow(to - 22, y + LANE + 8, to - 22, below - 1)
     p.path(f"M{px(end):g} 196V{360 + step * CTAS - 12}", "dash")
     y = 360 + step * CTAS + 12
-    p.text(20, y, f"“{FOLLOWED}: {mine[0]}–{mine[1] - 1}”: k-tiles {mine[0]} to {mine[1] - 1} of tile "
-           f"{FOLLOWED}. Arrow: the sums of")
+    b, last = mine[0], mine[1] - 1
+    p.text(20, y, f"“{FOLLOWED}: {b}–{last}”: k-tiles {b} to {last} of tile {FOLLOWED}. "
+           "Arrow: the sums of")
     p.text(20, y + 20, "a part, to the CTA that has the tile’s last k-tile")
     return p.svg()

@@ -61,12 +61,13 @@ def draw():
                 f"""Brown: a consumer's exponentials. The Tensor Core (green, light for consumer 1)
                 is busy for {serial[0]}, {pingpong[0]} and {kernel[0]} % of the time. The orange
                 part of the exponentials, {serial[1]}, {pingpong[1]} and {kernel[1]} %, runs under
-                multiplications of their own consumer (simulated, one CTA, d = {SIZE[5]}, {SIZE[3]} keys).""",
+                multiplications of their own consumer (simulated, one CTA, d = {SIZE[5]}, {SIZE[3]}
+                keys).""",
                 "Three schedules over the same time, each with the exponentials of two consumers "
-                "and the Tensor Core between them. serial: the consumers compute exponentials at about "
-                "the same time, and then nothing is left to multiply: the Tensor Core is busy for "
-                f"{serial[0]} %. pingpong: "
-                "while one computes exponentials, the Tensor Core multiplies for the other. "
+                "and the Tensor Core between them. serial: the consumers compute exponentials at "
+                "about the same time, and then nothing is left to multiply: the Tensor Core is "
+                f"busy for {serial[0]} %. pingpong: while one computes exponentials, the "
+                "Tensor Core multiplies for the other. "
                 "kernel: the exponentials also run under the consumer's own product of P and V. "
                 "The Tensor Core is never idle in the last two.", 544)
     step = 138

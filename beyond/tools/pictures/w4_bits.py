@@ -56,8 +56,8 @@ def draw():
                 `w4_block.h` and `w4.h`).""",
                 "A 32-bit word holds eight weights, each a sign and three bits of magnitude. Under "
                 f"the mask {mask:#x} four of them are the signs and mantissas of four e4m3 numbers "
-                f"of channel g. The word rotated right by {rotate} bits, under the same mask, gives "
-                "the four of channel g + 8.", 478)
+                f"of channel g. The word rotated right by {rotate} bits, under the same mask, "
+                "gives the four of channel g + 8.", 478)
 
     def word(y, head, note, bits):
         p.text(X, y, head, "head")

@@ -3,10 +3,10 @@
 
     edits.py [--house beyond] ROOT PROGRAMS WORK COMPILER ARGUMENT...
 
-For each of a house's pictures' EDITS (file, text, text in its place), makes the edit in a copy of the tree
-below WORK and draws the picture from there. It must come out different from the one that is stored,
-or fail one of its own assertions. An edited kernel or header is compiled for the simulator:
-COMPILER and the ARGUMENTs behind it are those with which the build links such a program.
+For each of a house's pictures' EDITS (file, text, text in its place), makes the edit in a copy of
+the tree below WORK and draws the picture from there. It must come out different from the one that
+is stored, or fail one of its own assertions. An edited kernel or header is compiled for the
+simulator: COMPILER and the ARGUMENTs behind it are those with which the build links such a program.
 
 Exit code: 0 every edit is noticed, 1 complaints on stderr, 2 usage.
 """
