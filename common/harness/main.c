@@ -321,6 +321,7 @@ int main(int argc, char **argv) {
         backend_hold_reports();
         code = run(&options, &device, &selection, results, command);
         say_reports();
+        if (selection.refused) code = worse(code, EXIT_USAGE);
         free(command);
         free(results);
         timeline_free_all();
