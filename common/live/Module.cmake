@@ -96,3 +96,12 @@ function(link_module name functions methods)
     COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/${name}.js
     DEPENDS ${ARGN} ${libraries} COMMENT "WebAssembly: ${name}" VERBATIM)
 endfunction()
+
+# Links objects that need no library and suspend nothing: ${live}/NAME.wasm, whose functions a page
+# calls.
+function(link_functions name)
+  add_custom_command(OUTPUT ${live}/${name}.wasm
+    COMMAND ${emscripten} ${HOPPER_EMCC} ${ARGN} -O2 --no-entry -sSTANDALONE_WASM
+            -Wl,--export-dynamic -o ${live}/${name}.wasm
+    DEPENDS ${ARGN} COMMENT "WebAssembly: ${name}" VERBATIM)
+endfunction()

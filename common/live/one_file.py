@@ -19,17 +19,15 @@ def packed(path):
     return base64.b64encode(gzip.compress(read(path, mode="rb"), 9, mtime=0)).decode("ascii")
 
 
-def write(out, template, module, data, scripts, more):
-    """module: the path without .js and .wasm. more: what else stands in the template."""
-    parts = {
-        "@STYLE@": COMMENT.sub("", read(PAGE, "live.css")),
-        "@WASM@": packed(f"{module}.wasm"),
-        "@MODULE@": packed(f"{module}.js"),
-        "@WORKER@": COMMENT.sub("", read(PAGE, "worker.js")),
-        "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "@SCRIPT@": COMMENT.sub("", "\n".join(read(PAGE, f"{name}.js") for name in scripts)),
-        **more,
-    }
+def style(*names):
+    return COMMENT.sub("", "\n".join(read(PAGE, f"{name}.css") for name in names))
+
+
+def script(*names):
+    return COMMENT.sub("", "\n".join(read(PAGE, f"{name}.js") for name in names))
+
+
+def fill(out, template, parts):
     page = read(PAGE, template)
     for mark, text in parts.items():
         assert page.count(mark) == 1, mark
@@ -37,3 +35,16 @@ def write(out, template, module, data, scripts, more):
         page = page.replace(mark, text)
     with open(out, "w", encoding="utf-8") as file:
         file.write(page)
+
+
+def write(out, template, module, data, scripts, more):
+    """module: the path without .js and .wasm. more: what else stands in the template."""
+    fill(out, template, {
+        "@STYLE@": style("live"),
+        "@WASM@": packed(f"{module}.wasm"),
+        "@MODULE@": packed(f"{module}.js"),
+        "@WORKER@": script("worker"),
+        "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "@SCRIPT@": script(*scripts),
+        **more,
+    })
