@@ -363,8 +363,8 @@ expect 1 'a pair is two of'
 book
 mkdir "$dir/docs/site"
 printf '# Live\n' >"$dir/docs/live.md"
-echo '[Run](../docs/live.md#chapter=05&k=64), [bug](../docs/live.md#exhibit=a)' \
-    >>"$dir/01_one/README.md"
+echo '[Run](../docs/live.md#chapter=05&k=64), [bug](../docs/live.md#exhibit=a),
+[tile](../docs/live.md#swizzle=0)' >>"$dir/01_one/README.md"
 expect 0 '3 pages'
 cp "$dir/01_one/README.md" "$dir/before"
 printf '# none yet\n' >"$dir/docs/site/address.txt"
@@ -373,7 +373,8 @@ echo 'https://example.org/book' >>"$dir/docs/site/address.txt"
 expect 1 'a link to a live page has not the form that docs/site/address.txt asks for'
 check --write "$dir" >/dev/null
 site=https://example.org/book
-grep -qxF "[Run]($site/live.html#chapter=05&k=64), [bug]($site/museum.html#exhibit=a)" \
+grep -qxF "[Run]($site/live.html#chapter=05&k=64), [bug]($site/museum.html#exhibit=a)," \
+    "$dir/01_one/README.md" && grep -qxF "[tile]($site/layouts.html#swizzle=0)" \
     "$dir/01_one/README.md" || { echo 'no link leads to the site'; failed=1; }
 expect 0 '3 pages'
 rm "$dir/docs/site/address.txt"

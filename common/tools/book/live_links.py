@@ -14,10 +14,11 @@ import pages
 
 LIVE = "docs/live.md"
 ADDRESS = "docs/site/address.txt"
-PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html"}
+PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html",
+         "swizzle=": "layouts.html"}
 LINK = re.compile(
-    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum)\.html)"
-    r"#(?P<state>(?:chapter|exhibit)=[^) ]*))\)")
+    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum|layouts)\.html)"
+    r"#(?P<state>(?:chapter|exhibit|swizzle)=[^) ]*))\)")
 
 
 def address(root):
