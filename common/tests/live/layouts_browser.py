@@ -127,7 +127,7 @@ def state(page):
            f"{link} does not restore the state")
     expect(page.input_value("#swizzle") == "64" and page.input_value("#pitch") == "64", "nor the controls")
     page.evaluate("location.hash = '#swizzle=32'")
-    page.wait_for_function("byId('swizzle').value === '32'")
+    page.wait_for_selector("#word:has-text('0xc0')")
     open_at(page, "#swizzle=48&base=0x80&m=64&k=-1&pitch=20&none=1")
     expect(page.url.endswith("#swizzle=128&base=128"), f"of a wrong link: {page.url}")
     expect("misaligned-swizzle" in page.inner_text("#tile-warns"), "nothing is said of the base")

@@ -1,0 +1,38 @@
+"""pictured_page.py PAGE MODULE OUT: the page of layouts or of the ring, one file, whose colours are the
+pictures'. MODULE: the path without .wasm, and without .js, which a program has, too."""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import one_file
+
+sys.path.append(os.path.join(one_file.PAGE, "..", "..", "tools", "pictures"))
+import palette
+
+TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
+PAGES = {  # colours, scripts
+    "layouts": (("load", "ink", "lane", "item1", "hot", "mmapale"),
+                ("simulator", "text", "layouts")),
+    "ring": (("load", "ink", "lane", "held", "mma", "mma1", "wait", "onbright", "edge"),
+             ("simulator", "text", f"{TIMELINE}barriers", "ring"))}
+
+
+def style(page, names):
+    light, dark = ("".join(f"--{name}: {theme[name]}; " for name in names)
+                   for theme in palette.themes())
+    return (f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+            + one_file.style("live", page))
+
+
+def main():
+    page, module, out = sys.argv[1:]
+    colours, scripts = PAGES[page]
+    parts = {"@STYLE@": style(page, colours), "@WASM@": one_file.packed(f"{module}.wasm"),
+             "@SCRIPT@": one_file.script(*scripts)}
+    if os.path.exists(f"{module}.js"):
+        parts |= {"@MODULE@": one_file.packed(f"{module}.js"), "@WORKER@": one_file.script("worker")}
+    one_file.fill(out, f"{page}.html", parts)
+
+
+main()
