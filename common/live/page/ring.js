@@ -83,11 +83,12 @@ const readersAt = (stage, now) => [0, 1].filter(consumer => {
   return read && read[0] <= now && now < read[1];
 });
 
-/* The first moment that has all: the producer waits, a load is in flight, both consumers read. */
+/* The first moment that has all: the producer waits, a stage is filled again, both consumers read. */
 function firstOfAll() {
   return life.moments.find(now =>
     life.stages.some(stage => waitsAt(stage, now, "empty").length) &&
-    life.stages.some(stage => lookOf(fillingAt(stage, now), now) === "load") &&
+    life.stages.some(({fillings}) => fillings.slice(1).includes(
+      fillings.find(one => one.asked <= now && now < one.landed))) &&
     life.stages.some(stage => readersAt(stage, now).length > 1)) ?? life.moments.at(-1);
 }
 
@@ -266,12 +267,14 @@ function stopPlaying() {
   clearInterval(playing);
   playing = 0;
   byId("play").textContent = "Play";
+  byId("says").setAttribute("aria-live", "polite");
 }
 
 function playOrPause() {
   if (playing) return stopPlaying();
   if (momentNumber() === life.moments.length - 1) showMoment(0);
   byId("play").textContent = "Pause";
+  byId("says").setAttribute("aria-live", "off");
   playing = setInterval(() => {
     showMoment(momentNumber() + 1);
     if (momentNumber() === life.moments.length - 1) stopPlaying();

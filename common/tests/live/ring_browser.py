@@ -2,7 +2,7 @@
 draws of chapter 07's own kernel is what PROGRAM says natively.
 
 Every number of stages and WAIT under every schedule: no stage is filled before it was released, or read
-before its bytes have landed. A link that restores the state; keys, slider, play and pause; a desktop's and a
+before its bytes have landed, and nobody waits for two barriers at once. A link that restores the state; keys, slider, play and pause; a desktop's and a
 phone's width, light and dark.
 """
 
@@ -60,6 +60,12 @@ def every_run(page):
                 expect(len(drawn) == stages and
                        sorted(one[0] for stage in drawn for one in stage) == list(range(8)),
                        f"{where}: {drawn}")
+                waits = json.loads(page.evaluate("""() => JSON.stringify(life.stages.flatMap(
+                    ({waits}) => waits.map(({role, from, to}) => [role, from, to])))"""))
+                for role in (-1, 0, 1):
+                    own = sorted(one[1:] for one in waits if one[0] == role)
+                    expect(own and all(one[1] <= after[0] for one, after in zip(own, own[1:])),
+                           f"{where}: role {role} waits for two barriers at once: {own}")
                 most = 0
                 for stage in drawn:
                     for one, after in zip(stage, stage[1:] + [None]):

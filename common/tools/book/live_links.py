@@ -15,10 +15,10 @@ import pages
 LIVE = "docs/live.md"
 ADDRESS = "docs/site/address.txt"
 PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html",
-         "swizzle=": "layouts.html"}
+         "swizzle=": "layouts.html", "stages=": "ring.html"}
 LINK = re.compile(
-    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum|layouts)\.html)"
-    r"#(?P<state>(?:chapter|exhibit|swizzle)=[^) ]*))\)")
+    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum|layouts|ring)\.html)"
+    r"#(?P<state>(?:chapter|exhibit|swizzle|stages)=[^) ]*))\)")
 
 
 def address(root):
