@@ -30,6 +30,7 @@ BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
+TILES = f"{ATTENTION}/attention_tiles.h"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
 COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
@@ -81,7 +82,19 @@ EDITS = [
      "rows and columns of A exchanged", VALUE),
     (f"{ATTENTION}/softmax.h", "rows->sum[r] *= rescale[r];", "",
      "the sum is not rescaled", VALUE),
-
+    (f"{ATTENTION}/softmax.h", "rows.max[r] = -INFINITY;", "rows.max[r] = 0;",
+     "no greatest score below 0", VALUE),
+    (TILES, "tile_at(item, args->heads,", "tile_at(item, args->heads <= RASTER_GROUP ? args->heads "
+     ": (args->heads + RASTER_GROUP - 1) / RASTER_GROUP * RASTER_GROUP,",
+     "a last group of heads as large as the others", ORDER),
+    *((TILES, "tile->head = at.m;", f"tile->head = at.m % {heads};", f"at most {heads} heads",
+       ORDER)
+      for heads in (8, 16)),
+    (TILES, "args->sharing = of->heads / of->kv_heads;",
+     "args->sharing = of->heads / of->kv_heads < 4 ? of->heads / of->kv_heads : 4;",
+     "at most 4 heads share keys", VALUE),
+    (TILES, "args->gemm.m) - 1);", "args->gemm.m) - 1 - (second > 0));",
+     "the second tile of a pair without its last key", VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
