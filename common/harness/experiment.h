@@ -83,6 +83,11 @@ enum exit_code experiment_baselines_code(const struct experiment *experiment);
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
 
+/* Runs and verifies it again, if it is for one device, without a kind and with a workspace: the
+ * output is poisoned, and the workspace holds what the run before has left. */
+void experiment_verify_next(struct experiment *experiment, const struct gemm_kernel *kernel,
+                            struct kernel_result *result);
+
 /* When launches may begin (gemm_early.h), of the kernels that are for it; the others launch in
  * order. */
 extern enum gemm_early experiment_early;
