@@ -63,7 +63,8 @@ enum exit_code experiment_open(struct experiment *experiment, const struct backe
                                struct problem_size size, enum gemm_type type, enum input_kind kind,
                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed);
-/* The same with so many sets of matrices, each with an output of its own (at most 256). */
+/* The same with so many sets of matrices, each with an output of its own (at most 256); 0: as many
+ * as timing needs. */
 enum exit_code experiment_open_sets(struct experiment *experiment,
                                     const struct backend_info *device, struct problem_size size,
                                     enum gemm_type type, enum input_kind kind, uint64_t seed,

@@ -178,7 +178,8 @@ DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+
 # What a row's number is multiplied by: elements from one row to the next.
 PITCH = re.compile(r"\*\s*((?:\w+(?:->|\.))*ld[abd]?)\b")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put",
+                    "atomic_cas_relaxed_b64"}
 
 
 class Finder:
