@@ -32,12 +32,22 @@ function(check area)
 endfunction()
 
 # The target test_programs: what the tests of the preset `test` need, of both houses; and with a CUDA
-# toolkit every kernel file once, in one configuration and one type, so that it is known to compile.
+# toolkit every kernel file once, in one configuration and one type: check_gpu_kernels().
 function(add_test_programs)
   get_property(targets GLOBAL PROPERTY HOPPER_TEST_TARGETS)
-  get_property(kernels GLOBAL PROPERTY HOPPER_GPU_FILES)
   list(REMOVE_DUPLICATES targets)
-  add_custom_target(test_programs DEPENDS ${targets} ${kernels})
+  add_custom_target(test_programs DEPENDS ${targets})
+endfunction()
+
+# nvcc compiles every kernel file, of the houses so far.
+function(check_gpu_kernels)
+  if(HOPPER_GPU_PROGRAMS)
+    get_property(kernels GLOBAL PROPERTY HOPPER_GPU_FILES)
+    list(TRANSFORM kernels REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+    check(build NAME build_gpu_kernels${HOPPER_HOUSE}
+      COMMAND ${PROJECT_SOURCE_DIR}/common/tests/build/gpu_kernels.sh ${objects}
+      TARGETS ${kernels} TIMEOUT 60)
+  endif()
 endfunction()
 
 # The targets check_<area> of the house's tests.
@@ -293,4 +303,23 @@ function(add_gallery_tests)
     check(mutants NAME ${name}${HOPPER_HOUSE}_all LABELS long
       COMMAND ${command} --jobs 2 ${properties})
   endforeach()
+endfunction()
+
+# The house's pictures (tools/pictures) are as their sources would have them made, and an edit of
+# these is noticed.
+function(check_pictures)
+  if(NOT Python3_Interpreter_FOUND)
+    foreach(name IN ITEMS pictures pictures_edits)
+      check(book NAME ${name}${HOPPER_HOUSE}
+        COMMAND sh -c "echo '${name}: needs Python 3.9 or later'; exit 77"
+        TIMEOUT 5 PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+    return()
+  endif()
+  get_property(pictures GLOBAL PROPERTY HOPPER_PICTURES${HOPPER_HOUSE})
+  get_property(edits GLOBAL PROPERTY HOPPER_PICTURES_EDITS${HOPPER_HOUSE})
+  get_property(targets GLOBAL PROPERTY HOPPER_PICTURES_TARGETS${HOPPER_HOUSE})
+  check(book NAME pictures${HOPPER_HOUSE} COMMAND ${pictures} TARGETS ${targets} TIMEOUT 120)
+  check(book NAME pictures_edits${HOPPER_HOUSE} COMMAND ${edits}
+    TARGETS harness sim timeline ${targets} TIMEOUT 300 PROPERTIES PROCESSORS 2)
 endfunction()

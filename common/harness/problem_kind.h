@@ -34,7 +34,7 @@ struct kind_problem {
     const struct operands *operands;   /* A and B: operands_product(), operands_row() */
     const struct reference *product;   /* its bound: reference_accumulation() */
     const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
-    void *of_kind; /* as prepare() has filled it in; gemm_problem.of_kind */
+    void *of_kind;                     /* as prepare() has filled it in; gemm_problem.of_kind */
     int count;
     struct kind_matrix matrix[GEMM_MATRICES];
     int64_t ld[GEMM_MATRICES], device_ld[GEMM_MATRICES]; /* on the host, and there */

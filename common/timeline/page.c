@@ -6,6 +6,7 @@
 #include "timeline/page_source.h"
 #include "timeline/svg.h"
 #include "timeline/text_file.h"
+#include "timeline/tracks.h"
 
 #include <errno.h>
 #include <stdlib.h>
