@@ -6,7 +6,7 @@ from rules import ORDER, VALUE
 
 STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
 SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
-GENERAL = "beyond/library/hopper_gemm/persistent.cu"
+GENERAL, FITTED = (f"beyond/library/hopper_gemm/{name}.cu" for name in ("persistent", "fitted"))
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
 SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
@@ -32,7 +32,7 @@ FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
 TILES = f"{ATTENTION}/attention_tiles.h"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
-COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
+COMPILED_WITH = {FITTED:
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
                  ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
@@ -46,6 +46,8 @@ EDITS = [
      "every part is the first", VALUE),
     (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
      "every CTA the first one's k-tiles", VALUE),
+    (FITTED, "found != expected && found >> 16 != COUNTING >> 16", "false",
+     "counts on from anything", VALUE),
 
     (f"{FUSED}/bias_gelu.cu", "8 * j + threadIdx.x % 4 * 2]", "8 * j + threadIdx.x % 32 / 8 * 2]",
      "the biases of the fragment's row", VALUE),
