@@ -1,5 +1,5 @@
-"""pictured_page.py PAGE MODULE OUT: the page of layouts or of the ring, one file, whose colours are the
-pictures'. MODULE: the path without .wasm, and without .js, which a program has, too."""
+"""pictured_page.py PAGE MODULE OUT: the page of layouts or of the ring, one file, whose colours are
+the pictures'. MODULE: the path without .wasm, and without .js, which a program has, too."""
 
 import os
 import sys
@@ -31,7 +31,8 @@ def main():
     parts = {"@STYLE@": style(page, colours), "@WASM@": one_file.packed(f"{module}.wasm"),
              "@SCRIPT@": one_file.script(*scripts)}
     if os.path.exists(f"{module}.js"):
-        parts |= {"@MODULE@": one_file.packed(f"{module}.js"), "@WORKER@": one_file.script("worker")}
+        parts["@MODULE@"] = one_file.packed(f"{module}.js")
+        parts["@WORKER@"] = one_file.script("worker")
     one_file.fill(out, f"{page}.html", parts)
 
 

@@ -1,6 +1,6 @@
 /* layouts.js: the page of layouts: a tile, a descriptor of it, and the owners of its elements. All
- * that is computed is computed by the module's functions, of common/live/layouts.c. What is shown is
- * in the address: #swizzle=128&base=128&m=5&k=20; a field that it does not name has what fits. */
+ * that is computed is computed by the module's functions, of common/live/layouts.c. What is shown
+ * is in the address: #swizzle=128&base=128&m=5&k=20; a field that is not there has what fits. */
 
 const LINE = 128, CHUNKS = 8, OF_CHUNK = 8, STEP = 16, LAST = 63;
 const SWIZZLES = [0, 32, 64, 128]; // by the numbers of enum gemm_swizzle
@@ -49,8 +49,8 @@ function ownerOf(pointer) {
 
 /* Said anew, to those who listen, only if it is another sentence. */
 function say(id, ...words) {
-  const sentence = element("p", {}, ...words);
-  if (byId(id).textContent !== sentence.textContent) byId(id).replaceChildren(...sentence.childNodes);
+  const said = byId(id), sentence = element("p", {}, ...words);
+  if (said.textContent !== sentence.textContent) said.replaceChildren(...sentence.childNodes);
 }
 
 function fill(table, caption, heads, rows) {
@@ -92,12 +92,12 @@ function drawTile() {
     code(hex(models.tile_linear(state.base, pitch(), line, chunk))), " before the XOR and at ",
     strong(code(hex(address))), ` after it, in banks ${models.bank_of(address)}\u2013${
       models.bank_of(address + 15)}. The element is at `, code(hex(own)),
-    `, in bank ${models.bank_of(own)}. Reading the eight marked chunks together, a core matrix, takes `,
-    strong(several(fronts, "wavefront")), ".");
+    `, in bank ${models.bank_of(own)}. Reading the eight marked chunks together, a core matrix, `,
+    "takes ", strong(several(fronts, "wavefront")), ".");
   const period = models.pattern_bytes(mode());
   say("tile-warns", [
-    state.base % period ? `The base is not a multiple of ${period}: the pattern begins in the middle, `
-      + "and the simulator reports misaligned-swizzle." : "",
+    state.base % period ? `The base is not a multiple of ${period}: the pattern begins in the ` +
+      "middle, and the simulator reports misaligned-swizzle." : "",
     state.swizzle && pitch() > state.swizzle ?
       "A row of a TMA box is no wider than the swizzle: no box has this tile." : "",
   ].join(" ").trim());
@@ -118,18 +118,21 @@ function drawDescriptor(held) {
   byId("word").textContent = `0x${BigInt.asUintN(64, bits).toString(16).padStart(16, "0")}`;
   let others = 0;
   byId("found").classList.toggle("wide", chunks > 2);
-  fill(byId("found"), `k step ${step()}: the addresses of 16 bytes, in hexadecimal, and what lies there`,
+  fill(byId("found"),
+    `k step ${step()}: the addresses of 16 bytes, in hexadecimal, and what lies there`,
     [mnMajor() ? "k \\ m" : "m \\ k", ...times(chunks, c => OF_CHUNK * (origin.chunk + c))],
     times(STEP, i => element("tr", {}, element("th", {}, String(origin.line + window + i)),
       ...times(chunks, c => {
         const line = origin.line + window + i, chunk = origin.chunk + c;
-        const address = models.word_address(bits, mnMajor(), window + i, c), there = held.get(address);
+        const address = models.word_address(bits, mnMajor(), window + i, c);
+        const there = held.get(address);
         const right = there?.line === line && there.chunk === chunk;
         const inCore = chunk === chunkOf(state) && line >> 3 === lineOf(state) >> 3;
         others += !right;
         return cell(elementAt(line, OF_CHUNK * chunk), [right || "other",
           inCore && (line === lineOf(state) ? "chosen" : "core")], address.toString(16),
-        element("small", {}, (right ? "" : "\u2260") + (there ? `${there.line}.${there.chunk}` : "?")));
+        element("small", {},
+          (right ? "" : "\u2260") + (there ? `${there.line}.${there.chunk}` : "?")));
       }))));
   const fronts = models.word_wavefronts(bits, mnMajor(), lineOf(state) - origin.line,
     chunkOf(state) - origin.chunk);
@@ -141,7 +144,8 @@ function drawDescriptor(held) {
 
 /* Sixteen columns of the element's sixteen rows, two elements a cell: they belong to one thread. */
 function drawOwners(table, caption, columns, chosen, owner, nameOf, at) {
-  const rows = state.m - state.m % STEP, first = chosen - chosen % STEP, mine = owner(state.m, chosen);
+  const rows = state.m - state.m % STEP, first = chosen - chosen % STEP;
+  const mine = owner(state.m, chosen);
   fill(table, caption, [columns, ...times(CHUNKS, i => first + 2 * i)],
     times(STEP, i => element("tr", {}, element("th", {}, String(rows + i)),
       ...times(CHUNKS, pair => {
@@ -154,12 +158,13 @@ function drawOwners(table, caption, columns, chosen, owner, nameOf, at) {
   return mine;
 }
 
-const placeOf = ({thread}) => `thread ${thread} of the warpgroup: warp ${Math.floor(thread / 32)}, lane ${
-  thread % 32}`;
+const placeOf = ({thread}) => `thread ${thread} of the warpgroup: warp ${
+  Math.floor(thread / 32)}, lane ${thread % 32}`;
 
 function drawA() {
   const mine = drawOwners(byId("a"), "the lane of two elements; orange: its registers", "m \\ k",
-    state.k, (row, column) => ownerOf(models.owner_of_a(row, column % STEP)), one => `a${one.index}`, "k");
+    state.k, (row, column) => ownerOf(models.owner_of_a(row, column % STEP)),
+    one => `a${one.index}`, "k");
   say("a-says", `A[${state.m}][${state.k}]: ${placeOf(mine)}, register ${mine.index} of 4, ${
     mine.half ? "high" : "low"} half.`);
 }
@@ -210,6 +215,10 @@ function show() {
   keepAddress();
 }
 
+function forget() {
+  for (const name of FIELDS) state[name] = null;
+}
+
 /* By chunks of a tile, by elements where each has an owner. */
 function move(id, right, down) {
   const at = {...state}, bound = value => Math.min(Math.max(value, 0), LAST);
@@ -233,12 +242,12 @@ function listen() {
       if (!accept(name, target.value)) return target.reportValidity();
       // A swizzle has a pitch of its own, and another layout other fields.
       if (name === "swizzle") state.pitch = null;
-      if (["swizzle", "pitch", "base", "major"].includes(name)) for (const one of FIELDS) state[one] = null;
+      if (["swizzle", "pitch", "base", "major"].includes(name)) forget();
       show();
     });
   byId("controls").addEventListener("submit", event => event.preventDefault());
   byId("fit").addEventListener("click", () => {
-    for (const name of FIELDS) state[name] = null;
+    forget();
     show();
   });
   for (const table of document.querySelectorAll(".cells")) {

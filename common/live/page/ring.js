@@ -1,6 +1,6 @@
-/* ring.js: the page of the ring: a run of chapter 07's kernel, one CTA, moment by moment. All that is
- * drawn are events of its barriers, from the run's report, as timeline/page/barriers.js reads them.
- * What is shown is in the address: #stages=2&wait=0&at=4061. */
+/* ring.js: the page of the ring: a run of chapter 07's kernel, one CTA, moment by moment. All that
+ * is drawn are events of its barriers, from the run's report, as timeline/page/barriers.js reads
+ * them. What is shown is in the address: #stages=2&wait=0&at=4061. */
 
 const USUAL = {stages: 4, wait: 1, schedule: "time", seed: 1, k: 1024, at: null};
 const OWN = "4_1"; // of the chapter's kernel, which is no variant
@@ -22,9 +22,10 @@ const recordsOf = which => Array.from({length: which.events.length / EVENT_FIELD
 
 const isOf = (which, stage, name) => which.name.startsWith(`ring[${stage}].${name}`);
 
-/* A stage's fillings: [{kTile, asked, landed, done, reads: [[from, to] of a consumer]}], and who waits for
- * its barriers: [{role, name, from, to}]. A consumer reads from the time that its last thread has
- * passed `full` until its last warp arrives at `empty`. What has not happened is at Infinity. */
+/* A stage's fillings: [{kTile, asked, landed, done, reads: [[from, to] of a consumer]}], and who
+ * waits for its barriers: [{role, name, from, to}]. A consumer reads from the time that its last
+ * thread has passed `full` until its last warp arrives at `empty`. What has not happened is at
+ * Infinity. */
 function stageOf(timeline, stage, stages) {
   const [full, empty] = ["full", "empty"].map(
     name => timeline.barriers.find(which => isOf(which, stage, name)));
@@ -83,7 +84,8 @@ const readersAt = (stage, now) => [0, 1].filter(consumer => {
   return read && read[0] <= now && now < read[1];
 });
 
-/* The first moment that has all: the producer waits, a stage is filled again, both consumers read. */
+/* The first moment that has all: the producer waits, a stage is filled again, both consumers
+ * read. */
 function firstOfAll() {
   return life.moments.find(now =>
     life.stages.some(stage => waitsAt(stage, now, "empty").length) &&
@@ -109,9 +111,10 @@ const point = (radius, turn) => `${CENTER + radius * Math.sin(2 * Math.PI * turn
 function sector(stage, inner, outer, attributes) {
   const gap = radius => 2 / (2 * Math.PI * radius), from = stage / life.stages.length;
   const to = (stage + 1) / life.stages.length, large = to - from > 0.5 ? 1 : 0;
-  return drawn("path", {...attributes, d: `M${point(outer, from + gap(outer))}A${outer} ${outer} 0 ${large
-  } 1 ${point(outer, to - gap(outer))}L${point(inner, to - gap(inner))}A${inner} ${inner} 0 ${large
-  } 0 ${point(inner, from + gap(inner))}z`});
+  return drawn("path", {...attributes, d:
+    `M${point(outer, from + gap(outer))}A${outer} ${outer} 0 ${large} 1 ${
+      point(outer, to - gap(outer))}L${point(inner, to - gap(inner))}A${inner} ${inner} 0 ${
+      large} 0 ${point(inner, from + gap(inner))}z`});
 }
 
 function words(stage, radius, attributes, text) {
@@ -141,8 +144,8 @@ const barrierAt = (which, now) => recordsOf(which).findLast(({cycle}) => cycle <
 function drawBarriers(now) {
   const cellOf = (one, name) => {
     const {phase, pending, expected, tx} = barrierAt(one[name], now) || {};
-    const text = phase === undefined ? "not made yet" :
-      `phase ${phase}: ${pending} of ${expected} to arrive${tx > 0 ? `, ${whole(tx)} bytes to come` : ""}`;
+    const text = phase === undefined ? "not made yet" : `phase ${phase}: ${pending} of ${
+      expected} to arrive${tx > 0 ? `, ${whole(tx)} bytes to come` : ""}`;
     return element("td", {class: waitsAt(one, now, name).length ? "wait" : ""}, text);
   };
   byId("barriers").replaceChildren(
@@ -151,7 +154,8 @@ function drawBarriers(now) {
       cellOf(one, "full"), cellOf(one, "empty"))));
   byId("roles").replaceChildren(...ROLES.map((name, i) => {
     const barrier = i ? "full" : "empty";
-    const waits = life.stages.filter(one => waitsAt(one, now, barrier).some(({role}) => role === i - 1))
+    const waits = life.stages
+      .filter(one => waitsAt(one, now, barrier).some(({role}) => role === i - 1))
       .map(({stage}) => `waits for ${barrier} of stage ${stage}`);
     const reads = life.stages.filter(one => readersAt(one, now).includes(i - 1))
       .map(one => fillingAt(one, now).kTile).sort((a, b) => a - b);
@@ -181,8 +185,10 @@ function drawOverTime(now) {
   byId("over").replaceChildren(...life.stages.map(({stage, fillings, waits}) =>
     element("div", {class: "lane"}, element("span", {}, `stage ${stage}`), element("div", {},
       ...fillings.flatMap(({kTile, asked, landed, done, reads}) => [
-        bar(asked, landed, "load", String(kTile)), ...(landed < end ? [bar(landed, done, "held")] : []),
-        ...reads.flatMap(([from, to], i) => from < end ? [bar(from, to, i ? "mma1" : "mma")] : [])]),
+        bar(asked, landed, "load", String(kTile)),
+        ...(landed < end ? [bar(landed, done, "held")] : []),
+        ...reads.flatMap(([from, to], i) =>
+          from < end ? [bar(from, to, i ? "mma1" : "mma")] : [])]),
       ...waits.filter(({role, from, to}) => role === -1 && to > from)
         .map(({from, to}) => bar(from, to, "wait"))))));
   byId("over").style.setProperty("--now", part(now) / 100);

@@ -1,8 +1,8 @@
-"""layouts_browser.py PAGE CHROMIUM ROOT INSPECT COMPILER: the page of layouts as a reader uses it, from
-file://. Its numbers are what INSPECT and compiled lines of C have from the same models.
+"""layouts_browser.py PAGE CHROMIUM ROOT INSPECT COMPILER: the page of layouts as a reader uses it,
+from file://. Its numbers are what INSPECT and compiled lines of C have from the same models.
 
-Every picture under each swizzle; fields of a descriptor; a link that restores the state; what a link says
-wrongly; the keyboard; a desktop's and a phone's width, light and dark.
+Every picture under each swizzle; fields of a descriptor; a link that restores the state; what a
+link says wrongly; the keyboard; a desktop's and a phone's width, light and dark.
 """
 
 import re
@@ -35,20 +35,23 @@ def open_at(page, fragment):
 
 def cells(page, table):
     """[[text of a cell]] of the lines that begin with a heading and have cells."""
-    return page.evaluate("""id => [...byId(id).rows].filter(row => row.querySelector("[data-element]"))
+    return page.evaluate("""id => [...byId(id).rows]
+        .filter(row => row.querySelector("[data-element]"))
         .map(row => [...row.cells].map(cell => cell.firstChild?.textContent ?? ""))""", table)
 
 
 def numbers(text):
     """The lines of a table that inspect prints, without the headings."""
-    return [line.split() for line in text.splitlines() if re.match(r" *(0x)?[0-9a-f]+ +(0x)?[0-9]", line)]
+    return [line.split() for line in text.splitlines()
+            if re.match(r" *(0x)?[0-9a-f]+ +(0x)?[0-9]", line)]
 
 
 def tile(page):
     for swizzle, base in ((0, 0), (32, 0), (64, 512), (128, 0), (128, 128), (128, 4096)):
         open_at(page, f"#swizzle={swizzle}&base={base}&m=0&k=0")
         said = numbers(inspect("swizzle", "--swizzle", swizzle, "--base", base, "--rows", 16))
-        expect(cells(page, "tile") == said, f"swizzle {swizzle}, base {base}: {cells(page, 'tile')}")
+        shown = cells(page, "tile")
+        expect(shown == said, f"swizzle {swizzle}, base {base}: {shown}")
     for swizzle, pitch, chunk in ((0, 128, 0), (0, 144, 3), (0, 80, 1), (0, 32, 1), (128, 128, 5),
                                   (64, 64, 2), (32, 32, 1), (32, 128, 4)):
         open_at(page, f"#swizzle={swizzle}&pitch={pitch}&m=9&k={8 * chunk}")
@@ -69,14 +72,18 @@ def descriptor(page):
                 open_at(page, f"#swizzle={swizzle}{more}&major={major}&k={k}")
                 expect("finds all" in page.inner_text("#found-says"),
                        f"{page.url}: {page.inner_text('#found-says')}")
-    for swizzle, fields in ((128, {}), (128, {"start": 64, "offset": 1}), (0, {"lbo": 128, "sbo": 256}),
-                            (128, {"mode": 64}), (64, {"major": "mn", "lbo": 8192, "sbo": 1024})):
-        asked = {"start": 0, "lbo": 0, "sbo": 1024, "mode": swizzle, "offset": 0, "major": "k", **fields}
-        open_at(page, f"#swizzle={swizzle}&k=0&" + "&".join(f"{name}={asked[name]}" for name in asked))
+    usual = {"start": 0, "lbo": 0, "sbo": 1024, "offset": 0, "major": "k"}
+    for swizzle, fields in ((128, {}), (128, {"start": 64, "offset": 1}),
+                            (0, {"lbo": 128, "sbo": 256}), (128, {"mode": 64}),
+                            (64, {"major": "mn", "lbo": 8192, "sbo": 1024})):
+        asked = {**usual, "mode": swizzle, **fields}
+        open_at(page, "&".join([f"#swizzle={swizzle}&k=0",
+                                *(f"{name}={value}" for name, value in asked.items())]))
         names = {"offset": "base-offset", "mode": "swizzle"}
         said = inspect("descriptor", *(word for name, value in asked.items()
                                        for word in (f"--{names.get(name, name)}", value)))
-        shown = [[line[0], *(f"0x{address}" for address in line[1:])] for line in cells(page, "found")]
+        shown = [[line[0], *(f"0x{address}" for address in line[1:])]
+                 for line in cells(page, "found")]
         expect(shown == numbers(said), f"{fields}: {shown}")
         expect(page.inner_text("#word") == re.search("0x[0-9a-f]{16}", said).group(),
                f"{fields}: {page.inner_text('#word')}")
@@ -125,7 +132,8 @@ def state(page):
     open_at(page, link)
     expect(page.inner_text("#tile-says") == said and cells(page, "found") == found,
            f"{link} does not restore the state")
-    expect(page.input_value("#swizzle") == "64" and page.input_value("#pitch") == "64", "nor the controls")
+    expect([page.input_value(f"#{name}") for name in ("swizzle", "pitch", "m")] ==
+           ["64", "64", "10"], "nor the controls")
     page.evaluate("location.hash = '#swizzle=32'")
     page.wait_for_selector("#word:has-text('0xc0')")
     open_at(page, "#swizzle=48&base=0x80&m=64&k=-1&pitch=20&none=1")
@@ -158,7 +166,8 @@ def look(page):
                 wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 expect(wider <= 0, f"{width} px: {wider} px wider than the window")
                 cut = page.evaluate("""[...document.querySelectorAll(".cells td, .cells th")]
-                    .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)""")
+                    .filter(cell => cell.scrollWidth > cell.clientWidth + 1)
+                    .map(cell => cell.textContent)""")
                 expect(not cut, f"{width} px: wider than their cells: {cut[:5]}")
 
 
