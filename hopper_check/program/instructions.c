@@ -7,7 +7,7 @@ static const struct scalar_group *const scalar_groups[] = {
     &integer_group, &carry_group, &wide_integer_group, &logic_group, &bit_group,
     &select_group,  &float_group, &double_group,       &half_group,  &approximate_group};
 static const struct family_group *const family_groups[] = {
-    &compare_families, &convert_families, &memory_families,  &address_families,
+    &compare_families, &convert_families, &memory_families, &atomic_families, &address_families,
     &warp_families,    &matrix_families,  &barrier_families, &mbarrier_families,
     &copy_families,    &tensor_families,  &control_families};
 enum {
@@ -33,7 +33,6 @@ static const struct family refused[] = {
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
     {"brx.idx", NULL, REFUSED, "indirect branches are not modelled yet"},
     {"alloca", NULL, REFUSED, "stacks of variable size are not modelled"},
-    {"nanosleep", NULL, REFUSED, "sleeping is not modelled yet"},
     {"activemask", NULL, REFUSED, "which lanes run together is not specified"},
 };
 

@@ -5,6 +5,7 @@
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
+#include "hopper/tensormap.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
 #include "program/instructions.h"
@@ -59,7 +60,7 @@ static void cluster_wait_acquire(const struct operation *op, struct frame *frame
 
 static void decode_cluster_arrive(struct decoder *d) {
     const bool relaxed = take(d, "relaxed");
-    take(d, "release");
+    if (!relaxed) take(d, "release");
     take(d, "aligned");
     need_operands(d, 0, 0);
     d->op->run = relaxed ? cluster_arrive_relaxed : cluster_arrive_release;
@@ -108,6 +109,36 @@ static void run_fence_mbarrier_init(const struct operation *op, struct frame *fr
     sim_fence_mbarrier_init();
 }
 
+/* fence.proxy.tensormap::generic.{release, acquire}.SCOPE{ [map], 128} */
+static void run_fence_tensor_map(const struct operation *op, struct frame *frame) {
+    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
+    if (op->source->operands)
+        sim_fence_tensor_map_acquire(
+            (const struct tensor_map *)(uintptr_t)address(op, frame, 0, op->offset), scope);
+    else
+        sim_fence_tensor_map_release(scope);
+}
+
+static void decode_fence_tensor_map(struct decoder *d) {
+    const bool release = take(d, "release");
+    if (!release) require(d, "acquire");
+    const int scope = take_one_of(d, scopes);
+    if (scope < 0) refuse(d, "its scope is missing");
+    need_operands(d, release ? 0 : 2, release ? 0 : 2);
+    if (d->why) return;
+    d->op->option[OPTION_SCOPE] = scope;
+    d->op->run = run_fence_tensor_map;
+    if (!release) take_address(d, 0, &d->source->operand[0]);
+}
+
+/* Between addresses of the generic proxy that name the same memory: here there is one for each. */
+static void run_nothing(const struct operation *op, struct frame *frame) { (void)op, (void)frame; }
+
+static void decode_fence_alias(struct decoder *d) {
+    need_operands(d, 0, 0);
+    d->op->run = run_nothing;
+}
+
 static void decode_fence_mbarrier_init(struct decoder *d) {
     require(d, "release");
     require(d, "cluster");
@@ -141,6 +172,8 @@ static const struct family families[] = {
     {"fence", decode_fence, MODELLED, SYNCHRONIZATION "fence"},
     {"membar", decode_membar, MODELLED, SYNCHRONIZATION "membar"},
     {"fence.mbarrier_init", decode_fence_mbarrier_init, MODELLED, SYNCHRONIZATION "fence"},
+    {"fence.proxy.alias", decode_fence_alias, ORDERING, SYNCHRONIZATION "fence"},
+    {"fence.proxy.tensormap::generic", decode_fence_tensor_map, MODELLED, SYNCHRONIZATION "fence"},
     {"fence.proxy.async", decode_fence_proxy_async, MODELLED, SYNCHRONIZATION "fence"},
 };
 const struct family_group barrier_families = FAMILY_GROUP(families);

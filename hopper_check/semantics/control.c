@@ -1,15 +1,15 @@
 /*
- * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, atom and red.
+ * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, nanosleep.
  */
 #include <string.h>
 
-#include "hopper/atomics.h"
 #include "hopper/griddepcontrol.h"
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/core/scheduler.h"
 
 /* ---- mov: also between a register and the parts of a wider one ---- */
 
@@ -147,70 +147,28 @@ static void decode_griddepcontrol(struct decoder *d) {
     d->op->run = wait ? prerequisites : dependents;
 }
 
-/* ---- atom.add and red.add of a word of global memory ---- */
+/* ---- nanosleep, brkpt ---- */
 
-enum { OPTION_SEMANTICS, OPTION_SCOPE };
-enum { RELAXED, ACQUIRE, RELEASE, ACQ_REL };
-
-static void add(const struct operation *op, struct frame *frame) {
-    const uint64_t at = address(op, frame, 1, op->offset);
-    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
-        thread_not_modelled(op, "an atomic operation on memory that is not global");
-    uint32_t *const word = (uint32_t *)(uintptr_t)at;
-    const uint32_t value = VALUE(reg_u32, 2);
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    uint32_t before;
-    switch (op->option[OPTION_SEMANTICS]) {
-    case ACQUIRE:
-        before = sim_atomic_add_acquire(word, value, scope);
-        break;
-    case RELEASE:
-        before = sim_atomic_add_release(word, value, scope);
-        break;
-    case ACQ_REL:
-        before = sim_atomic_add_acq_rel(word, value, scope);
-        break;
-    default:
-        before = sim_atomic_add_relaxed(word, value, scope);
-        break;
-    }
-    VALUE(reg_u32, 0) = before;
+/* For at most twice the time: others run meanwhile. */
+static void nanosleep_(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    scheduler_yield();
 }
 
-static void red_add(const struct operation *op, struct frame *frame) {
-    const uint64_t at = address(op, frame, 1, op->offset);
-    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
-        thread_not_modelled(op, "an atomic operation on memory that is not global");
-    uint32_t *const word = (uint32_t *)(uintptr_t)at;
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    if (op->option[OPTION_SEMANTICS] == RELEASE)
-        sim_red_add_release(word, VALUE(reg_u32, 2), scope);
-    else
-        sim_red_add_relaxed(word, VALUE(reg_u32, 2), scope);
-}
-
-static void decode_atomic(struct decoder *d, bool red) {
-    static const char *const semantics[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
-    static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    const struct ptx_operand *const o = d->source->operand;
-    const int semantic = take_one_of(d, semantics), scope = take_one_of(d, scopes);
-    take(d, "global");
-    if (!take(d, "add") || (!take(d, "u32") && !take(d, "s32")))
-        refuse(d, "of atomic operations only additions to 32-bit words of global memory are "
-                  "modelled yet");
-    need_operands(d, red ? 2 : 3, red ? 2 : 3);
+static void decode_nanosleep(struct decoder *d) {
+    require(d, "u32");
+    need_operands(d, 1, 1);
     if (d->why) return;
-    if (!red) d->op->at[0] = written_operand(d, &o[0], 'w');
-    take_address(d, 1, &o[red ? 0 : 1]);
-    d->op->at[2] = read_operand(d, &o[red ? 1 : 2], 'w');
-    d->op->option[OPTION_SEMANTICS] = semantic < 0 ? RELAXED : semantic;
-    d->op->option[OPTION_SCOPE] = scope < 0 ? SCOPE_GPU : scope;
-    if (red && semantic != RELEASE && semantic > RELAXED)
-        refuse(d, "this semantics is not modelled");
-    d->op->run = red ? red_add : add;
+    d->op->run = nanosleep_;
+    d->op->at[0] = read_operand(d, &d->source->operand[0], 'w');
 }
-static void decode_atom(struct decoder *d) { decode_atomic(d, false); }
-static void decode_red(struct decoder *d) { decode_atomic(d, true); }
+
+static void nothing(const struct operation *op, struct frame *frame) { (void)op, (void)frame; }
+
+static void decode_brkpt(struct decoder *d) {
+    d->next = d->words;
+    d->op->run = nothing;
+}
 
 #define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
 static const struct family families[] = {
@@ -219,7 +177,8 @@ static const struct family families[] = {
     {"call", decode_call, MODELLED, "Control Flow Instructions: call"},
     {"setmaxnreg", decode_setmaxnreg, MODELLED, "Miscellaneous Instructions: setmaxnreg"},
     {"griddepcontrol", decode_griddepcontrol, MODELLED, SYNCHRONIZATION "griddepcontrol"},
-    {"atom", decode_atom, MODELLED, SYNCHRONIZATION "atom"},
-    {"red", decode_red, MODELLED, SYNCHRONIZATION "red"},
+    {"nanosleep", decode_nanosleep, MODELLED, "Miscellaneous Instructions: nanosleep"},
+    {"brkpt", decode_brkpt, ORDERING, "Miscellaneous Instructions: brkpt"},
+    {"pmevent", decode_brkpt, ORDERING, "Miscellaneous Instructions: pmevent"},
 };
 const struct family_group control_families = FAMILY_GROUP(families);

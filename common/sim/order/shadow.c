@@ -19,6 +19,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/release.h"
 #include "sim/order/when.h"
 
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
@@ -28,7 +29,8 @@ bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t
 
 /* One access to (some bytes of) a cell. */
 struct record {
-    uint32_t epoch;
+    uint32_t epoch : 31;
+    uint32_t strong : 1;
     uint16_t slot;
     uint16_t site;
     uint16_t bytes;       /* mask; 0: the entry is free */
@@ -38,6 +40,7 @@ struct record {
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
+#define EPOCHS (UINT32_MAX >> 1)
 
 struct overflow {
     int room;
@@ -57,7 +60,11 @@ void shadow_new(struct sim_cta *cta) {
     memset(cta->shadow, 0, bytes);
 }
 
+/* Has any word of shared memory been accessed so? Then it may carry releases (release.h). */
+static bool strong_accesses;
+
 void shadow_clear(struct sim_cta *cta) {
+    if (strong_accesses) release_forget(cta->shared, cta->shared_bytes);
     for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
         cta->shadow[i].count = cta->shadow[i].mbarrier = 0;
 }
@@ -97,6 +104,7 @@ struct accessor {
     bool async_proxy, in_flight; /* in_flight: an async unit's, by whatever proxy */
     enum sim_access access;
     struct sim_warp *warp; /* NULL, or all its lanes issue the access together */
+    bool strong;
 };
 
 static bool ordered_for(const struct sim_thread *thread, const struct accessor *now,
@@ -124,6 +132,7 @@ static bool ordered_for_warp(struct accessor *now, const struct record *then, bo
 
 /* If not, now->thread is one that is not ordered after it. */
 static inline bool ordered(struct accessor *now, const struct record *then, bool then_async) {
+    if (now->strong && then->strong) return true;
     return now->warp ? ordered_for_warp(now, then, then_async)
                      : ordered_for(now->thread, now, then, then_async);
 }
@@ -346,8 +355,9 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
         if (then->write) written |= then->bytes;
         if (write) then->bytes &= (uint16_t)~bytes;
         if (!then->bytes) continue;
-        if (!write && !then->write && then->slot == now->slot && !(then->bytes & ~bytes)) {
-            then->epoch = now->epoch;
+        if (!write && !then->write && then->slot == now->slot && then->strong == now->strong &&
+            !(then->bytes & ~bytes)) {
+            then->epoch = now->epoch & EPOCHS;
             then->bytes |= (uint16_t)bytes;
             then->site = site;
             merged = kept;
@@ -364,7 +374,8 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
     }
     const struct sim_thread *thread = now->thread;
     append(cell,
-           (struct record){now->epoch, (uint16_t)now->slot, site, (uint16_t)bytes,
+           (struct record){now->epoch & EPOCHS, now->strong, (uint16_t)now->slot, site,
+                           (uint16_t)bytes,
                            (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS,
                            write, blind});
 }
@@ -383,14 +394,22 @@ static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size
 
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access) {
-    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL};
+    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, false};
+    if (strong_accesses && access == SIM_WRITE) release_forget(cta->shared + offset, bytes);
+    touch(&now, cta, offset, bytes);
+}
+
+void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                       enum sim_access access) {
+    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, true};
+    strong_accesses = true;
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch) {
     struct accessor now = {thread, slot,   epoch, cta->cluster->slot[slot].async_proxy,
-                           true,   access, NULL};
+                           true,   access, NULL,  false};
     touch(&now, cta, offset, bytes);
 }
 
@@ -398,7 +417,7 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
                            enum sim_access access, int slot, uint32_t epoch) {
     struct sim_cta *const cta = warp->cta;
     struct accessor now = {warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true,
-                           access,          warp};
+                           access,          warp, false};
     touch(&now, cta, offset, bytes);
 }
 

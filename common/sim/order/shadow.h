@@ -17,6 +17,9 @@ void shadow_free(struct sim_cta *cta);
  * pointer (not the 32-bit address). */
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access);
+/* The same of a strong access (PTX ISA, "Memory Consistency Model"): two of them do not race. */
+void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                       enum sim_access access);
 /* An access that an async unit makes some time after T issues it here: checked against what T has
  * ordered, recorded as (slot, epoch), ordered for no thread until its clock reaches the epoch.
  * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each
