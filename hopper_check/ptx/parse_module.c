@@ -127,7 +127,8 @@ static void parse_bounds(struct parser *p, struct ptx_function *f) {
             f->min_ctas = (int)parse_integer(p, "a number of CTAs");
         else if (parse_accept(p, ".maxnreg") || parse_accept(p, ".maxclusterrank"))
             parse_three(p, ignored);
-        else if (!parse_accept(p, ".explicitcluster") && !parse_accept(p, ".noreturn"))
+        else if (!parse_accept(p, ".explicitcluster") && !parse_accept(p, ".noreturn") &&
+                 !parse_accept(p, ".blocksareclusters"))
             parse_fail(p, "unknown directive of a function");
     }
 }

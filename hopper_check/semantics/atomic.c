@@ -152,7 +152,7 @@ static bool has(enum function f, enum type t) {
         return f == CAS;
     case B32:
     case B64:
-        return f >= AND;
+        return f >= AND && f != INC && f != DEC;
     case S32:
     case S64:
         return f <= MAX;
@@ -183,14 +183,20 @@ static void decode(struct decoder *d, bool red) {
     static const struct ptx_operand sink = {.kind = OPERAND_SINK};
     const struct ptx_operand *const o = d->source->operand + !red;
     struct operation *const op = d->op;
-    const int semantic = take_one_of(d, semantics), scope = take_one_of(d, scopes);
-    op->option[OPTION_SPACE] = take_space(d);
-    int function = take_one_of(d, function_names);
-    take(d, "noftz");
-    const bool hint = take(d, "L2::cache_hint");
-    const int vector = take_one_of(d, vectors), type = take_one_of(d, type_names);
-    if (function < 0) function = take_one_of(d, function_names); /* red.global.v4.f32.add */
-    take(d, "noftz");
+    int semantic = -1, scope = -1, space = -1, function = -1, vector = -1, type = -1, before;
+    bool hint = false;
+    do { /* compilers and headers differ in the order of the words */
+        before = d->next;
+        if (semantic < 0) semantic = take_one_of(d, semantics);
+        if (scope < 0) scope = take_one_of(d, scopes);
+        if (space < 0) space = take_space(d);
+        if (function < 0) function = take_one_of(d, function_names);
+        if (vector < 0) vector = take_one_of(d, vectors);
+        if (type < 0) type = take_one_of(d, type_names);
+        hint |= take(d, "L2::cache_hint");
+        take(d, "noftz");
+    } while (d->next != before);
+    op->option[OPTION_SPACE] = space;
     if (function < 0 || type < 0 || !has((enum function)function, (enum type)type)) {
         refuse(d, "this atomic operation is not modelled");
         return;

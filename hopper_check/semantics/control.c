@@ -72,7 +72,8 @@ static void decode_mov(struct decoder *d) {
         return;
     }
     d->op->at[0] = written_operand(d, &o[0], letter);
-    if (o[1].kind == OPERAND_SPECIAL && !strncmp(o[1].name, "clock", 5)) {
+    if (o[1].kind == OPERAND_SPECIAL &&
+        (!strncmp(o[1].name, "clock", 5) || !strncmp(o[1].name, "globaltimer", 11))) {
         d->op->option[OPTION_PART] = type.bytes;
         d->op->run = mov_clock;
         return;
