@@ -9,7 +9,8 @@ static const struct scalar_group *const scalar_groups[] = {
 static const struct family_group *const family_groups[] = {
     &compare_families, &convert_families, &memory_families, &atomic_families, &address_families,
     &warp_families,    &matrix_families,  &barrier_families, &mbarrier_families,
-    &copy_families,    &tensor_families,  &control_families};
+    &copy_families,    &tensor_families,  &control_families,
+    &tensor_map_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
     FAMILY_GROUPS = sizeof family_groups / sizeof *family_groups
@@ -27,7 +28,6 @@ static const struct family refused[] = {
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
     {"wmma", NULL, REFUSED, "its fragments' layout is not specified"},
-    {"tensormap", NULL, REFUSED, "editing tensor maps is not modelled yet"},
     {"st.async", NULL, REFUSED, "asynchronous stores are not modelled yet"},
     {"red.async", NULL, REFUSED, "asynchronous reductions are not modelled yet"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
