@@ -136,6 +136,7 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     }
     buffers_free(&o->buffers);
     backend_close();
+    o->launch.silent = true; /* the first run has printed it */
     return code;
 }
 

@@ -136,8 +136,10 @@ static void parse_bounds(struct parser *p, struct ptx_function *f) {
 static void parse_function(struct parser *p, bool entry) {
     struct ptx_function f = {.entry = entry};
     if (!entry && parse_accept(p, "(")) { /* what it returns */
-        struct ptx_function result = {0};
-        parse_parameters(p, &result);
+        struct ptx_function head = {0};
+        parse_parameters(p, &head);
+        f.variable = head.param;
+        f.variables = f.results = head.params;
     }
     f.name = parse_word(p, "a function's name");
     if (parse_accept(p, "(")) parse_parameters(p, &f);

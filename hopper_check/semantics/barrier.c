@@ -43,6 +43,79 @@ static void decode_bar(struct decoder *d) {
     if (form == 1 && d->source->operands == 1) refuse(d, "its number of threads is missing");
 }
 
+/* ---- bar.red.OP.TYPE d, a{, b}, {!}c: bar.sync, and of all threads' predicates their number, and
+ * whether all or any of them are true ---- */
+
+enum { OPTION_OPERATION = OPTION_ARRIVE + 1, OPTION_NEGATED };
+enum { POPC, ALL, ANY };
+enum { AT_ID, AT_COUNT, AT_PREDICATE, AT_RESULT };
+
+/* Of a barrier that is being executed: a second wait keeps the next use out until all have read. */
+struct round {
+    const struct sim_cta *cta;
+    int id, came, left;
+    uint32_t count;
+};
+enum { ROUNDS = 256 };
+static struct round rounds[ROUNDS];
+
+static struct round *round_of(const struct sim_cta *cta, int id) {
+    struct round *unused = NULL;
+    for (int i = 0; i < ROUNDS; ++i) {
+        if (rounds[i].came && rounds[i].cta == cta && rounds[i].id == id) return &rounds[i];
+        if (!unused && !rounds[i].came) unused = &rounds[i];
+    }
+    if (!unused) unused = &rounds[0]; /* left behind by launches that were abandoned */
+    *unused = (struct round){.cta = cta, .id = id};
+    return unused;
+}
+
+static void sync(const struct operation *op, int id, int threads) {
+    if (id == 0 && !op->option[OPTION_COUNTED])
+        sim_sync_threads();
+    else
+        sim_named_barrier_sync(id, threads);
+}
+
+static void bar_red(const struct operation *op, struct frame *frame) {
+    const struct sim_cta *const cta = sim_thread()->cta;
+    const int id = (int)VALUE(reg_u32, AT_ID);
+    const int threads = op->option[OPTION_COUNTED] ? (int)VALUE(reg_u32, AT_COUNT) : cta->threads;
+    struct round *const round = round_of(cta, id);
+    ++round->came;
+    round->count += (VALUE(reg_u32, AT_PREDICATE) != 0) != op->option[OPTION_NEGATED];
+    sync(op, id, threads);
+    const uint32_t count = round->count;
+    VALUE(reg_u32, AT_RESULT) = op->option[OPTION_OPERATION] == POPC  ? count
+                                : op->option[OPTION_OPERATION] == ALL ? count == (uint32_t)threads
+                                                                      : count > 0;
+    if (++round->left == round->came) round->came = 0;
+    sync(op, id, threads);
+}
+
+static void decode_bar_red(struct decoder *d) {
+    static const char *const operations[] = {"popc", "and", "or", NULL};
+    const struct ptx_operand *const o = d->source->operand;
+    take(d, "aligned");
+    const int operation = take_one_of(d, operations);
+    take(d, "aligned");
+    require(d, operation == POPC ? "u32" : "pred");
+    need_operands(d, 3, 4);
+    if (operation < 0) refuse(d, "this form of it is not modelled");
+    if (d->why) return;
+    const bool counted = d->source->operands == 4;
+    struct ptx_operand predicate = o[counted ? 3 : 2];
+    d->op->option[OPTION_NEGATED] = predicate.negated;
+    predicate.negated = false;
+    d->op->run = bar_red;
+    d->op->option[OPTION_OPERATION] = operation;
+    d->op->option[OPTION_COUNTED] = counted;
+    d->op->at[AT_RESULT] = written_operand(d, &o[0], operation == POPC ? 'w' : 'p');
+    d->op->at[AT_ID] = read_operand(d, &o[1], 'w');
+    if (counted) d->op->at[AT_COUNT] = read_operand(d, &o[2], 'w');
+    d->op->at[AT_PREDICATE] = read_operand(d, &predicate, 'p');
+}
+
 /* ---- barrier.cluster ---- */
 
 static void cluster_arrive_release(const struct operation *op, struct frame *frame) {
@@ -167,6 +240,10 @@ static void decode_fence_proxy_async(struct decoder *d) {
 static const struct family families[] = {
     {"bar", decode_bar, MODELLED, SYNCHRONIZATION "bar"},
     {"barrier", decode_bar, MODELLED, SYNCHRONIZATION "barrier"},
+    {"bar.red", decode_bar_red, MODELLED, SYNCHRONIZATION "bar"},
+    {"bar.cta.red", decode_bar_red, MODELLED, SYNCHRONIZATION "bar"},
+    {"barrier.red", decode_bar_red, MODELLED, SYNCHRONIZATION "barrier"},
+    {"barrier.cta.red", decode_bar_red, MODELLED, SYNCHRONIZATION "barrier"},
     {"barrier.cluster.arrive", decode_cluster_arrive, MODELLED, SYNCHRONIZATION "barrier.cluster"},
     {"barrier.cluster.wait", decode_cluster_wait, MODELLED, SYNCHRONIZATION "barrier.cluster"},
     {"fence", decode_fence, MODELLED, SYNCHRONIZATION "fence"},

@@ -1,12 +1,14 @@
 /*
  * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, nanosleep.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "hopper/griddepcontrol.h"
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "semantics/print.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
@@ -101,14 +103,75 @@ static void assertion(const struct operation *op, struct frame *frame) {
     sim_fatal("trap", NULL, "the kernel stops itself: an assertion failed");
 }
 
-/* Of functions only that which ends the kernel. */
+/* ---- call (results), function, (parameters) ---- */
+
+/* A variable of the caller's that a call names. */
+static int passed(struct decoder *d, const struct ptx_operand *operand) {
+    const struct ptx_variable *const v =
+        operand->kind == OPERAND_SYMBOL ? find_variable(d, operand->name) : NULL;
+    if (v && v->space == SPACE_LOCAL) return (int)v->offset;
+    refuse(d, "a call passes what is no .param variable");
+    return 0;
+}
+
+static void decode_module_call(struct decoder *d, const struct program *callee,
+                               const struct ptx_operand *results,
+                               const struct ptx_operand *parameters) {
+    const struct ptx_function *const f = callee->function;
+    const int given = parameters ? parameters->parts : 0, returned = results ? results->parts : 0;
+    if (given != f->params || returned != f->results) {
+        refuse(d, "the function has another number of parameters");
+        return;
+    }
+    d->op->flow = FLOW_CALL;
+    d->op->callee = callee;
+    d->op->listed = given + returned;
+    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
+    for (int i = 0; i < given; ++i)
+        d->op->list[i] = passed(d, &parameters->part[i]);
+    for (int i = 0; i < returned; ++i)
+        d->op->list[given + i] = passed(d, &results->part[i]);
+}
+
+static void print(const struct operation *op, struct frame *frame) {
+    uint64_t format, values;
+    memcpy(&format, frame->local + op->list[0], sizeof format);
+    memcpy(&values, frame->local + op->list[1], sizeof values);
+    const int count = print_values((const char *)(uintptr_t)format,
+                                   (const unsigned char *)(uintptr_t)values,
+                                   launch_running->silent ? NULL : stdout);
+    if (op->listed > 2) memcpy(frame->local + op->list[2], &count, sizeof count);
+}
+
 static void decode_call(struct decoder *d) {
+    const struct ptx_operand *o = d->source->operand, *results = NULL;
+    int left = d->source->operands;
     take(d, "uni");
-    for (int i = 0; i < d->source->operands; ++i)
-        if (d->source->operand[i].kind == OPERAND_SYMBOL &&
-            !strcmp(d->source->operand[i].name, "__assertfail"))
-            d->op->run = assertion;
-    if (!d->op->run) refuse(d, "calls of functions are not modelled yet: are they inlined?");
+    if (left && o->kind == OPERAND_VECTOR) {
+        results = o++;
+        --left;
+    }
+    if (!left || o->kind != OPERAND_SYMBOL) {
+        refuse(d, "calls through a pointer are not modelled");
+        return;
+    }
+    const struct ptx_operand *const parameters =
+        left > 1 && o[1].kind == OPERAND_VECTOR ? &o[1] : NULL;
+    const struct program *const callee = program_called(d, o->name);
+    if (callee) {
+        decode_module_call(d, callee, results, parameters);
+    } else if (!strcmp(o->name, "__assertfail")) {
+        d->op->run = assertion;
+    } else if (!strcmp(o->name, "vprintf") && parameters && parameters->parts == 2) {
+        d->op->run = print;
+        d->op->listed = results ? 3 : 2;
+        d->op->list = arena_alloc(&d->module->arena, 3 * sizeof(int));
+        for (int i = 0; i < 2; ++i)
+            d->op->list[i] = passed(d, &parameters->part[i]);
+        if (results) d->op->list[2] = passed(d, &results->part[0]);
+    } else {
+        refuse(d, "it calls a function that is not in this module");
+    }
 }
 
 /* ---- setmaxnreg, griddepcontrol ---- */

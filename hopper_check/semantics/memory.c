@@ -227,6 +227,8 @@ static void decode_access(struct decoder *d, bool store) {
     if (take(d, "relaxed")) semantic = RELAXED; /* mmio.relaxed */
     int scope = take_one_of(d, scopes);
     const int space = take_space(d);
+    if (semantic < 0) semantic = take_one_of(d, semantics); /* ld.global.relaxed.cta, in headers */
+    if (scope < 0) scope = take_one_of(d, scopes);
     take_cache_words(d);
     const int vector = take_one_of(d, vectors);
     const struct ptx_type type = take_type(d);
