@@ -173,6 +173,14 @@ static bool another_warp_has_waited(const struct sim_cluster *cluster,
     return false;
 }
 
+/* Two writes of one word by lanes of a warp at the same place, which they may execute together? */
+static bool one_instruction(const struct accessor *now, const struct record *then, uint16_t site,
+                            const struct sim_cluster *cluster) {
+    return now->access == SIM_WRITE && then->write && !now->in_flight && then->site == site &&
+           then->slot == thread_of(cluster, then->thread)->slot &&
+           thread_of(cluster, then->thread)->warp == now->thread->warp;
+}
+
 /* For the picture. */
 static void say_sides(const struct accessor *now, const struct record *then,
                       const struct sim_cluster *cluster) {
@@ -347,7 +355,10 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
         const unsigned shared = then->bytes & bytes;
         const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared | 1 << 16);
         if (shared && (write || then->write)) {
-            if (!ordered(now, then, cluster->slot[then->slot].async_proxy))
+            const bool is_ordered = ordered(now, then, cluster->slot[then->slot].async_proxy);
+            const bool together = !is_ordered && one_instruction(now, then, site, cluster);
+            if (together && doubtful_rules) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
+            if (!is_ordered && (!together || doubtful_rules))
                 accuse(now, then, cta, at);
             else if (then->blind)
                 accuse_of_reading_nothing(then, cta, at);
