@@ -58,9 +58,9 @@ registers 4 'unwaited-wgmma' '/wait_group/d;/add.f32 %f6/d'
 registers 4 'missing-proxy-fence' '/fence.proxy/d'
 
 # No verdict.
-expect 5 'atom.global.exch.b32 (1 times, PTX line 13): of atomic operations only' \
+expect 5 'activemask.b32 (1 times, PTX line 13): which lanes run together' \
     run "$here/unsupported.ptx" --block 64 --buffer y=u32:1x1 y
-expect 5 'its mask leaves out lanes' run "$here/half_warp.ptx" --block 32 0xffff
+expect 4 'leaves out the lane that executes it' run "$here/half_warp.ptx" --block 32 0xffff
 expect 0 'clean' run "$here/half_warp.ptx" --block 32 0xffffffff
 expect 5 'not modelled' list "$here/unsupported.ptx"
 expect 0 'everything is modelled' list "$here/sum.ptx"
