@@ -239,6 +239,10 @@ int main(int argc, char **argv) {
         return EXIT_CLEAN;
     }
     if (!options_parse(argc, argv, &options)) return EXIT_BAD_INPUT;
+    if (!strcmp(options.command, "summary")) {
+        instructions_summary(stdout);
+        return EXIT_CLEAN;
+    }
     if (!strcmp(options.command, "instructions")) {
         instructions_print(stdout);
         return EXIT_CLEAN;

@@ -7,11 +7,11 @@
 void options_help(FILE *out) {
     fputs("usage: hopper_check run KERNEL.ptx [OPTION...] [ARGUMENT...]\n"
           "       hopper_check list KERNEL.ptx\n"
-          "       hopper_check instructions\n"
+          "       hopper_check instructions|summary\n"
           "\n"
           "run executes a kernel on the simulator and reports races and broken rules.\n"
           "list says which kernels there are, and what in them is not modelled.\n"
-          "instructions prints which instructions are modelled, and how.\n"
+          "instructions prints which instructions are modelled, and how; summary their names alone.\n"
           "\n"
           "  --entry NAME             the kernel, if there are several\n"
           "  --grid X[,Y[,Z]]         CTAs (default 1)\n"
@@ -140,7 +140,7 @@ bool options_parse(int argc, char **argv, struct options *o) {
     if (argc < 2) return complain("which command?", NULL, "run, list or instructions; --help");
     o->command = argv[1];
     int i = 2;
-    if (strcmp(o->command, "instructions") != 0) {
+    if (strcmp(o->command, "instructions") != 0 && strcmp(o->command, "summary") != 0) {
         if (argc < 3) return complain(o->command, NULL, "which file of PTX?");
         o->ptx = argv[i++];
     }

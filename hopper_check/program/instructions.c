@@ -1,6 +1,7 @@
 /* instructions.c: looking up opcodes. */
 #include "program/instructions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct scalar_group *const scalar_groups[] = {
@@ -132,8 +133,11 @@ void instruction_decode(struct decoder *d) {
     no_more_words(d);
 }
 
+static const char *const fidelity_names[] = {"modelled", "approximate", "ordering only",
+                                             "refused"};
+
 void instructions_print(FILE *out) {
-    static const char *const names[] = {"modelled", "approximate", "ordering only", "refused"};
+    const char *const *const names = fidelity_names;
     const struct family_group own = FAMILY_GROUP(refused);
     for (int g = 0; g < SCALAR_GROUPS; ++g)
         for (int i = 0; i < scalar_groups[g]->rows; ++i)
@@ -144,5 +148,51 @@ void instructions_print(FILE *out) {
         for (int i = 0; i < group->rows; ++i)
             fprintf(out, "%-37s... %-14s %s\n", group->row[i].words, names[group->row[i].fidelity],
                     group->row[i].section);
+    }
+}
+
+/* ---- the summary: a row for each fidelity, with the opcodes' first words, or families ---- */
+
+enum { MOST_NAMES = 512, NAME = 48 };
+struct names {
+    char name[MOST_NAMES][NAME];
+    int count;
+};
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+static void add_name(struct names *names, const char *text, size_t length) {
+    if (length >= NAME) length = NAME - 1;
+    for (int i = 0; i < names->count; ++i)
+        if (!strncmp(names->name[i], text, length) && !names->name[i][length]) return;
+    if (names->count == MOST_NAMES) return;
+    memcpy(names->name[names->count], text, length);
+    names->name[names->count++][length] = 0;
+}
+
+static void collect(struct names *names, enum fidelity fidelity) {
+    const struct family_group own = FAMILY_GROUP(refused);
+    names->count = 0;
+    for (int g = 0; g < SCALAR_GROUPS; ++g)
+        for (int i = 0; i < scalar_groups[g]->rows && scalar_groups[g]->fidelity == fidelity; ++i)
+            add_name(names, scalar_groups[g]->row[i].opcode,
+                     strcspn(scalar_groups[g]->row[i].opcode, "."));
+    for (int g = 0; g <= FAMILY_GROUPS; ++g) {
+        const struct family_group *const group = g < FAMILY_GROUPS ? family_groups[g] : &own;
+        for (int i = 0; i < group->rows; ++i)
+            if (group->row[i].fidelity == fidelity)
+                add_name(names, group->row[i].words, strlen(group->row[i].words));
+    }
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], by_name);
+}
+
+void instructions_summary(FILE *out) {
+    static struct names names;
+    for (enum fidelity f = MODELLED; f <= REFUSED; ++f) {
+        collect(&names, f);
+        fprintf(out, "| %s |", fidelity_names[f]);
+        for (int i = 0; i < names.count; ++i)
+            fprintf(out, "%s `%s`", i ? "," : "", names.name[i]);
+        fputs(" |\n", out);
     }
 }

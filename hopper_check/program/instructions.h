@@ -58,5 +58,7 @@ extern const struct family_group compare_families, convert_families, memory_fami
 void instruction_decode(struct decoder *d);
 /* Prints the table, a line for each opcode or family. */
 void instructions_print(FILE *out);
+/* The same in four lines: opcodes, without their forms, by how far they are modelled. */
+void instructions_summary(FILE *out);
 
 #endif

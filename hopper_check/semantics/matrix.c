@@ -124,6 +124,7 @@ static void decode_mma(struct decoder *d) {
 static const struct family families[] = {
     {"ldmatrix", decode_ldmatrix, MODELLED, MATRIX "ldmatrix"},
     {"stmatrix", decode_stmatrix, MODELLED, MATRIX "stmatrix"},
-    {"mma.sync.aligned", decode_mma, MODELLED, MATRIX "mma.sync"},
+    {"mma.sync.aligned", decode_mma, MODELLED,
+     MATRIX "mma.sync; real sums but those of m16n8k16 to fp32 approximate"},
 };
 const struct family_group matrix_families = FAMILY_GROUP(families);

@@ -137,7 +137,7 @@ static void decode_wait(struct decoder *d) {
 
 #define WGMMA "Asynchronous Warpgroup Level Matrix Instructions: "
 static const struct family families[] = {
-    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async"},
+    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async; fp16 sums approximate"},
     {"wgmma.fence", decode_fence, MODELLED, WGMMA "wgmma.fence"},
     {"wgmma.commit_group", decode_commit, MODELLED, WGMMA "wgmma.commit_group"},
     {"wgmma.wait_group", decode_wait, MODELLED, WGMMA "wgmma.wait_group"},
