@@ -168,7 +168,8 @@ static const char *parse_map(struct map *m, const char *text) {
     if (*text++ != ':' || take_extents(&text, 'x', MOST_RANK, m->extent) != m->rank)
         return "it has to have as many extents as its box";
     if (m->rank > 1 &&
-        (*text++ != ':' || take_extents(&text, ',', MOST_RANK - 1, m->stride + 1) != m->rank - 1 || *text))
+        (*text++ != ':' || take_extents(&text, ',', MOST_RANK - 1, m->stride + 1) != m->rank - 1 ||
+         *text))
         return "it has to have one stride fewer than its box has extents, with commas between";
     return NULL;
 }

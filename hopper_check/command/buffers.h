@@ -24,7 +24,8 @@ struct map {
     int rank; /* the innermost dimension is [0] */
     int64_t box[MOST_RANK], extent[MOST_RANK], stride[MOST_RANK]; /* strides in elements */
     enum gemm_swizzle swizzle;
-    void *memory; /* a copy of it in global memory, during a run: for a parameter that points there */
+    void *
+        memory; /* a copy of it in global memory, during a run: for a parameter that points there */
 };
 
 struct buffers {

@@ -7,7 +7,6 @@
 #include "backend.h"
 #include "sim/core/grid.h"
 
-
 static int count(struct three v) { return v.x * v.y * v.z; }
 
 static const char *name_of(const struct launch *l) { return l->program->function->name; }

@@ -195,8 +195,7 @@ static size_t stack_bytes(const struct program *program) {
 }
 
 /* What it passes lies in the caller's local memory; what it returns goes there. */
-static __attribute__((noinline)) bool call(const struct operation *op,
-                                           const struct frame *caller) {
+static __attribute__((noinline)) bool call(const struct operation *op, const struct frame *caller) {
     const struct program *const program = op->callee;
     const struct ptx_function *const f = program->function;
     const size_t stack = caller->stack + stack_bytes(program);

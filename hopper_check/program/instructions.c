@@ -8,9 +8,9 @@ static const struct scalar_group *const scalar_groups[] = {
     &integer_group, &carry_group, &wide_integer_group, &logic_group, &bit_group,
     &select_group,  &float_group, &double_group,       &half_group,  &approximate_group};
 static const struct family_group *const family_groups[] = {
-    &compare_families, &convert_families, &memory_families, &atomic_families, &address_families,
-    &warp_families,    &matrix_families,  &barrier_families, &mbarrier_families,
-    &copy_families,    &tensor_families,  &control_families,
+    &compare_families,   &convert_families, &memory_families, &atomic_families,
+    &address_families,   &warp_families,    &matrix_families, &barrier_families,
+    &mbarrier_families,  &copy_families,    &tensor_families, &control_families,
     &tensor_map_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
@@ -133,8 +133,7 @@ void instruction_decode(struct decoder *d) {
     no_more_words(d);
 }
 
-static const char *const fidelity_names[] = {"modelled", "approximate", "ordering only",
-                                             "refused"};
+static const char *const fidelity_names[] = {"modelled", "approximate", "ordering only", "refused"};
 
 void instructions_print(FILE *out) {
     const char *const *const names = fidelity_names;

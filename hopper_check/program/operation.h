@@ -31,7 +31,7 @@ enum operation_flow {
     FLOW_PLAIN, /* computes in registers */
     FLOW_UNIT,  /* calls the simulator, or touches registers that a wgmma uses */
     FLOW_BRANCH,
-    FLOW_CALL, /* of a function of this module: `callee`; list: the caller's parameters, then results */
+    FLOW_CALL, /* of `callee`; list: the caller's parameters, then its results */
     FLOW_RETURN,
     FLOW_EXIT
 };

@@ -220,7 +220,7 @@ static void add_called(struct ptx_module *module, struct program *kernel, const 
     *ARENA_PUSH(&module->arena, kernel->function_called, kernel->functions_called) = p;
 }
 
-/* All functions that are named in calls of this one: their shared memory is part of the kernel's. */
+/* All functions that calls of this one name: their shared memory is part of the kernel's. */
 static void find_called(struct ptx_module *module, struct program *kernel,
                         const struct ptx_function *f) {
     for (int i = 0; i < f->instructions; ++i) {

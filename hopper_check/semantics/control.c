@@ -137,9 +137,9 @@ static void print(const struct operation *op, struct frame *frame) {
     uint64_t format, values;
     memcpy(&format, frame->local + op->list[0], sizeof format);
     memcpy(&values, frame->local + op->list[1], sizeof values);
-    const int count = print_values((const char *)(uintptr_t)format,
-                                   (const unsigned char *)(uintptr_t)values,
-                                   launch_running->silent ? NULL : stdout);
+    const int count =
+        print_values((const char *)(uintptr_t)format, (const unsigned char *)(uintptr_t)values,
+                     launch_running->silent ? NULL : stdout);
     if (op->listed > 2) memcpy(frame->local + op->list[2], &count, sizeof count);
 }
 

@@ -193,8 +193,8 @@ static bool take_shared_space(struct decoder *d) {
 }
 
 static void take_tile(struct decoder *d) {
-    static const char *const gathers[] = {"im2col", "im2col::w", "tile::gather4",
-                                          "im2col_no_offs", NULL};
+    static const char *const gathers[] = {"im2col", "im2col::w", "tile::gather4", "im2col_no_offs",
+                                          NULL};
     if (take_one_of(d, gathers) >= 0) refuse(d, "of tensor copies only tiles are modelled");
     take(d, "tile");
 }

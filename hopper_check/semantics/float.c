@@ -192,14 +192,22 @@ const struct scalar_group float_group =
     SCALAR_GROUP("Floating Point Instructions", MODELLED, floats);
 
 static const struct scalar doubles[] = {
-    {"add.f64", add_f64, "ggg"},     {"add.rn.f64", add_f64, "ggg"},
-    {"sub.f64", sub_f64, "ggg"},     {"sub.rn.f64", sub_f64, "ggg"},
-    {"mul.f64", mul_f64, "ggg"},     {"mul.rn.f64", mul_f64, "ggg"},
-    {"fma.rn.f64", fma_f64, "gggg"}, {"mad.rn.f64", fma_f64, "gggg"},
-    {"div.rn.f64", div_f64, "ggg"},  {"sqrt.rn.f64", sqrt_f64, "gg"},
-    {"rcp.rn.f64", rcp_f64, "gg"},   {"min.f64", min_f64, "ggg"},
-    {"max.f64", max_f64, "ggg"},     {"abs.f64", abs_f64, "gg"},
-    {"neg.f64", neg_f64, "gg"},      {"copysign.f64", copysign_f64, "ggg"},
+    {"add.f64", add_f64, "ggg"},
+    {"add.rn.f64", add_f64, "ggg"},
+    {"sub.f64", sub_f64, "ggg"},
+    {"sub.rn.f64", sub_f64, "ggg"},
+    {"mul.f64", mul_f64, "ggg"},
+    {"mul.rn.f64", mul_f64, "ggg"},
+    {"fma.rn.f64", fma_f64, "gggg"},
+    {"mad.rn.f64", fma_f64, "gggg"},
+    {"div.rn.f64", div_f64, "ggg"},
+    {"sqrt.rn.f64", sqrt_f64, "gg"},
+    {"rcp.rn.f64", rcp_f64, "gg"},
+    {"min.f64", min_f64, "ggg"},
+    {"max.f64", max_f64, "ggg"},
+    {"abs.f64", abs_f64, "gg"},
+    {"neg.f64", neg_f64, "gg"},
+    {"copysign.f64", copysign_f64, "ggg"},
     DIRECTED_ROWS("f64", f64, "gg", "ggg", "gggg"),
 };
 const struct scalar_group double_group =
@@ -233,10 +241,9 @@ static const struct scalar approximations[] = {
     {"div.approx.f32", div_f32, "fff"},     {"div.full.f32", div_f32, "fff"},
     {"div.approx.ftz.f32", div_ftz, "fff"}, {"div.full.ftz.f32", div_ftz, "fff"},
     {"sin.approx.f32", sin_f32, "ff"},      {"cos.approx.f32", cos_f32, "ff"},
-    {"tanh.approx.f32", tanh_f32, "ff"},
-    {"sin.approx.ftz.f32", sin_ftz, "ff"},  {"cos.approx.ftz.f32", cos_ftz, "ff"},
-    {"rsqrt.approx.f64", rsqrt_f64, "gg"},  {"rcp.approx.ftz.f64", rcp_f64, "gg"},
-    {"rsqrt.approx.ftz.f64", rsqrt_f64, "gg"},
+    {"tanh.approx.f32", tanh_f32, "ff"},    {"sin.approx.ftz.f32", sin_ftz, "ff"},
+    {"cos.approx.ftz.f32", cos_ftz, "ff"},  {"rsqrt.approx.f64", rsqrt_f64, "gg"},
+    {"rcp.approx.ftz.f64", rcp_f64, "gg"},  {"rsqrt.approx.ftz.f64", rsqrt_f64, "gg"},
 };
 const struct scalar_group approximate_group =
     SCALAR_GROUP("Floating Point Instructions", APPROXIMATE, approximations);

@@ -84,9 +84,8 @@ enum { AT_BARRIER, AT_COUNT, AT_STATE };
 static void run_arrive(const struct operation *op, struct frame *frame) {
     unsigned rank;
     uint64_t *const barrier = barrier_at(op, frame, &rank);
-    struct mbarrier_arrival how = {.count = 1,
-                                   .drop = op->option[OPTION_DROP],
-                                   .relaxed = op->option[OPTION_RELAXED]};
+    struct mbarrier_arrival how = {
+        .count = 1, .drop = op->option[OPTION_DROP], .relaxed = op->option[OPTION_RELAXED]};
     if (op->option[OPTION_FORM] == COUNTED) how.count = VALUE(reg_u32, AT_COUNT);
     if (op->option[OPTION_FORM] == EXPECTING) {
         how.announce = true;

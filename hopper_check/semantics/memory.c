@@ -1,7 +1,7 @@
 /*
  * memory.c: PTX ISA, "Data Movement and Conversion Instructions": ld, st.
  *
- * Accesses of global and shared memory go through the simulator's shadows, weak ones and strong ones.
+ * Accesses of global and shared memory, weak and strong, go through the simulator's shadows.
  */
 #include <string.h>
 
@@ -145,8 +145,7 @@ static void st_generic(const struct operation *op, struct frame *frame) {
 
 static bool strong_at(const struct operation *op, const struct frame *frame, struct target *t,
                       struct strong_access *how) {
-    *t = target_of(frame, address(op, frame, 0, op->offset), op->option[OPTION_SPACE],
-                   size_of(op));
+    *t = target_of(frame, address(op, frame, 0, op->offset), op->option[OPTION_SPACE], size_of(op));
     how->bytes = (size_t)op->option[OPTION_BYTES];
     how->semantics = (enum sim_semantics)op->option[OPTION_SEMANTICS];
     how->scope = (enum sim_scope)op->option[OPTION_SCOPE];
@@ -188,8 +187,8 @@ static void st_strong(const struct operation *op, struct frame *frame) {
 
 /* ---- decoding ---- */
 
-static const char *const semantics[] = {"weak", "relaxed", "acquire", "release", "volatile", "mmio",
-                                        NULL};
+static const char *const semantics[] = {"weak",     "relaxed", "acquire", "release",
+                                        "volatile", "mmio",    NULL};
 enum semantics { WEAK, RELAXED, ACQUIRE, RELEASE, VOLATILE, MMIO };
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 /* What only says how caches are used. */

@@ -1,10 +1,10 @@
 /*
  * mma.c: mma.sync: fragments of one row of lanes' registers, multiplied as a whole.
  *
- * PTX ISA, "Matrix Fragments for mma.m16n8k..." : a register of A or B holds elements that adjoin
- * along k, 32 bits of them. In A registers alternate between rows g and g + 8, g = lane / 4; of D and
- * C two registers adjoin along n. Whole numbers are added exactly, real ones as the Tensor Core adds
- * 16-bit elements (sim/models/tensor_sum.h), which for other types is an approximation.
+ * PTX ISA, "Matrix Fragments for mma.m16n8k...": a register of A or B holds elements that adjoin
+ * along k, 32 bits of them. In A registers alternate between rows g and g + 8, g = lane / 4; of D
+ * and C two registers adjoin along n. Whole numbers are added exactly, real ones as the Tensor Core
+ * adds 16-bit elements (sim/models/tensor_sum.h), which for other types is an approximation.
  */
 #include "semantics/mma.h"
 
@@ -20,7 +20,8 @@ enum { M = 16, N = 8, MOST_K = 64, A_ROWS = 2 };
 enum { MOST_A = 4, MOST_B = 2, MOST_D = 4 };
 enum { OPTION_K, OPTION_A, OPTION_B, OPTION_D };
 enum element { F16, BF16, E4M3, E5M2, S8, U8, TF32, ELEMENTS };
-static const char *const element_names[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "u8", "tf32", NULL};
+static const char *const element_names[] = {"f16", "bf16", "e4m3", "e5m2",
+                                            "s8",  "u8",   "tf32", NULL};
 static const int element_bits[ELEMENTS] = {16, 16, 8, 8, 8, 8, 32};
 enum sum { SUM_F32, SUM_F16, SUM_S32 };
 static const char *const sum_names[] = {"f32", "f16", "s32", NULL};

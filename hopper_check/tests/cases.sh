@@ -7,7 +7,8 @@ rm -rf "$work"
 mkdir -p "$work" || exit 2
 failed=0
 
-# Of every kernel: %r0 the thread, %r1 its shared memory, %d0 the buffer y, %r2 the CTA in its cluster.
+# Of every kernel: %r0 the thread, %r1 its shared memory, %r2 the CTA in its cluster, %d0 the buffer
+# y.
 head='.version 8.4
 .target sm_90a
 .address_size 64
@@ -50,7 +51,8 @@ try() {
     file=$work/$number.ptx
     {
         printf '%s\n' "$head"
-        printf '%s\n' "$4" | sed 's/^ *is \([a-z0-9]*\) \([^ ]*\) \(.*\)$/setp.ne.\1 %p9, \2, \3; @%p9 trap;/'
+        printf '%s\n' "$4" |
+            sed 's/^ *is \([a-z0-9]*\) \([^ ]*\) \(.*\)$/setp.ne.\1 %p9, \2, \3; @%p9 trap;/'
         echo 'ret; }'
     } >"$file"
     # shellcheck disable=SC2086 # a list of options
@@ -124,7 +126,10 @@ try 4 data-race "$two" '
     ld.shared.u32 %r3, [%r1];'
 # atomic OPERATION TYPE BEFORE OPERANDS AFTER: in global and in shared memory.
 atomic() {
-    case $2 in *64) register=%d5 bits=b64 ;; f16 | bf16) register=%h5 bits=b16 ;; *) register=%r5 bits=b32 ;; esac
+    case $2 in
+    *64) register=%d5 bits=b64 ;;
+    *) register=%r5 bits=b32 ;;
+    esac
     for space in global shared; do
         at=%d0
         [ $space = global ] || at=%r1
@@ -198,7 +203,8 @@ try 4 exit-before-remote-write "$pair" '
     @%p0 st.shared::cluster.u32 [%r4], %r2;'
 
 # ---- mbarriers: counts, states, bytes ----
-init='@%p0 mbarrier.init.shared::cta.b64 [%r1], $1; fence.proxy.async; fence.mbarrier_init.release.cluster; bar.sync 0;'
+init='@%p0 mbarrier.init.shared::cta.b64 [%r1], $1; fence.proxy.async;
+    fence.mbarrier_init.release.cluster; bar.sync 0;'
 try 0 clean "$two" "$(echo "$init" | sed 's/\$1/66/')
     mbarrier.arrive.shared::cta.b64 %d1, [%r1];
     @%p0 mbarrier.arrive.shared::cta.b64 _, [%r1], 2;
@@ -224,7 +230,8 @@ bulk() {
         st.global.u32 [%d0+4], 0x40400000;
         fence.proxy.async.global;
         mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 256;
-        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d0], 256, [%r1];
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d0], 256,
+            [%r1];
         mbarrier.arrive.shared::cta.b64 %d1, [%r1];
         wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
         @!%p1 bra wait;
@@ -251,7 +258,8 @@ try 0 clean "$pair" "$(echo "$init" | sed 's/\$1/1/')
     @%p0 st.shared.v4.u32 [%r1+2048], {%r2, %r2, %r2, %r2};
     fence.proxy.async;
     $sync
-    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5], [%r1+2048], 16, [%r4];
+    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5],
+        [%r1+2048], 16, [%r4];
     wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;
     @!%p1 bra wait;
     ld.shared.u32 %r5, [%r1+1024];
@@ -283,7 +291,8 @@ try 0 clean "$one" "$(echo "$init" | sed 's/\$1/1/')
     mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], 2048;
     mov.b64 %d2, map;
     cvta.param.u64 %d2, %d2;
-    cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024], [%d2, {0, 2, 1}], [%r1];
+    cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+        [%d2, {0, 2, 1}], [%r1];
     wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
     @!%p1 bra wait;
     fence.proxy.async;
@@ -293,10 +302,12 @@ try 0 clean "$one" "$(echo "$init" | sed 's/\$1/1/')
 try 4 'the instruction names 2 dimensions' "$one" "$(echo "$init" | sed 's/\$1/1/')
     mov.b64 %d2, map;
     cvta.param.u64 %d2, %d2;
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024], [%d2, {0, 2}], [%r1];"
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+        [%d2, {0, 2}], [%r1];"
 
 # ---- matrices ----
-# Row i of a matrix of 16-bit elements holds 8 * i + j: transposed, a lane gets two rows of a column.
+# Row i of a matrix of 16-bit elements holds 8 * i + j: transposed, a lane gets elements of two rows
+# and one column.
 rows='
     mad.lo.u32 %r3, %r0, 16, %r1;
     mad.lo.u32 %r4, %r0, 0x80008, 0x10000;
@@ -319,18 +330,22 @@ try 0 clean "$warp" '
     mov.b32 %r3, 0x01010101;
     mov.b32 %r4, 0xffffffff;
     mov.b32 %r5, 100;
-    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3}, {%r4, %r4}, {%r5, %r5, %r5, %r5};
+    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},
+        {%r4, %r4}, {%r5, %r5, %r5, %r5};
     is b32 %r6 68
     is b32 %r9 68
     mov.b32 %r3, 0x3c003c00;
-    mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r3, %r3, %r3, %r3}, {%r3, %r3}, {%r3, %r3};
+    mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r3, %r3, %r3, %r3}, {%r3,
+        %r3}, {%r3, %r3};
     is b32 %r6 0x4c404c40
     mov.b32 %r3, 0x38383838;
     mov.f32 %f1, 0f3f800000;
-    mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3, %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
+    mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
+        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
     is f32 %f2 0f42040000
     mov.b32 %r3, 0x3f800000;
-    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3, %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
+    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
+        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
     is f32 %f5 0f41100000'
 # wgmma of ones: operands of 2560 bytes without a swizzle.
 # multiply TYPES SHAPE ONES OPTIONS SUMS RESULT
@@ -346,7 +361,8 @@ multiply() {
         cvt.u64.u32 %d1, %r5;
         or.b64 %d1, %d1, 0x0000001000080000;
         mov.b32 %r6, 0; mov.b32 %r7, 0;
-        mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3, 0f00000000;
+        mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3,
+            0f00000000;
         setp.ne.u32 %p1, %r5, 0;
         wgmma.fence.sync.aligned;
         wgmma.mma_async.sync.aligned.$2.$1 {$5}, %d1, %d1, %p1, $4;
@@ -356,10 +372,14 @@ multiply() {
         $6"
 }
 floats='%f0, %f1, %f2, %f3'
-multiply f16.f16.f16 m64n8k16 0x3c003c00 '1, 1, 0, 0' '%r6, %r7' 'setp.ne.b32 %p9, %r7, 0x50005000; @%p9 trap;'
-multiply f16.f16.f16 m64n8k16 0x3c003c00 '-1, 1, 0, 0' '%r6, %r7' 'setp.ne.b32 %p9, %r6, 0xd000d000; @%p9 trap;'
-multiply f32.bf16.bf16 m64n8k16 0x3f803f80 '-1, -1, 0, 1' "$floats" 'setp.ne.f32 %p9, %f3, 0f42000000; @%p9 trap;'
-multiply f32.e5m2.e4m3 m64n8k32 0x3c3c3c3c '1, 1' "$floats" 'setp.ne.f32 %p9, %f0, 0f42c00000; @%p9 trap;'
+multiply f16.f16.f16 m64n8k16 0x3c003c00 '1, 1, 0, 0' '%r6, %r7' \
+    'setp.ne.b32 %p9, %r7, 0x50005000; @%p9 trap;'
+multiply f16.f16.f16 m64n8k16 0x3c003c00 '-1, 1, 0, 0' '%r6, %r7' \
+    'setp.ne.b32 %p9, %r6, 0xd000d000; @%p9 trap;'
+multiply f32.bf16.bf16 m64n8k16 0x3f803f80 '-1, -1, 0, 1' "$floats" \
+    'setp.ne.f32 %p9, %f3, 0f42000000; @%p9 trap;'
+multiply f32.e5m2.e4m3 m64n8k32 0x3c3c3c3c '1, 1' "$floats" \
+    'setp.ne.f32 %p9, %f0, 0f42c00000; @%p9 trap;'
 
 # ---- lanes of a mask ----
 try 0 clean "$warp" '
@@ -444,7 +464,8 @@ try 0 clean "$warp" '
     @%p0 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r1], 2, 3;
     @%p0 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r1], %d0;
     bar.warp.sync 0xffffffff;
-    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d0], [%r1], 128;
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d0],
+        [%r1], 128;
     fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;'
 
 # ---- refused by name ----
@@ -454,7 +475,8 @@ refused 'calls through a pointer' 'call (%r3), %d1, (%r4), prototype;'
 refused 'this shape, or these types' \
     'wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1, 1, 1;'
 refused 'only tiles are modelled' \
-    'cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d1, {0, 0, 0}], [%r1], {%h1};'
+    'cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],
+        [%d1, {0, 0, 0}], [%r1], {%h1};'
 
 echo "$number kernels"
 exit "$failed"

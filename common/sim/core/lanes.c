@@ -56,8 +56,8 @@ static void check(const struct gathering *g, const struct sim_thread *thread, co
                   "at %s, whose mask %#x names lanes %#x: the kernel has returned there\n"
                   "    All lanes of the mask have to execute the same %s.",
                   name, g->mask, ended, name);
-    if (g->arrived && (g->name != name || g->line != thread->self.line ||
-                       g->file != thread->self.file))
+    if (g->arrived &&
+        (g->name != name || g->line != thread->self.line || g->file != thread->self.file))
         sim_fatal("diverged-warp", thread,
                   "at %s while lanes %#x are at %s, %s:%d.\n"
                   "    All lanes of the mask %#x have to execute the same %s.",

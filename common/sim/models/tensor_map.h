@@ -21,7 +21,7 @@ struct tensor_map_fields {
     enum gemm_swizzle swizzle;
     /* Dimensions beyond rows and columns, the innermost first: the box has box_rows rows for each
      * of their combinations. */
-    int rank; /* 0 stands for 2 */
+    int rank;                              /* 0 stands for 2 */
     int64_t outer_pitch[TENSOR_MAP_OUTER]; /* bytes */
     uint32_t outer_extent[TENSOR_MAP_OUTER];
     uint16_t outer_box[TENSOR_MAP_OUTER];
@@ -54,8 +54,8 @@ bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *o
  * of bounds. */
 uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f);
 
-/* Where row r of a box, of tensor_map_box_lines(), at (row, column) meets the matrix: elements [first, last) of the box row are
- * inside, and `global` is the address of element `first`. first == last: nothing is. */
+/* Where row r of a box, of tensor_map_box_lines(), at (row, column) meets the matrix: elements
+ * [first, last) of the box row are inside, and `global` is the address of element `first`. first == last: nothing is. */
 struct box_row {
     int first, last;
     const unsigned char *global;

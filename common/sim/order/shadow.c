@@ -384,11 +384,10 @@ static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
         return;
     }
     const struct sim_thread *thread = now->thread;
-    append(cell,
-           (struct record){now->epoch & EPOCHS, now->strong, (uint16_t)now->slot, site,
-                           (uint16_t)bytes,
-                           (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS,
-                           write, blind});
+    append(cell, (struct record){
+                     now->epoch & EPOCHS, now->strong, (uint16_t)now->slot, site, (uint16_t)bytes,
+                     (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS, write,
+                     blind});
 }
 
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {

@@ -340,12 +340,12 @@ static void check_accesses_at_exit(struct sim_exit_call *call) {
         if (!a->epoch || cta_is_ordered_after(accesses->cta, thread->slot, a->epoch)) continue;
         if (cluster_barrier_follows_end(accesses->cta, thread))
             doubt_in_next_report(DOUBT_EXIT_RELEASES);
-        sim_hazard_at(
-            read ? "exit-before-remote-read" : "exit-before-remote-write", a->file, a->line, thread,
-            "%s the shared memory of the CTA of rank %d, which may have ended by then\n"
-            "    a CTA must not end while a peer still %s its shared memory: %s",
-            read ? "reads" : "writes", accesses->cta->rank, read ? "reads" : "writes",
-            cluster_exit_advice(a->after, advice, sizeof advice));
+        sim_hazard_at(read ? "exit-before-remote-read" : "exit-before-remote-write", a->file,
+                      a->line, thread,
+                      "%s the shared memory of the CTA of rank %d, which may have ended by then\n"
+                      "    a CTA must not end while a peer still %s its shared memory: %s",
+                      read ? "reads" : "writes", accesses->cta->rank, read ? "reads" : "writes",
+                      cluster_exit_advice(a->after, advice, sizeof advice));
     }
 }
 
@@ -358,15 +358,14 @@ static void note_access(struct sim_cta *target, const struct sim_thread *thread,
     struct remote_accesses *accesses = (struct remote_accesses *)call;
     if (!accesses) {
         const size_t count = (size_t)(cluster->ctas * target->threads);
-        accesses = sim_arena_alloc(target->cluster,
-                                   sizeof *accesses + count * sizeof accesses->newest[0]);
+        accesses =
+            sim_arena_alloc(target->cluster, sizeof *accesses + count * sizeof accesses->newest[0]);
         accesses->call.call = check_accesses_at_exit;
         accesses->cta = target;
         sim_at_cta_exit(target, &accesses->call);
     }
-    accesses->newest[thread->cta->rank * target->threads + thread->index] =
-        (struct remote_access){thread->epoch, access, thread->self.file, thread->self.line,
-                               cluster_arrival_of(thread)};
+    accesses->newest[thread->cta->rank * target->threads + thread->index] = (struct remote_access){
+        thread->epoch, access, thread->self.file, thread->self.line, cluster_arrival_of(thread)};
 }
 
 void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access) {

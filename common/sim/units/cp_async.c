@@ -167,7 +167,8 @@ void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes) 
                          state->epoch);
     if (!state->open) state->open = new_batch();
     struct copy_batch *batch = state->open;
-    sim_shadow_async(thread, to.cta, to.offset, (size_t)bytes, SIM_WRITE, state->slot, state->epoch);
+    sim_shadow_async(thread, to.cta, to.offset, (size_t)bytes, SIM_WRITE, state->slot,
+                     state->epoch);
     sim_poison(to.host, (size_t)bytes);
     if (batch->count == batch->room) {
         batch->room = batch->room ? 2 * batch->room : 8;

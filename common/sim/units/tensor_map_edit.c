@@ -116,8 +116,7 @@ static void replace(struct tensor_map_fields *f, enum sim_map_field field, int o
                     uint64_t value) {
     const int extent = value > INT32_MAX ? -1 : (int)value; /* -1: of no use, as the TMA will say */
     const int outer = ordinal - 2;
-    if (outer >= TENSOR_MAP_OUTER)
-        unsupported("dimension", (uint64_t)ordinal, "dimensions 0 to 4");
+    if (outer >= TENSOR_MAP_OUTER) unsupported("dimension", (uint64_t)ordinal, "dimensions 0 to 4");
     switch (field) {
     case MAP_ADDRESS:
         f->base = (const unsigned char *)(uintptr_t)value;

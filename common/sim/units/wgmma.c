@@ -117,9 +117,9 @@ static void check_same(const struct sim_warpgroup *g, void *const operand[WARPGR
         if (other->n == first->n && other->a == first->a && other->b == first->b &&
             other->accumulate == first->accumulate && other->mn_major == first->mn_major &&
             other->type == first->type && other->halves == first->halves &&
-            other->negative == first->negative &&
-            other->one_transposed == first->one_transposed &&
-            wgmma_type_of_b(other) == wgmma_type_of_b(first) && !other->a_registers == !first->a_registers)
+            other->negative == first->negative && other->one_transposed == first->one_transposed &&
+            wgmma_type_of_b(other) == wgmma_type_of_b(first) &&
+            !other->a_registers == !first->a_registers)
             continue;
         sim_fatal("diverged-warpgroup", wgmma_thread(g, i),
                   "calls wgmma with other descriptors, shape or accumulate flag than the "

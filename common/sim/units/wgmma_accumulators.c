@@ -35,8 +35,8 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
             if (!oldest || *oldest) oldest = &state->tile[i];
             continue;
         }
-        const bool same = tile->acc[0] == first->acc && tile->n == first->n &&
-                          tile->halves == first->halves;
+        const bool same =
+            tile->acc[0] == first->acc && tile->n == first->n && tile->halves == first->halves;
         if (same) return tile;
         const bool busy = any_in_flight(state, tile);
         if (busy && overlap(tile, first))

@@ -55,8 +55,8 @@ static void test_outer_dimensions(void) {
     f.outer_box[0] = 3;
     f.outer_box[1] = 2;
     EXPECT(!tensor_map_encode(&map, &f) && tensor_map_decode(&map, &back), "four dimensions");
-    EXPECT(tensor_map_box_lines(&back) == 24 && tensor_map_box_bytes(&back) == 24 * 32,
-           "%d lines", tensor_map_box_lines(&back));
+    EXPECT(tensor_map_box_lines(&back) == 24 && tensor_map_box_bytes(&back) == 24 * 32, "%d lines",
+           tensor_map_box_lines(&back));
     back.outer_at[0] = 2;
     back.outer_at[1] = -1;
     for (int line = 0; line < 24; ++line) {

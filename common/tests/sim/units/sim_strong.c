@@ -94,7 +94,8 @@ KERNEL(32, 1) sent_to_the_dead(KERNEL_ARGS args) {
     (void)args;
     const struct sim_shared_place own = sim_shared_at(&shared->data, 4, 4);
     if (me() == 0)
-        memset(SIM(sim_access_cluster(sim_shared_map(own, cluster_rank() ^ 1), 4, SIM_WRITE)), 0, 4);
+        memset(SIM(sim_access_cluster(sim_shared_map(own, cluster_rank() ^ 1), 4, SIM_WRITE)), 0,
+               4);
 }
 
 /* Lanes 0 and 1 meet; the others do something else. */
