@@ -69,7 +69,8 @@ struct gemm_problem {
     struct gemm_scales scales;                /* gemm_scales.h; all zero: there are none */
     int devices;                              /* 0 or 1: a single one */
     struct gemm_share share[GEMM_DEVICES];    /* gemm_shares.h; of several, what each has */
-    struct gemm_matrix matrix[GEMM_MATRICES]; /* gemm_matrices.h; another kind of problem's own */
+    struct gemm_matrix matrix[GEMM_MATRICES]; /* gemm_matrices.h: another kind of problem's own */
+    const void *of_kind; /* gemm_matrices.h: and what else its kernels are told of the problem */
 };
 
 /* The one parameter of a kernel. A launch function fills it in, every thread reads it. Part two's

@@ -278,7 +278,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct grouped_args) args) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct grouped_args all;
-    const int groups = grouped_groups();
+    const int groups = grouped_of(p)->groups;
     all.scaled = gemm_scaled_args_of(p, BM, BN, BK);
     all.groups = grouping_of(p);
     struct gemm_args *gemm = &all.scaled.gemm;

@@ -10,6 +10,7 @@
 #ifndef BEYOND_15_GROUPED_GEMM_GROUPED_H
 #define BEYOND_15_GROUPED_GEMM_GROUPED_H
 
+#include "gemm.h"
 #include "gemm_types.h"
 
 enum { GROUPS_MOST = 256 };
@@ -17,6 +18,12 @@ enum { GROUPS_MOST = 256 };
 /* In gemm_problem.matrix: [groups + 1] words; group g has the rows from word g to word g + 1. Word
  * 0 is 0. A word below the one before it leaves its group empty, one above m counts as m. */
 enum { FIRST_ROWS, GROUPED_MATRICES };
+
+/* What gemm_problem.of_kind points to. */
+struct grouped_problem {
+    int groups;            /* at most GROUPS_MOST */
+    const int *first_rows; /* what FIRST_ROWS holds, for a launch that may know it; or NULL */
+};
 
 /* From a group's first row of B to the next group's: n, but where scales are for blocks of B every
  * group begins a block of its own. */
@@ -29,12 +36,7 @@ static inline int64_t grouped_rows_of_b(int n, enum gemm_type type) {
 extern "C" {
 #endif
 
-extern const struct problem_kind grouped_kind;
-
-/* Of the problem that the harness runs. Host thread. */
-int grouped_groups(void);
-/* What the matrix FIRST_ROWS holds, for a launch that may know it. Host thread. */
-const int *grouped_first_rows(void);
+extern const struct problem_kind grouped_kind GEMM_KIND_IF_LINKED;
 
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
@@ -46,4 +48,10 @@ bool deepgemm_rival(const struct gemm_problem *problems, int count, struct conte
 #ifdef __cplusplus
 }
 #endif
+
+/* Host thread. */
+static inline const struct grouped_problem *grouped_of(const struct gemm_problem *p) {
+    return (const struct grouped_problem *)p->of_kind;
+}
+
 #endif

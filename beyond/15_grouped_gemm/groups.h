@@ -81,7 +81,7 @@ DEVICE struct group_output output_of_tile(const struct gemm_args *args, const st
 /* Host thread. */
 static inline struct grouping grouping_of(const struct gemm_problem *p) {
     const struct grouping grouping = {(const uint32_t *)p->matrix[FIRST_ROWS].memory,
-                                      grouped_groups(), p->m};
+                                      grouped_of(p)->groups, p->m};
     return grouping;
 }
 

@@ -198,7 +198,7 @@ KERNEL_ASIDE(128, 1) put_maps(KERNEL_ARGS_OF(struct put_args) args) {
 }
 
 static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, void *stream) {
-    const int *first = grouped_first_rows();
+    const int *first = grouped_of(p)->first_rows;
     int row = 0, end = 0; /* of the group */
     const enum gemm_type type = ELEMENT_TYPE;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
@@ -228,13 +228,12 @@ static enum gemm_status enqueue_maps(const struct gemm_problem *p, int groups, v
 }
 
 static size_t workspace_bytes(const struct gemm_problem *p) {
-    (void)p;
-    return (size_t)grouped_groups() * sizeof(struct group_maps);
+    return (size_t)grouped_of(p)->groups * sizeof(struct group_maps);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct grouped_args all;
-    const int groups = grouped_groups();
+    const int groups = grouped_of(p)->groups;
     all.gemm = gemm_args_of(p, BM, BN, BK);
     all.groups = grouping_of(p);
     struct gemm_args *args = &all.gemm;

@@ -244,7 +244,7 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct grouped_args all;
-    const int groups = grouped_groups();
+    const int groups = grouped_of(p)->groups;
     all.gemm = gemm_args_of(p, BM, BN, BK);
     all.groups = grouping_of(p);
     struct gemm_args *args = &all.gemm;

@@ -4,10 +4,8 @@
  */
 #include "grouped.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "harness/allocate.h"
 #include "harness/problem_kind.h"
 #include "splitmix64.h"
 
@@ -33,11 +31,14 @@ static const struct kind_choice choices[OPTIONS] = {
     [ROUTER] = {.usual = {SKEWED, EVEN}, .usuals = 2},
 };
 
-static int first_row[GROUPS_MOST + 1];
-static uint8_t *group_of_row; /* [m] */
+/* A problem, and the groups' first rows. */
+struct grouped {
+    struct grouped_problem problem;
+    int first_row[GROUPS_MOST + 1];
+};
 
-int grouped_groups(void) { return (int)options[GROUPS].value; }
-const int *grouped_first_rows(void) { return first_row; }
+static const struct grouped *grouped(const struct kind_problem *p) { return p->of_kind; }
+static int groups_of(const struct kind_problem *p) { return grouped(p)->problem.groups; }
 
 /* Each row's group: number r in an order that is drawn, with a probability like 1 / (r + 1). */
 static void draw_rows(int rows[], int groups, int m, uint64_t seed) {
@@ -58,9 +59,12 @@ static void draw_rows(int rows[], int groups, int m, uint64_t seed) {
     }
 }
 
-static void spread_rows(int m, uint64_t seed) {
-    const int groups = grouped_groups();
+static void prepare(const struct kind_problem *p, void *of_kind) {
+    struct grouped *const of = of_kind;
+    const int groups = (int)options[GROUPS].value, m = p->m;
+    uint64_t seed = p->seed;
     int rows[GROUPS_MOST] = {0};
+    of->problem = (struct grouped_problem){groups, of->first_row};
     switch ((enum router)options[ROUTER].value) {
     case EVEN:
         for (int g = 0; g < groups; ++g)
@@ -75,35 +79,38 @@ static void spread_rows(int m, uint64_t seed) {
     case EMPTY:
         break;
     }
-    free(group_of_row);
-    group_of_row = allocate((size_t)m, sizeof *group_of_row, "the groups of the rows");
-    for (int g = 0; g < groups; ++g) {
-        first_row[g + 1] = first_row[g] + rows[g];
-        memset(group_of_row + first_row[g], g, (size_t)rows[g]);
-    }
+    for (int g = 0; g < groups; ++g)
+        of->first_row[g + 1] = of->first_row[g] + rows[g];
 }
 
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
-    spread_rows(p->m, p->seed);
-    extents->b_rows = grouped_groups() * grouped_rows_of_b(p->n, p->type);
-    extents->d_rows = first_row[grouped_groups()];
+    extents->b_rows = groups_of(p) * grouped_rows_of_b(p->n, p->type);
+    extents->d_rows = grouped(p)->first_row[groups_of(p)];
 }
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
-    (void)p;
     matrix[FIRST_ROWS] =
-        (struct kind_matrix){"the groups' first rows", GEMM_FP32, 1, grouped_groups() + 1, false};
+        (struct kind_matrix){"the groups' first rows", GEMM_FP32, 1, groups_of(p) + 1, false};
     return GROUPED_MATRICES;
 }
 
 static void fill(const struct kind_problem *p, int matrix, int row, void *words) {
-    (void)p, (void)matrix, (void)row;
-    memcpy(words, first_row, (size_t)(grouped_groups() + 1) * sizeof *first_row);
+    (void)matrix, (void)row;
+    memcpy(words, grouped(p)->first_row, (size_t)(groups_of(p) + 1) * sizeof(int));
 }
 
-/* The row of B that makes this element. */
+/* The row of B that makes this element: its group's is the last that begins no later. */
 static int row_of_b(const struct kind_problem *p, int row, int column) {
-    return (int)(group_of_row[row] * grouped_rows_of_b(p->n, p->type)) + column;
+    const int *const first = grouped(p)->first_row;
+    int group = 0, groups = groups_of(p);
+    while (groups - group > 1) {
+        const int middle = (group + groups) / 2;
+        if (first[middle] <= row)
+            group = middle;
+        else
+            groups = middle;
+    }
+    return (int)(group * grouped_rows_of_b(p->n, p->type)) + column;
 }
 
 static double value(const struct kind_problem *p, int matrix, int row, int column) {
@@ -126,6 +133,8 @@ const struct problem_kind grouped_kind = {.name = "grouped",
                                           .options = options,
                                           .choices = choices,
                                           .option_count = OPTIONS,
+                                          .prepare = prepare,
+                                          .of_kind_bytes = sizeof(struct grouped),
                                           .extents = extents,
                                           .matrices = matrices,
                                           .fill = fill,

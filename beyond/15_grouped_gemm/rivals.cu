@@ -37,18 +37,19 @@ static struct {
 
 /* The product of a group alone. */
 static struct gemm_problem group_problem(const struct gemm_problem *p, int group) {
+    const int *const first = grouped_of(p)->first_rows + group;
     struct gemm_problem one = *p;
-    one.m = grouped_first_rows()[group + 1] - grouped_first_rows()[group];
-    one.a += (int64_t)grouped_first_rows()[group] * p->lda;
+    one.m = first[1] - first[0];
+    one.a += (int64_t)first[0] * p->lda;
     one.b += (int64_t)group * p->n * p->ldb;
-    one.d += (int64_t)grouped_first_rows()[group] * p->ldd;
+    one.d += (int64_t)first[0] * p->ldd;
     return one;
 }
 
 static enum gemm_status enqueue_loop(const struct contender *self, const struct gemm_problem *p,
                                      void *stream) {
     (void)self;
-    for (int g = 0; g < grouped_groups(); ++g) {
+    for (int g = 0; g < grouped_of(p)->groups; ++g) {
         const struct gemm_problem one = group_problem(p, g);
         if (one.m > 0 &&
             !cublas_multiply(grouped.handle, grouped.workspace, false, &one, (cudaStream_t)stream))
@@ -98,7 +99,7 @@ static enum gemm_status enqueue_grouped(const struct contender *self, const stru
     int lda[GROUPS_MOST], ldb[GROUPS_MOST], ldd[GROUPS_MOST];
     float ones[GROUPS_MOST], zeros[GROUPS_MOST];
     struct group_pointers now = {};
-    for (int g = 0; g < grouped_groups(); ++g) {
+    for (int g = 0; g < grouped_of(p)->groups; ++g) {
         const struct gemm_problem group = group_problem(p, g);
         if (group.m == 0) continue;
         transposed[count] = CUBLAS_OP_T;
@@ -154,7 +155,8 @@ int grouped_rivals(const struct gemm_problem *problems, int count, struct conten
                    int room) {
     (void)room;
     int made = 0;
-    if (grouped_first_rows()[grouped_groups()] == 0) return 0; /* there is nothing to compute */
+    const struct grouped_problem *const of = grouped_of(problems);
+    if (of->first_rows[of->groups] == 0) return 0; /* there is nothing to compute */
     made += deepgemm_rival(problems, count, &out[made]);
     if (gpu_state.type == GEMM_E4M3) {
         out[made++] = contender_of("11", RESULT_NONE, enqueue_11, NULL);

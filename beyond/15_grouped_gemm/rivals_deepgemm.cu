@@ -37,11 +37,12 @@ static struct {
 
 /* Copies the groups' rows of a matrix on the device; pitch and length of a row in bytes. False
  * after a message. */
-static bool copy_groups(void *to, const int *to_row, const void *from, const int *from_row,
-                        int64_t pitch, int64_t length, void *stream) {
+static bool copy_groups(const struct grouped_problem *of, void *to, const int *to_row,
+                        const void *from, const int *from_row, int64_t pitch, int64_t length,
+                        void *stream) {
     bool good = true;
-    for (int g = 0; g < grouped_groups() && good; ++g) {
-        const int rows = grouped_first_rows()[g + 1] - grouped_first_rows()[g];
+    for (int g = 0; g < of->groups && good; ++g) {
+        const int rows = of->first_rows[g + 1] - of->first_rows[g];
         good = rows == 0 ||
                cuda_ok(cudaMemcpy2DAsync((char *)to + to_row[g] * pitch, (size_t)pitch,
                                          (const char *)from + from_row[g] * pitch, (size_t)pitch,
@@ -76,34 +77,36 @@ static bool poison(const struct gemm_problem *p) {
 static bool finish_contiguous(const struct contender *self, const struct gemm_problem *p) {
     (void)self;
     const struct gemm_problem *const aligned = aligned_problem(p);
-    return copy_groups(p->d, grouped_first_rows(), aligned->d, contiguous.first_row, p->ldd * 2,
+    const struct grouped_problem *const of = grouped_of(p);
+    return copy_groups(of, p->d, of->first_rows, aligned->d, contiguous.first_row, p->ldd * 2,
                        p->n * 2, gpu_state.stream) &&
            poison(aligned);
 }
 
 /* Aligns the groups of a copy of the harness's problem, in this memory. */
 static bool align(struct gemm_problem *p, char *memory) {
-    const int *const from = grouped_first_rows(), *const to = contiguous.first_row;
+    const struct grouped_problem *const of = grouped_of(p);
+    const int *const from = of->first_rows, *const to = contiguous.first_row;
     const struct gemm_problem old = *p;
     const int element = gemm_type_bytes(gpu_state.type);
-    p->m = to[grouped_groups()];
+    p->m = to[of->groups];
     p->d = (element_t *)memory;
     p->a = p->d + p->m * p->ldd;
     float *const scales = (float *)((char *)p->a + p->m * p->lda * element);
-    bool good = copy_groups((void *)p->a, to, old.a, from, p->lda * element, p->k * element,
+    bool good = copy_groups(of, (void *)p->a, to, old.a, from, p->lda * element, p->k * element,
                             gpu_state.stream);
     if (gpu_state.type != GEMM_E4M3) return good;
     p->scales.a = scales;
     p->scales.pitch_a = p->m;
     for (int64_t k = 0; k < ceil_div(p->k, SCALE_BLOCK) && good; ++k) /* one scale for each row */
-        good = copy_groups(scales + k * p->m, to, old.scales.a + k * old.scales.pitch_a, from,
+        good = copy_groups(of, scales + k * p->m, to, old.scales.a + k * old.scales.pitch_a, from,
                            sizeof *scales, sizeof *scales, gpu_state.stream);
     return good;
 }
 
 bool deepgemm_rival(const struct gemm_problem *p, int count, struct contender *out) {
     if (gpu_state.type == GEMM_FP16) return false;
-    const int *const from = grouped_first_rows(), groups = grouped_groups();
+    const int *const from = grouped_of(p)->first_rows, groups = grouped_of(p)->groups;
     int *const to = contiguous.first_row;
     if (grouped_rows_of_b(p->n, gpu_state.type) != p->n) {
         fprintf(stderr, "deepgemm-contiguous: n = %d is no multiple of %d\n", p->n, SCALE_BLOCK);

@@ -20,21 +20,19 @@
 
 enum { VALUES, LSE, ATTENTION_MATRICES }; /* in gemm_problem.matrix */
 
+/* What gemm_problem.of_kind points to; k is d. */
+struct attention_problem {
+    int heads, kv_heads; /* the second divides the first */
+    bool causal;
+    float scale; /* a score times this is the exponent of 2: log2(e) / sqrt(d) */
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-extern const struct problem_kind attention_128_kind, attention_64_kind; /* by d */
-
-/* What the harness has been asked for. */
-struct attention_options {
-    int heads, kv_heads;
-    bool causal;
-    float scale; /* a score times this is the exponent of 2: --scale */
-};
-
-/* Of the problem that the harness runs. Host thread. */
-struct attention_options attention_options(void);
+extern const struct problem_kind attention_128_kind GEMM_KIND_IF_LINKED,
+    attention_64_kind GEMM_KIND_IF_LINKED; /* by d */
 
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
@@ -47,6 +45,11 @@ bool flash_attention_contender(const struct gemm_problem *problems, int count,
 #ifdef __cplusplus
 }
 #endif
+
+/* Host thread. */
+static inline const struct attention_problem *attention_of(const struct gemm_problem *p) {
+    return (const struct attention_problem *)p->of_kind;
+}
 
 /* The parameter of the kernels. In `gemm`, map_a is that of Q, map_b of K, map_d of O; a box has 64
  * columns, so it never reaches into the next head. */

@@ -51,22 +51,22 @@ DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_row
 static inline enum gemm_status attention_args_of(struct attention_args *args,
                                                  const struct gemm_problem *p, int d,
                                                  int tile_rows, int block_keys) {
-    const struct attention_options options = attention_options();
+    const struct attention_problem *const of = attention_of(p);
     if (p->k != d) return GEMM_UNSUPPORTED; /* the harness has said so */
     const enum gemm_type type = ELEMENT_TYPE;
     const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
-    const int columns = options.heads * d, kv_columns = options.kv_heads * d;
+    const int columns = of->heads * d, kv_columns = of->kv_heads * d;
     memset(args, 0, sizeof *args);
     args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
     const int tiles = args->gemm.tiles_m;
-    args->pairs = options.causal && tiles > 2 && tiles * options.heads > gemm_sm_count();
-    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * options.heads;
+    args->pairs = of->causal && tiles > 2 && tiles * of->heads > gemm_sm_count();
+    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * of->heads;
     args->lse = (float *)lse->memory;
     args->lse_pitch = lse->ld;
-    args->heads = options.heads;
-    args->sharing = options.heads / options.kv_heads;
-    args->beyond = options.causal ? p->n - p->m : p->n;
-    args->scale = options.scale;
+    args->heads = of->heads;
+    args->sharing = of->heads / of->kv_heads;
+    args->beyond = of->causal ? p->n - p->m : p->n;
+    args->scale = of->scale;
     if (gemm_tensor_map(&args->gemm.map_a, type, p->a, p->m, columns, p->lda, tile_rows, 64,
                         SWIZZLE_128B) ||
         gemm_tensor_map(&args->gemm.map_b, type, p->b, p->n, kv_columns, p->ldb, block_keys, 64,

@@ -66,40 +66,49 @@ static const struct kind_choice choices[OPTIONS] = {
     [SCALE] = {.usual = {ONE}, .usuals = 1},
 };
 
-static unsigned problems;  /* so far */
-static bool whole_numbers; /* of the one that the harness runs */
-static int depth;          /* its d */
+/* A problem, and what the functions below need besides. */
+struct attention_inputs {
+    struct attention_problem problem;
+    unsigned number;    /* of all so far */
+    bool whole_numbers; /* in Q and K */
+};
 
-struct attention_options attention_options(void) {
-    struct attention_options o;
-    o.heads = (int)options[HEADS].value;
-    o.kv_heads = options[KV_HEADS].value ? (int)options[KV_HEADS].value : o.heads;
-    o.causal = options[MASK].value != 0;
+static const struct attention_inputs *inputs(const struct kind_problem *p) { return p->of_kind; }
+static const struct attention_problem *attention(const struct kind_problem *p) {
+    return &inputs(p)->problem;
+}
+
+static int kv_heads(void) { return (int)options[options[KV_HEADS].value ? KV_HEADS : HEADS].value; }
+
+static void prepare(const struct kind_problem *p, void *of_kind) {
+    static unsigned problems;
+    struct attention_inputs *const of = of_kind;
     const int scale = (int)options[SCALE].value;
-    const double usual = M_LOG2E / sqrt(depth);
-    o.scale = scale == STEEP                                               ? (float)(1024 * usual)
-              : scale == ONE || (scale == SCALE_OF_INPUT && whole_numbers) ? 1
-                                                                           : (float)usual;
-    return o;
+    const double usual = M_LOG2E / sqrt(p->k);
+    of->number = ++problems;
+    of->whole_numbers = p->input == INPUT_INTEGER;
+    const bool one = scale == ONE || (scale == SCALE_OF_INPUT && of->whole_numbers);
+    of->problem = (struct attention_problem){.heads = (int)options[HEADS].value,
+                                             .kv_heads = kv_heads(),
+                                             .causal = options[MASK].value != 0,
+                                             .scale = (float)(one              ? 1
+                                                              : scale == STEEP ? 1024 * usual
+                                                                               : usual)};
 }
 
 static const char *refuse(void) {
-    const struct attention_options o = attention_options();
-    return o.heads % o.kv_heads ? "--heads must be a multiple of --kv-heads" : NULL;
+    return (int)options[HEADS].value % kv_heads() ? "--heads must be a multiple of --kv-heads"
+                                                  : NULL;
 }
 
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
-    const struct attention_options o = attention_options();
-    ++problems;
-    whole_numbers = p->input == INPUT_INTEGER;
-    depth = p->k;
-    extents->k = extents->d_columns = (int64_t)o.heads * p->k;
+    extents->k = extents->d_columns = (int64_t)attention(p)->heads * p->k;
 }
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
-    const struct attention_options o = attention_options();
-    matrix[VALUES] = (struct kind_matrix){"V", p->type, p->n, o.kv_heads * p->k, false};
-    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, o.heads, p->m, true};
+    const struct attention_problem *const of = attention(p);
+    matrix[VALUES] = (struct kind_matrix){"V", p->type, p->n, of->kv_heads * p->k, false};
+    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, of->heads, p->m, true};
     return ATTENTION_MATRICES;
 }
 
@@ -117,8 +126,12 @@ static double product_cuts(int terms) { return 2 * sqrt(terms); }
 static double deviations(int terms) { return fmin(8, sqrt(terms)); }
 
 static int keys_seen(const struct kind_problem *p, int row) {
-    const int seen = options[MASK].value ? row + p->n - p->m + 1 : p->n;
+    const int seen = attention(p)->causal ? row + p->n - p->m + 1 : p->n;
     return seen < 0 ? 0 : seen < p->n ? seen : p->n;
+}
+
+static int kv_head_of(const struct kind_problem *p, int head) {
+    return head / (attention(p)->heads / attention(p)->kv_heads);
 }
 
 /* A score, and what its error depends on. */
@@ -129,7 +142,9 @@ struct score {
 };
 
 /* Is every exponential a power of two, which rounds to itself? */
-static bool whole_powers(void) { return whole_numbers && attention_options().scale == 1; }
+static bool whole_powers(const struct kind_problem *p) {
+    return inputs(p)->whole_numbers && attention(p)->scale == 1;
+}
 
 /* The softmax of a query, and a column of V under it. */
 struct attention {
@@ -191,7 +206,7 @@ static struct score whole_score(const float *q, const float *k, int count) {
 
 /* How far the sum of the exponentials, of which a thread adds up every fourth pair of keys from the
  * last block to the first, may be off. In which order those of a block are added is not known. */
-static double error_of_additions(const double *power, int keys) {
+static double error_of_additions(const double *power, int keys, bool whole_numbers) {
     enum { MOST_BLOCK = 256 };
     double sum[4] = {0}, squares = 0, lost = 0;
     for (int key = keys - 1, reach = keys; key >= 0; --key) {
@@ -220,9 +235,9 @@ static int count_rises(const double *exponent, int keys) {
 
 static void find_softmax(const struct kind_problem *p, int row, int head) {
     static const char what[] = "the softmax of a query";
-    const struct attention_options o = attention_options();
     const struct operands *const of = p->operands;
-    const int kv_head = head / (o.heads / o.kv_heads), keys = keys_seen(p, row);
+    const bool whole_numbers = inputs(p)->whole_numbers;
+    const int kv_head = kv_head_of(p, head), keys = keys_seen(p, row);
     struct attention s = {.max = -INFINITY};
     float *const buffer = allocate(2 * (size_t)of->k, sizeof *buffer, what);
     double *const partial = allocate((size_t)p->n, sizeof *partial, what);
@@ -232,7 +247,7 @@ static void find_softmax(const struct kind_problem *p, int row, int head) {
     for (int key = 0; key < keys; ++key) {
         const float *const k = operands_row(of, 'B', key, buffer + of->k) + kv_head * p->k;
         const struct score score = whole_numbers ? whole_score(q, k, p->k) : score_of(q, k, p->k);
-        last.power[key] = score.sum * o.scale;
+        last.power[key] = score.sum * attention(p)->scale;
         partial[key] = score.partial + sqrt(score.squares); /* in another order, a little more */
         s.max = fmax(s.max, last.power[key]);
         s.greatest = fmax(s.greatest, partial[key]);
@@ -248,10 +263,10 @@ static void find_softmax(const struct kind_problem *p, int row, int head) {
         s.walk += power * power * partial[key] * partial[key];
     }
     s.walk = sqrt(s.walk);
-    s.added = error_of_additions(last.power, keys);
+    s.added = error_of_additions(last.power, keys, whole_numbers);
     free(buffer);
     free(partial);
-    last.problem = problems;
+    last.problem = inputs(p)->number;
     last.row = row;
     last.head = head;
     last.column = -1;
@@ -259,16 +274,16 @@ static void find_softmax(const struct kind_problem *p, int row, int head) {
 }
 
 static const struct attention *softmax_of(const struct kind_problem *p, int row, int head) {
-    if (last.problem != problems || last.row != row || last.head != head)
+    if (last.problem != inputs(p)->number || last.row != row || last.head != head)
         find_softmax(p, row, head);
     return &last.softmax;
 }
 
 /* Of this row and this column of Q and O. */
 static const struct attention *attend(const struct kind_problem *p, int row, int column) {
-    const struct attention_options o = attention_options();
-    const int head = column / p->k, kv_head = head / (o.heads / o.kv_heads);
-    const uint16_t *const v = (uint16_t *)p->host[VALUES] + kv_head * p->k + column % p->k;
+    const int head = column / p->k;
+    const uint16_t *const v =
+        (uint16_t *)p->host[VALUES] + kv_head_of(p, head) * p->k + column % p->k;
     struct attention a = *softmax_of(p, row, head);
     if (last.column == column) return &last.attended;
     for (int key = 0; key < keys_seen(p, row); ++key) {
@@ -291,14 +306,14 @@ static const struct attention *attend(const struct kind_problem *p, int row, int
  * worst. */
 static double error_of_power(const struct kind_problem *p, const struct attention *a) {
     const double cuts = (accumulator_cuts(p->k) + product_cuts(p->k)) * 0x1p-23 * a->greatest;
-    const double exponent = cuts * attention_options().scale + a->farthest * 0x1p-24;
+    const double exponent = cuts * attention(p)->scale + a->farthest * 0x1p-24;
     return M_LN2 * exponent + ERROR_OF_EX2 + a->rises * ERROR_OF_RISE;
 }
 
 /* How far the sum of the exponentials may be off, as a share of itself. */
 static double error_of_powers(const struct kind_problem *p, const struct attention *a) {
     const double cuts = accumulator_cuts(p->k) * a->mean + product_cuts(p->k) * a->walk;
-    const double exponent = cuts * 0x1p-23 * attention_options().scale + a->mean_distance * 0x1p-24;
+    const double exponent = cuts * 0x1p-23 * attention(p)->scale + a->mean_distance * 0x1p-24;
     return (M_LN2 * exponent + a->added) / a->sum + ERROR_OF_EX2 + a->rises * ERROR_OF_RISE;
 }
 
@@ -319,7 +334,7 @@ static double error(const struct kind_problem *p, int matrix, int row, int colum
      * a library rounds the scale, too. */
     if (lse) return error_of_powers(p, a) + (2 * log2(a->sum) + 3 * fabs(value) + 4) * 0x1p-24;
     const int keys = keys_seen(p, row);
-    const double rounding = whole_powers() ? 0 : p->type == GEMM_BF16 ? 0x1p-9 : 0x1p-12;
+    const double rounding = whole_powers(p) ? 0 : p->type == GEMM_BF16 ? 0x1p-9 : 0x1p-12;
     /* Half of fp16's least number; the least of fp32 that ex2 makes. */
     const double least = p->type == GEMM_BF16 ? 0x1p-126 : 0x1p-25;
     const double partial = deviations(keys) * sqrt(a->squares);
@@ -345,7 +360,7 @@ static double cost(const struct kind_problem *p, int matrix) {
 
 /* Of the keys that the queries see. */
 static bool infinite(const struct kind_problem *p, int matrix) {
-    return matrix == LSE && options[MASK].value && p->m > p->n; /* some see no key */
+    return matrix == LSE && attention(p)->causal && p->m > p->n; /* some see no key */
 }
 
 static double flops(int m, int n, int k) {
@@ -364,9 +379,11 @@ enum { TERMS_OF_ONES = 1 << 23 };
     {                                                                                              \
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
         .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
-        .depth = (d), .further_terms = TERMS_OF_ONES, .extents = extents, .matrices = matrices,    \
-        .fill = fill, .is_exact = is_exact, .value = value, .infinite = infinite, .error = error,  \
-        .cost = cost, .flops = flops, .baselines = attention_rivals                                \
+        .depth = (d), .further_terms = TERMS_OF_ONES, .prepare = prepare,                          \
+        .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents,                      \
+        .matrices = matrices, .fill = fill, .is_exact = is_exact, .value = value,                  \
+        .infinite = infinite, .error = error, .cost = cost, .flops = flops,                        \
+        .baselines = attention_rivals                                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

@@ -68,19 +68,19 @@ static fe::graph::Tensor_attributes tensor(int64_t name, int heads, int rows, in
 enum { MOST_WORKSPACE = 256 << 20 };
 static bool make_plan(struct plan *plan, const struct gemm_problem *p,
                       fe::AttentionImplementation_t form) {
-    const struct attention_options options = attention_options();
+    const struct attention_problem *const of = attention_of(p);
     const fe::DataType_t type =
         gpu_state.type == GEMM_BF16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF;
-    const int d = p->k, heads = options.heads, kv_heads = options.kv_heads;
+    const int d = p->k, heads = of->heads, kv_heads = of->kv_heads;
     const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
     auto graph = std::make_shared<fe::graph::Graph>();
     graph->set_io_data_type(type)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
     fe::graph::SDPA_attributes sdpa;
-    sdpa.set_generate_stats(true).set_attn_scale(options.scale * 0.6931471806f); /* ln 2 */
+    sdpa.set_generate_stats(true).set_attn_scale(of->scale * 0.6931471806f); /* ln 2 */
     sdpa.set_implementation(form);
-    if (options.causal)
+    if (of->causal)
         sdpa.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT)
             .set_diagonal_band_right_bound(0);
     auto made = graph->sdpa(graph->tensor(tensor(Q, heads, p->m, d, p->lda)),

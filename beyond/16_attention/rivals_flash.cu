@@ -23,12 +23,12 @@ static int *next_tile;
 
 /* Of a single query a mask hides nothing. */
 static bool is_causal(const struct gemm_problem *p) {
-    return attention_options().causal && p->m > 1;
+    return attention_of(p)->causal && p->m > 1;
 }
 
 /* Strides in elements; what is not set is not used, or is 0. */
 static Flash_fwd_params params_of(const struct gemm_problem *p) {
-    const struct attention_options options = attention_options();
+    const struct attention_problem *const of = attention_of(p);
     const struct gemm_matrix *const v = &p->matrix[VALUES];
     Flash_fwd_params f = {};
     f.q_ptr = (void *)(uintptr_t)p->a;
@@ -47,12 +47,12 @@ static Flash_fwd_params params_of(const struct gemm_problem *p) {
     f.o_batch_stride = p->m * p->ldd;
     f.v_dim_stride = 1;
     f.b = 1;
-    f.h = options.heads;
-    f.h_k = options.kv_heads;
+    f.h = of->heads;
+    f.h_k = of->kv_heads;
     f.seqlen_q = p->m;
     f.seqlen_k = p->n;
     f.d = f.dv = p->k;
-    f.scale_softmax = options.scale * 0.6931471806f; /* ln 2 */
+    f.scale_softmax = of->scale * 0.6931471806f; /* ln 2 */
     f.is_causal = is_causal(p);
     f.window_size_left = p->n - 1;
     f.window_size_right = f.is_causal ? 0 : p->m - 1;
@@ -87,8 +87,8 @@ static enum gemm_status call_flash_attention(const struct contender *self,
 
 /* Would their interface put the queries of heads that share keys into one tile? */
 static bool packs_heads(const struct gemm_problem *p) {
-    const struct attention_options options = attention_options();
-    const int sharing = options.heads / options.kv_heads;
+    const struct attention_problem *const of = attention_of(p);
+    const int sharing = of->heads / of->kv_heads;
     const int tile_m = std::get<0>(tile_size_fwd_sm90(p->k, p->k, is_causal(p), false));
     return sharing > 1 && should_pack_gqa(false, p->m, sharing, tile_m);
 }

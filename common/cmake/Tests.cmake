@@ -294,3 +294,22 @@ function(add_gallery_tests)
       COMMAND ${command} --jobs 2 ${properties})
   endforeach()
 endfunction()
+
+# The house's pictures (tools/pictures) are as their sources would have them made, and an edit of
+# these is noticed.
+function(check_pictures)
+  if(NOT Python3_Interpreter_FOUND)
+    foreach(name IN ITEMS pictures pictures_edits)
+      check(book NAME ${name}${HOPPER_HOUSE}
+        COMMAND sh -c "echo '${name}: needs Python 3.9 or later'; exit 77"
+        TIMEOUT 5 PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+    return()
+  endif()
+  get_property(pictures GLOBAL PROPERTY HOPPER_PICTURES${HOPPER_HOUSE})
+  get_property(edits GLOBAL PROPERTY HOPPER_PICTURES_EDITS${HOPPER_HOUSE})
+  get_property(targets GLOBAL PROPERTY HOPPER_PICTURES_TARGETS${HOPPER_HOUSE})
+  check(book NAME pictures${HOPPER_HOUSE} COMMAND ${pictures} TARGETS ${targets} TIMEOUT 120)
+  check(book NAME pictures_edits${HOPPER_HOUSE} COMMAND ${edits}
+    TARGETS harness sim timeline ${targets} TIMEOUT 300 PROPERTIES PROCESSORS 2)
+endfunction()

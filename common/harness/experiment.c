@@ -101,14 +101,16 @@ static bool extents_are_counted(const struct kind_extents *is) {
     return true;
 }
 
-static size_t workspace_needed(const struct operands *o, const struct gemm_kernel *const *kernels,
+static size_t workspace_needed(const struct experiment *e, const struct gemm_kernel *const *kernels,
                                int count) {
-    const struct gemm_problem problem = {.m = o->m,
-                                         .n = o->n,
-                                         .k = o->k,
+    const struct operands *const o = &e->operands;
+    const struct gemm_problem problem = {.m = e->size.m,
+                                         .n = e->size.n,
+                                         .k = e->size.k,
                                          .lda = o->device_lda,
                                          .ldb = o->device_ldb,
-                                         .ldd = o->device_ldd};
+                                         .ldd = o->device_ldd,
+                                         .of_kind = e->kind.problem.of_kind};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
         if (kernels[i]->layout != LAYOUT_ONE_DEVICE) continue; /* shares_open() */
@@ -172,7 +174,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     }
     operands_set_d(&e->operands, (int)is.d_rows, (int)is.d_columns);
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
-    const size_t workspace = workspace_needed(&e->operands, kernels, count);
+    const size_t workspace = workspace_needed(e, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
     if (code == EXIT_VERIFIED)
         code =

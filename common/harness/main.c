@@ -179,30 +179,47 @@ static char *command_line(int argc, char **argv) {
     return line;
 }
 
-static bool write_page(const struct options *options, const struct report *report, char *command) {
-    struct report_row *rows = allocate((size_t)(report->count + report->baseline_count + 1),
-                                       sizeof *rows, "the rows of the page");
+/* What the report's page has of all laps. */
+struct page {
+    struct report_info info; /* of the first one's problem */
+    struct report_row *rows; /* [most_rows()] */
+    char (*problem)[256];    /* [count]: the row's, if a table begins with it */
+    int count;
+};
+
+static size_t most_rows(void) { return (size_t)kernel_registry_count * (1 + MAX_BASELINES); }
+
+static void add_rows(struct page *page, const struct report *report, bool with_problem) {
     const struct backend_info *device = report->device;
+    struct report_row *const first = page->rows + page->count;
+    if (!page->count)
+        page->info = (struct report_info){.simulated = strcmp(device->backend, "sim") == 0,
+                                          .device = device->name,
+                                          .dtype = type_names[report->type],
+                                          .input = input_names[report->input],
+                                          .m = report->size.m,
+                                          .n = report->size.n,
+                                          .k = report->size.k,
+                                          .sms = device->sm_count,
+                                          .power_limit_w = device->power_limit_w,
+                                          .driver = *device->driver ? device->driver : NULL,
+                                          .toolkit = *device->toolkit ? device->toolkit : NULL};
+    const int count = report_rows(report, first);
+    if (count && with_problem) {
+        first->problem = page->problem[page->count];
+        report_problem(report, page->problem[page->count], sizeof *page->problem);
+    }
+    page->count += count;
+}
+
+static bool write_page(const struct options *options, struct page *page, char *command) {
     char docs[1024];
-    const struct report_info info = {.simulated = strcmp(device->backend, "sim") == 0,
-                                     .device = device->name,
-                                     .dtype = type_names[options->backend.type],
-                                     .input = input_names[options->input],
-                                     .m = options->m,
-                                     .n = options->n,
-                                     .k = options->k,
-                                     .sms = device->sm_count,
-                                     .power_limit_w = device->power_limit_w,
-                                     .driver = *device->driver ? device->driver : NULL,
-                                     .toolkit = *device->toolkit ? device->toolkit : NULL,
-                                     .command = command,
-                                     .docs = docs_from(options->report, docs, sizeof docs)};
-    const bool good =
-        timeline_write_report(options->report, &info, rows, report_rows(report, rows));
+    page->info.command = command;
+    page->info.docs = docs_from(options->report, docs, sizeof docs);
+    const bool good = timeline_write_report(options->report, &page->info, page->rows, page->count);
     if (!good)
         complain("--report: cannot write into '%s': %s; the report is not complete",
                  options->report, strerror(errno));
-    free(rows);
     return good;
 }
 
@@ -217,13 +234,8 @@ static bool explain(const struct options *options, const char *name) {
     return false;
 }
 
-static enum exit_code write_results(const struct options *options, const struct report *report,
-                                    char *command) {
+static enum exit_code write_files(const struct options *options, struct page *page, char *command) {
     enum exit_code code = EXIT_VERIFIED;
-    if (options->json)
-        report_json(report, stdout);
-    else
-        report_table(report, stdout);
     if (options->trace && !timeline_write_trace(options->trace, options->trace_sms)) {
         complain("--trace: cannot write '%s': %s; nothing was left there", options->trace,
                  strerror(errno));
@@ -231,7 +243,7 @@ static enum exit_code write_results(const struct options *options, const struct 
     } else if (options->trace && !options->json) {
         printf("\ntimelines for ui.perfetto.dev, in %s: %s\n", timeline_times(), options->trace);
     }
-    if (options->report && !write_page(options, report, command))
+    if (options->report && !write_page(options, page, command))
         code = EXIT_USAGE;
     else if (options->report && !options->json)
         printf("\nresults and timelines: %s/index.html\n", options->report);
@@ -244,9 +256,21 @@ static uint32_t usual_baselines(void) {
     return mask;
 }
 
+/* The table of a lap. */
+static void write_results(const struct options *options, const struct report *report,
+                          struct page *page, bool one_of_several) {
+    if (options->json) {
+        report_json(report, stdout);
+    } else {
+        if (page->count) putchar('\n');
+        report_table(report, stdout);
+    }
+    add_rows(page, report, one_of_several);
+}
+
 /* Everything between opening the device and closing it. */
 static enum exit_code run(const struct options *options, const struct backend_info *device,
-                          struct selection *s, struct kernel_result *results, char *command) {
+                          struct selection *s, struct kernel_result *results, struct page *page) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
     say_duration(s, options);
@@ -276,12 +300,39 @@ static enum exit_code run(const struct options *options, const struct backend_in
                                       .baselines = e.baselines,
                                       .baseline_count = e.baseline_count};
         if (options->explain < 0 || explain(options, s->kernels[0]->name))
-            code = worse(code, write_results(options, &report, command));
+            write_results(options, &report, page, s->more);
         else
             code = worse(code, EXIT_USAGE);
     }
     progress_clear();
     experiment_close(&e);
+    return code;
+}
+
+/* The kernels of a selection, with their own type and k in the options. *left_out: none can run. */
+static enum exit_code run_lap(struct options *options, struct selection *s, char *program,
+                              struct backend_info *device, struct page *page, bool *left_out) {
+    options->backend.oldest = oldest_of(s);
+    options->backend.times = options->timing != 0;
+    enum exit_code code = backend_open(&options->backend, device);
+    if (code != EXIT_VERIFIED) return code;
+    code = leave_out(s, device, options->backend.type, options->backend.gpus);
+    *left_out = code == EXIT_NO_DEVICE;
+    if (code == EXIT_VERIFIED) warn_if_stale(s->entries, s->count);
+    if (code == EXIT_VERIFIED && options->check) {
+        backend_close();
+        return check_kernel(s->kernels[0], options, program);
+    }
+    if (code == EXIT_VERIFIED) {
+        apply_choices(s, options);
+        struct kernel_result *results =
+            allocate((size_t)s->count + 1, sizeof *results, "the results");
+        backend_hold_reports();
+        code = run(options, device, s, results, page);
+        say_reports();
+        free(results);
+    }
+    backend_close();
     return code;
 }
 
@@ -301,31 +352,29 @@ int main(int argc, char **argv) {
     experiment_early = options.early;
     operand_pitches = options.pitches;
     operand_padding = options.padding;
-    struct selection selection = select_kernels(&options);
-    options.backend.oldest = oldest_of(&selection);
-    options.backend.times = options.timing != 0;
+    struct page page = {.rows = allocate(most_rows(), sizeof *page.rows, "the rows of the page"),
+                        .problem =
+                            allocate(most_rows(), sizeof *page.problem, "the rows of the page")};
     struct backend_info device = {0};
-    enum exit_code code = backend_open(&options.backend, &device);
-    bool open = code == EXIT_VERIFIED;
-    if (open) code = leave_out(&selection, &device, options.backend.type, options.backend.gpus);
-    if (code == EXIT_VERIFIED) warn_if_stale(selection.entries, selection.count);
-    if (code == EXIT_VERIFIED && options.check) {
-        backend_close();
-        open = false;
-        code = check_kernel(selection.kernels[0], &options, argv[0]);
-    } else if (code == EXIT_VERIFIED) {
-        apply_choices(&selection, &options);
-        struct kernel_result *results =
-            allocate((size_t)selection.count + 1, sizeof *results, "the results");
-        char *command = command_line(argc, argv);
-        backend_hold_reports();
-        code = run(&options, &device, &selection, results, command);
-        say_reports();
-        free(command);
-        free(results);
-        timeline_free_all();
+    enum exit_code code = EXIT_VERIFIED;
+    bool left_out = true, any = false;
+    for (int next = 0; left_out || code != EXIT_NO_DEVICE;) {
+        struct options own = options;
+        struct selection lap = select_kernels(&own, &next);
+        const enum exit_code now = run_lap(&own, &lap, argv[0], &device, &page, &left_out);
+        free_selection(&lap);
+        any |= !left_out;
+        if (!left_out) code = worse(code, now);
+        if (next == kernel_registry_count) break;
     }
-    if (open) backend_close();
-    free_selection(&selection);
+    if (!any) code = EXIT_NO_DEVICE;
+    if (page.count) {
+        char *command = command_line(argc, argv);
+        code = worse(code, write_files(&options, &page, command));
+        free(command);
+    }
+    timeline_free_all();
+    free(page.problem);
+    free(page.rows);
     return streams_end(code);
 }

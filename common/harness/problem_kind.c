@@ -13,6 +13,10 @@ struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *
     struct kind_problem *const p = &run->problem;
     *p = (struct kind_problem){
         .kind = kind, .m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
+    if (kind && kind->prepare) {
+        p->of_kind = allocate(1, kind->of_kind_bytes, "a kind's problem");
+        kind->prepare(p, p->of_kind);
+    }
     if (kind && kind->extents) kind->extents(p, &extents);
     return extents;
 }
@@ -136,6 +140,7 @@ void kind_close(struct kind_run *run) {
     }
     free_reference(&run->d);
     reference_free(&run->product);
+    free(run->problem.of_kind);
     run->problem = (struct kind_problem){0};
 }
 
@@ -147,6 +152,7 @@ void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int
     problem->m = p->m;
     problem->n = p->n;
     problem->k = p->k;
+    problem->of_kind = p->of_kind;
     for (int i = 0; i < p->count; ++i) {
         const struct slab *const slab =
             p->matrix[i].output ? &run->output[i][output] : &run->input[i];

@@ -34,6 +34,7 @@ struct kind_problem {
     const struct operands *operands;   /* A and B: operands_product(), operands_row() */
     const struct reference *product;   /* its bound: reference_accumulation() */
     const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
+    void *of_kind;                     /* as prepare() has filled it in; gemm_problem.of_kind */
     int count;
     struct kind_matrix matrix[GEMM_MATRICES];
     int64_t ld[GEMM_MATRICES], device_ld[GEMM_MATRICES]; /* on the host, and there */
@@ -69,6 +70,10 @@ struct problem_kind {
     int depth;
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
+    /* What the kernels are told of a problem, and behind it what the functions below need of it.
+     * Fills in `of_kind`, so many bytes of zeros. NULL: there is nothing to tell. */
+    void (*prepare)(const struct kind_problem *p, void *of_kind);
+    size_t of_kind_bytes;
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
     void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
     /* Declares matrices (at most GEMM_MATRICES); how many. NULL: none. */
@@ -112,7 +117,8 @@ static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, 
                                                          : 2.0 * m * n * k;
 }
 
-/* Before operands are made: m, n, k, type, input and seed, and from these the extents. */
+/* Before operands are made: m, n, k, type, input and seed, from these what the kind prepares, and
+ * the extents. */
 struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
                                int k, enum gemm_type type, enum input_kind input, uint64_t seed);
 /* Makes the matrices, and, after kind_begin() with a kind, the references. False after a

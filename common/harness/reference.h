@@ -64,32 +64,8 @@
 #ifndef HARNESS_REFERENCE_H
 #define HARNESS_REFERENCE_H
 
-#include "harness/inputs.h"
+#include "harness/operands.h"
 #include "harness/samples.h"
-
-/* A and B on the host, their padding included. */
-struct operands {
-    int m, n, k;
-    int64_t lda, ldb, ldd;
-    int64_t device_lda, device_ldb, device_ldd; /* in the backend's memory: farther, with _FAR */
-    int d_rows, d_columns; /* m and n, but for other kinds of problems (problem_kind.h) */
-    enum gemm_type type;
-    enum input_kind kind;
-    uint64_t seed;
-    uint16_t *a; /* [m][lda]; of e4m3 and w4a8, bytes */
-    uint16_t *b; /* [n][ldb]; of w4a8, blocks */
-    /* Of e4m3 and w4a8 (quantize.h); struct gemm_scales says what lies where. */
-    bool tensor_scales; /* one for all of A, and one for all of B */
-    float *scale_a, *scale_b;
-    int scale_a_pitch, scale_b_pitch;
-    /* Of w4a8, what the blocks were made from: scale_b is [n][scale_b_pitch], and the weights: */
-    int8_t *weights;             /* [n][k] */
-    bool e4m3_weights;           /* they are multiplied as RESULT_E4M3_WEIGHTS has it */
-    struct input_source *source; /* of the real data */
-    /* operands_decode(): [m][k] and [n][k], without scales; or NULL. */
-    float *decoded_a, *decoded_b;
-    bool whole; /* of the decoded: sums of their products are exact in fp32, too */
-};
 
 /* What one output must be. */
 struct reference {
@@ -114,29 +90,12 @@ struct reference {
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
 
-/* How far apart the rows of A, B and D are: as near as their alignment allows, or further, by
- * distances that the seed draws; those of A and B then differ. Or, on one simulated device, so far
- * that 32 bits cannot count the elements between two rows. Set before the operands are made. */
-enum pitches { PITCHES_LEAST, PITCHES_DRAWN, PITCHES_FAR, PITCHES };
-extern enum pitches operand_pitches;
-
-/* How far apart such rows are in the backend's memory: `ld`, but for PITCHES_FAR. */
-int64_t device_pitch(int rows, int64_t ld);
-
-/* The multiple of 8 that a matrix of this many columns is padded to. */
-int64_t leading_dimension(int columns);
-/* The same of an operand: of e4m3 and w4a8, a multiple of 16. */
-int64_t operand_leading_dimension(int columns, enum gemm_type type);
-
 /* Makes the operands. `tensor_scales`: of e4m3, see there. False if there is no memory for them. */
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
                    enum input_kind kind, uint64_t seed, bool tensor_scales);
 /* The same of 16-bit types, with whole numbers from -limit to limit if they are integers. */
 bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
                            enum input_kind kind, uint64_t seed, int limit);
-void operands_free(struct operands *operands);
-/* Sets d_rows, d_columns and ldd, where D is not m x n. */
-void operands_set_d(struct operands *operands, int rows, int columns);
 
 /* False if there is no memory for it. */
 bool reference_make(struct reference *reference, const struct operands *operands);
@@ -155,9 +114,6 @@ void operands_decode(struct operands *operands);
 const float *operands_row(const struct operands *operands, char matrix, int row, float *buffer);
 /* An element of A * B in fp64. */
 double operands_product(const struct operands *operands, int row, int column);
-
-/* Bytes of 'A' or 'B' with its padding. */
-int64_t operand_bytes(const struct operands *operands, char matrix);
 
 /* Of operands of 16 bits: |partial sum| is at most this. */
 double reference_partial_sum(const struct reference *reference, int row, int column);

@@ -119,20 +119,35 @@ static void print_gain(FILE *out, double factor) {
         fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
 }
 
+/* "bias: D = A * B + bias, --bias drawn"; "" of a product. */
+static void kind_text(const struct report *r, char *text, size_t size) {
+    const struct problem_kind *const kind = r->count ? r->results[0].kernel->kind : NULL;
+    *text = '\0';
+    if (!kind) return;
+    snprintf(text, size, "%s: %s", kind->name, kind->formula);
+    for (int i = 0; i < kind->option_count; ++i) {
+        const struct backend_setting *const option = &kind->options[i];
+        const size_t used = strlen(text);
+        char number[24];
+        snprintf(text + used, size - used, ", %s %s", option->option,
+                 setting_word(option, option->value, number));
+    }
+}
+
+void report_problem(const struct report *r, char *text, size_t size) {
+    char kind[256];
+    kind_text(r, kind, sizeof kind);
+    snprintf(text, size, "%d x %d x %d, %s, %s input%s%s", r->size.m, r->size.n, r->size.k,
+             type_names[r->type], input_names[r->input], *kind ? "; " : "", kind);
+}
+
 static void print_heading(FILE *out, const struct report *r, int width, bool gains) {
     const bool simulated = is_simulated(r);
+    char kind[256];
+    kind_text(r, kind, sizeof kind);
     fprintf(out, "%s: %d x %d x %d, %s, %s input\n\n", r->device->name, r->size.m, r->size.n,
             r->size.k, type_names[r->type], input_names[r->input]);
-    const struct problem_kind *const kind = r->count ? r->results[0].kernel->kind : NULL;
-    if (kind) {
-        fprintf(out, "%s: %s", kind->name, kind->formula);
-        for (int i = 0; i < kind->option_count; ++i) {
-            const struct backend_setting *const option = &kind->options[i];
-            char number[24];
-            fprintf(out, ", %s %s", option->option, setting_word(option, option->value, number));
-        }
-        fputs("\n\n", out);
-    }
+    if (*kind) fprintf(out, "%s\n\n", kind);
     if (r->timing) {
         fprintf(out, "%-*s %8s", width, "", "");
         if (r->timing & TIMING_BURST) fprintf(out, " | %-41s", "burst");

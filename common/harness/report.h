@@ -21,6 +21,8 @@ struct report {
     int baseline_count;
 };
 
+/* "768 x 1536 x 512, bf16, uniform input", and what a kind says of it. */
+void report_problem(const struct report *report, char *text, size_t size);
 /* The text table. */
 void report_table(const struct report *report, FILE *out);
 /* One JSON object per kernel and line; what is not known is null. Simulated cycles and their

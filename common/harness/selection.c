@@ -7,8 +7,28 @@
 #include "harness/allocate.h"
 #include "harness/experiment.h"
 #include "harness/message.h"
+#include "harness/problem_kind.h"
 
-struct selection select_kernels(const struct options *options) {
+/* Is it one of those that the options ask for? */
+static bool is_selected(const struct kernel_entry *entry, const struct options *options) {
+    const struct gemm_kernel *kernel = kernel_of_any_type(entry);
+    const bool named =
+        options->variant && kernel->variant && strcmp(options->variant, kernel->variant) == 0;
+    const bool own = !options->variant && (program_is_tour ? entry->step : kernel->variant == NULL);
+    return (named || own) && (options->chapters >> chapter_of_kernel(kernel) % 32 & 1);
+}
+
+/* The type of which a tour runs it. */
+static enum gemm_type type_in_tour(const struct kernel_entry *entry,
+                                   const struct options *options) {
+    enum gemm_type type = options->backend.type;
+    for (int other = 0; options->usual_type && !entry->of_type[type] && other < ELEMENT_TYPES;
+         ++other)
+        if (entry->of_type[other]) type = (enum gemm_type)other;
+    return type;
+}
+
+struct selection select_kernels(struct options *options, int *next) {
     const size_t room = (size_t)kernel_registry_count + 1;
     static const char what[] = "the selection of kernels";
     struct selection s = {.kernels = allocate(room, sizeof *s.kernels, what),
@@ -16,18 +36,28 @@ struct selection select_kernels(const struct options *options) {
                           .selected = allocate(room, sizeof *s.selected, what),
                           .entries = allocate(room, sizeof *s.entries, what),
                           .copies = allocate(2 * room, sizeof *s.copies, what)};
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        const bool named =
-            options->variant && kernel->variant && strcmp(options->variant, kernel->variant) == 0;
-        const bool own = !options->variant &&
-                         (program_is_tour ? kernel_registry[i].step : kernel->variant == NULL);
-        if ((!named && !own) || !(options->chapters >> chapter_of_kernel(kernel) % 32 & 1))
-            continue;
-        s.kernels[s.count] = kernel_of_type(&kernel_registry[i], options->backend.type);
-        s.entries[s.count] = &kernel_registry[i];
-        s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[i], options->backend.type);
+    const struct problem_kind *kind = NULL;
+    enum gemm_type type = options->backend.type;
+    s.more = *next > 0;
+    for (; *next < kernel_registry_count; ++*next) {
+        const struct kernel_entry *const entry = &kernel_registry[*next];
+        if (!is_selected(entry, options)) continue;
+        const enum gemm_type own_type = program_is_tour ? type_in_tour(entry, options) : type;
+        const struct problem_kind *const own_kind = kernel_of_any_type(entry)->kind;
+        if (s.count == 0) {
+            type = own_type;
+            kind = own_kind;
+        } else if (program_is_tour && (own_type != type || own_kind != kind)) {
+            s.more = true;
+            break;
+        }
+        s.kernels[s.count] = kernel_of_type(entry, type);
+        s.entries[s.count] = entry;
+        s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[*next], type);
     }
+    options->backend.type = type;
+    if (program_is_tour && s.count && kind && s.kernels[0] && s.kernels[0]->kind->depth)
+        options->k = s.kernels[0]->kind->depth;
     return s;
 }
 
@@ -112,9 +142,6 @@ enum exit_code leave_out(struct selection *s, const struct backend_info *device,
                      program_is_tour ? " is left out: it " : "", gpus,
                      device->gpus == 1 ? "is" : "are", device->gpus,
                      simulated ? "" : "; the program of the same name under sim/ simulates them");
-        } else if (count && s->kernels[i]->kind != s->kernels[0]->kind) {
-            complain("%s is left out: its problem is of another kind; run the chapter's program",
-                     name);
         } else {
             s->kernels[count] = s->kernels[i];
             s->traced[count] = s->traced[i];

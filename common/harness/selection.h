@@ -7,6 +7,7 @@
 #include "harness/options.h"
 
 struct selection {
+    bool more;                                    /* it is a lap of several */
     const struct gemm_kernel **kernels, **traced; /* [count]; traced[i] may be NULL */
     const char **selected; /* [count]: the variant that stands for the chapter, or NULL */
     const struct kernel_entry **entries; /* [count] */
@@ -14,8 +15,12 @@ struct selection {
     int count;
 };
 
-/* What the options select. free_selection() releases it. */
-struct selection select_kernels(const struct options *options);
+/* What the options select, from kernel *next of the registry on, and sets that to where the next
+ * selection begins. A program's selection is all of them. A tour goes on in laps, each of kernels
+ * that follow each other and compute one kind of problem of one type; its first kernel decides on
+ * the type, unless the options do, and on the k if it is for one alone: these go into `options`.
+ * None are left: *next is the registry's end. free_selection() releases it. */
+struct selection select_kernels(struct options *options, int *next);
 void free_selection(struct selection *selection);
 
 /* The lowest compute capability that runs one of them, for backend_options.oldest. */

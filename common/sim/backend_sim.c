@@ -27,38 +27,6 @@
 #include "sim/settings.h"
 #include "sim/units/thread_copies.h"
 
-const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
-
-static const char *const off_on[] = {"off", "on"};
-
-_Static_assert((int)SETTINGS <= (int)CHECK_SETTINGS, "a run of --check has a value for each");
-struct backend_setting backend_settings[] = {
-    [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
-    [SETTING_SCHEDULE] = {"--schedule", "ORDER",
-                          "time (default): by the timing model, gives simulated cycles;\n"
-                          "early, late, random: asynchronous operations complete as\n"
-                          "early as possible, as late as possible, at a random legal moment",
-                          schedule_names, 0, SIM_SCHEDULES - 1, SCHEDULE_TIME},
-    [SETTING_SEED] = {"--schedule-seed", "SEED", "of random (default 1)", NULL, 0, UINT64_MAX, 1},
-    [SETTING_LAUNCHES] = {"--launches", "N",
-                          "in each run (default 1). Kernels for several GPUs may begin a\n"
-                          "launch while other GPUs still run the one before it",
-                          NULL, 1, MOST_LAUNCHES, 1},
-    [SETTING_HAZARDS] = {"--hazards", "N|all",
-                         "how many reports a run makes (default 4), one for each line;\n"
-                         "those of one cause together",
-                         NULL, 1, HAZARDS_MOST, HAZARDS_USUALLY},
-    [SETTING_DOUBTFUL] = {"--doubtful", "on|off",
-                          "rules that are in doubt, docs/memory-order.md (default on)", off_on, 0,
-                          1, 1},
-    [SETTING_STEPS] = {"--step-limit", "STEPS",
-                       "how often threads run before a launch counts as endless\n"
-                       "(default 0: by the size of the problem)",
-                       NULL, 0, UINT64_MAX, 0},
-};
-const int backend_setting_count = SETTINGS;
-const char *const backend_settings_heading = "The simulator";
-
 const char *backend_lacks(const char *option) {
     return strcmp(option, "--csv") ? NULL : "the simulator takes no times to write; leave it out";
 }
@@ -72,7 +40,6 @@ void sim_configure(int sms, enum sim_schedule schedule, uint64_t seed) {
 static struct backend_options options;
 static uint64_t seed; /* of SCHEDULE_RANDOM, in the first run */
 static int run_number, launches;
-struct sim_run_state sim_run_state;
 
 enum exit_code backend_open(const struct backend_options *chosen, struct backend_info *info) {
     options = *chosen;

@@ -9,59 +9,11 @@
 #include "timeline/build.h"
 #include "timeline/cues.h"
 #include "timeline/tensor_core_spans.h"
+#include "timeline/tracks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct track *timeline_new_track(struct timeline *timeline, const struct cta_record *cta,
-                                 enum track_kind kind, int role) {
-    timeline_grow((void **)&timeline->track, timeline->tracks, &timeline->track_capacity,
-                  sizeof *timeline->track);
-    struct track *track = &timeline->track[timeline->tracks++];
-    *track =
-        (struct track){.cta = cta->cta, .sm = cta->sm, .kind = (uint8_t)kind, .role = (int8_t)role};
-    const char *suffix = kind == TRACK_FRAGMENTS   ? " fragments"
-                         : kind == TRACK_MMA       ? " multiply"
-                         : kind == TRACK_PROMOTION ? " promotion"
-                         : kind == TRACK_SPECIAL   ? " SFU"
-                                                   : "";
-    if (kind == TRACK_TENSOR_CORE)
-        strcpy(track->name, "Tensor Core");
-    else if (kind == TRACK_LINK)
-        strcpy(track->name, "link");
-    else if (role >= 0)
-        snprintf(track->name, sizeof track->name, "%s%s", timeline_role_name(role), suffix);
-    return track;
-}
-
-void timeline_add_span(struct track *track, struct span span) {
-    if (span.end <= span.begin) return;
-    timeline_grow((void **)&track->at, track->count, &track->capacity, sizeof *track->at);
-    track->at[track->count++] = span;
-}
-
-static int by_begin(const void *a, const void *b) {
-    const struct span *x = a, *y = b;
-    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
-/* Sorts, and ends each span where the next begins. */
-void timeline_finish_track(struct timeline *timeline, struct track *track) {
-    if (track->count == 0) return;
-    qsort(track->at, (size_t)track->count, sizeof *track->at, by_begin);
-    int kept = 0;
-    for (int i = 0; i < track->count; ++i) {
-        struct span span = track->at[i];
-        if (i + 1 < track->count && span.end > track->at[i + 1].begin)
-            span.end = track->at[i + 1].begin;
-        if (span.end <= span.begin) continue;
-        track->at[kept++] = span;
-        if (span.end > timeline->end) timeline->end = span.end;
-    }
-    track->count = kept;
-}
 
 /* ---- what the threads of a role do ---- */
 

@@ -8,6 +8,7 @@
  */
 #include "timeline/model.h"
 #include "timeline/text_file.h"
+#include "timeline/tracks.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * cues.c: from cues to marks.
  */
 #include "timeline/cues.h"
+#include "timeline/tracks.h"
 
 #include "gemm_devices.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "timeline/model.h"
+#include "timeline/tracks.h"
 
 enum {
     MOST_PHASES = 3,   /* shown; the others are like them */

@@ -2,6 +2,7 @@
  * figures.c: what can be read off a timeline, as numbers.
  */
 #include "timeline/model.h"
+#include "timeline/tracks.h"
 
 #include <stdlib.h>
 

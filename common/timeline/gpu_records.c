@@ -2,6 +2,7 @@
  * gpu_records.c: from the buffer that a traced kernel wrote on the GPU to marks on one time axis.
  */
 #include "timeline/model.h"
+#include "timeline/tracks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

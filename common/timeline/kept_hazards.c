@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/text_file.h"
+#include "timeline/tracks.h"
 
 struct kept_side {
     int64_t cycle;

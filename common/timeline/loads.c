@@ -7,6 +7,7 @@
  */
 #include "timeline/build.h"
 #include "timeline/tensor_core_spans.h"
+#include "timeline/tracks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -123,18 +123,11 @@ extern struct timeline *timeline_list;
 struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
                               bool simulated);
 struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm);
-void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument);
 void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp);
 void timeline_build(struct timeline *timeline);
 /* timeline_times() of one. */
 const char *timeline_times_of(const struct timeline *timeline);
-const char *timeline_role_name(int role);
 const char *timeline_span_name(int kind);
-
-/* Zeroed memory. Ends the program with EXIT_NO_DEVICE if there is none, as timeline_grow() does. */
-void *timeline_zeroed(size_t count, size_t size);
-/* Makes room for one more element of an array. */
-void timeline_grow(void **array, int count, int *capacity, size_t size);
 
 /* The GPU of an SM. */
 static inline int timeline_gpu(const struct timeline *timeline, int sm) {

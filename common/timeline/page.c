@@ -6,6 +6,7 @@
 #include "timeline/page_source.h"
 #include "timeline/svg.h"
 #include "timeline/text_file.h"
+#include "timeline/tracks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static void write_row(FILE *file, const struct report_row *row) {
     write_json_string(file, row->name);
     write_string(file, "variant", row->variant);
     write_string(file, "technique", row->technique);
+    write_string(file, "problem", row->problem);
     fprintf(file, ",\"baseline\":%s,\"verified\":%s", row->baseline ? "true" : "false",
             row->verified ? "true" : "false");
     write_string(file, "failure", row->failure);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "timeline/svg_canvas.h"
+#include "timeline/svg_mark.h"
 
 enum { TOP = 50, AXIS = 16, BREAK = 16 };
 
@@ -127,8 +128,12 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     const struct timeline_figures figures = timeline_figures(index_of(timeline));
     struct panel panels[2];
     const int panel_count = choose_panels(timeline, panels);
+    struct svg_mark mark;
+    const bool marked = timeline->ctas && svg_find_mark(timeline, timeline->cta[0].cta, panels,
+                                                        panel_count, figures.k_tile_period, &mark);
+    const double top = TOP + (marked ? SVG_MARK_HEIGHT : 0);
     struct legend legend = {0};
-    double height = TOP;
+    double height = top;
     int last_cta = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
@@ -158,8 +163,8 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
                  figures.k_tile_period, figures.busy_means, 100 * figures.tensor_core_busy);
     svg_begin(output.file, height, title, subtitle);
     for (int i = 0; i < panel_count; ++i)
-        svg_axis(output.file, &panels[i], TOP, bottom);
-    double y = TOP;
+        svg_axis(output.file, &panels[i], top, bottom);
+    double y = top, first_bottom = top; /* of the first CTA's lanes */
     last_cta = -1;
     for (int i = 0; i < timeline->tracks; ++i) {
         const struct track *track = &timeline->track[i];
@@ -175,9 +180,11 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
         for (int j = 0; j < panel_count; ++j)
             svg_lane(output.file, track, &panels[j], y, LANE, true);
         y += LANE + GAP;
+        if (track->cta == timeline->cta[0].cta) first_bottom = y;
     }
     if (panel_count == 2)
         svg_text(output.file, panels[0].right + BREAK / 2.0 - 4, bottom + 9, "tick", "start", "//");
+    if (marked) svg_draw_mark(output.file, &mark, panels, panel_count, TOP, first_bottom);
     svg_legend(output.file, bottom + AXIS, &legend);
     svg_end(output.file);
     return text_file_commit(&output);

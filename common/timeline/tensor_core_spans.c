@@ -6,6 +6,7 @@
  * its full rate, and has ended when a wait says so.
  */
 #include "timeline/tensor_core_spans.h"
+#include "timeline/tracks.h"
 
 #include <stdlib.h>
 

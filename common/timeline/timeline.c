@@ -3,6 +3,7 @@
  */
 #include "timeline/kept_hazards.h"
 #include "timeline/model.h"
+#include "timeline/tracks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +12,6 @@
 #include "backend.h"
 
 struct timeline *timeline_list;
-
-static void no_memory(size_t count, size_t size) {
-    fprintf(stderr, "timeline: no memory for %zu records of %zu bytes; choose smaller sizes\n",
-            count, size);
-    exit(EXIT_NO_DEVICE);
-}
-
-void *timeline_zeroed(size_t count, size_t size) {
-    void *memory = calloc(count, size);
-    if (!memory) no_memory(count, size);
-    return memory;
-}
-
-void timeline_grow(void **array, int count, int *capacity, size_t size) {
-    if (count < *capacity) return;
-    *capacity = *capacity ? 2 * *capacity : 16;
-    *array = realloc(*array, (size_t)*capacity * size);
-    if (!*array) no_memory((size_t)*capacity, size);
-}
 
 static void free_timeline(struct timeline *timeline) {
     for (int i = 0; i < timeline->ctas; ++i) {
@@ -114,11 +96,6 @@ struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm) {
     return record;
 }
 
-void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument) {
-    timeline_grow((void **)&marks->at, marks->count, &marks->capacity, sizeof *marks->at);
-    marks->at[marks->count++] = (struct mark){time, (uint16_t)event, argument};
-}
-
 void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp) {
     timeline_grow((void **)&intervals->at, intervals->count, &intervals->capacity,
                   sizeof *intervals->at);
@@ -201,16 +178,6 @@ const char *timeline_times_of(const struct timeline *timeline) {
 
 const char *timeline_times(void) {
     return timeline_list ? timeline_times_of(timeline_list) : "SM clock cycles";
-}
-
-const char *timeline_role_name(int role) {
-    static const char *const names[TRACE_ROLES] = {
-        [TRACE_PRODUCER] = "producer",
-        [TRACE_CONSUMER_0] = "consumer 0",
-        [TRACE_CONSUMER_1] = "consumer 1",
-        [TRACE_THREADS] = "threads",
-    };
-    return role >= 0 && role < TRACE_ROLES ? names[role] : "";
 }
 
 const char *timeline_span_name(int kind) {

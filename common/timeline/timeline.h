@@ -142,6 +142,7 @@ struct report_row {
     const char *name;      /* "07_warp_specialized", "cublas" */
     const char *variant;   /* NULL: the chapter's own kernel, or a baseline */
     const char *technique; /* NULL for a baseline */
+    const char *problem;   /* with this row begins the table of this problem; NULL: it does not */
     bool baseline;
     bool verified;       /* of a stage */
     const char *failure; /* why it is not: "hazard", "wrong"; NULL: not known */
@@ -159,7 +160,7 @@ struct report_info {
     const char *device; /* "NVIDIA H200", "simulator, 4 SMs" */
     const char *dtype;  /* "bf16" */
     const char *input;  /* "uniform" */
-    int m, n, k;
+    int m, n, k;        /* and the type and input above: of the first table */
     int sms;
     double power_limit_w;
     const char *driver, *toolkit, *command; /* NULL: not known */

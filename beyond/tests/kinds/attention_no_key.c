@@ -22,7 +22,8 @@ static void test_kernel(const struct gemm_kernel *kernel, int d) {
     float *const lse = filled(M * sizeof *lse, 0xff);
     for (int i = 0; i < N * d; ++i)
         v[i] = float_to_bf16(i < d ? INFINITY : 1); /* key 0's */
-    struct gemm_problem p = {.m = M, .n = N, .k = d, .lda = d, .ldb = d, .ldd = d};
+    const struct attention_problem of = {.heads = 1, .kv_heads = 1, .causal = true, .scale = 1};
+    struct gemm_problem p = {.m = M, .n = N, .k = d, .lda = d, .ldb = d, .ldd = d, .of_kind = &of};
     p.a = put(q, (size_t)(M * d * 2));
     p.b = put(k, (size_t)(N * d * 2));
     p.d = put(o, (size_t)(M * d * 2));
@@ -49,18 +50,10 @@ static void test_kernel(const struct gemm_kernel *kernel, int d) {
     free(q), free(k), free(v), free(o), free(lse);
 }
 
-static void set_option(const struct problem_kind *kind, const char *name, uint64_t value) {
-    for (int i = 0; i < kind->option_count; ++i)
-        if (!strcmp(kind->options[i].option, name)) kind->options[i].value = value;
-}
-
 int main(void) {
     const struct backend_options options = {.type = GEMM_BF16};
     struct backend_info device;
     if (backend_open(&options, &device) != EXIT_VERIFIED) return 1;
-    set_option(&attention_128_kind, "--heads", 1);
-    set_option(&attention_128_kind, "--mask", 1);
-    set_option(&attention_128_kind, "--scale", 2);
     test_kernel(&kernel_16_attention_bf16, 128);
     test_kernel(&kernel_16_attention_serial_bf16, 128);
     test_kernel(&kernel_16_attention_pingpong_bf16, 128);

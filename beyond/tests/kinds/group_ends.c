@@ -32,7 +32,8 @@ static void test_kernel(const struct gemm_kernel *kernel) {
         b[i] = float_to_bf16((float)(i / K / N + i / K % N % 7));
     for (int i = 0; i < (M + BEHIND) * N; ++i)
         d[i] = UNTOUCHED;
-    struct gemm_problem p = {.m = M, .n = N, .k = K, .lda = K, .ldb = K, .ldd = N};
+    const struct grouped_problem of = {GROUPS, words};
+    struct gemm_problem p = {.m = M, .n = N, .k = K, .lda = K, .ldb = K, .ldd = N, .of_kind = &of};
     p.a = put(a, M * K * 2);
     p.b = put(b, GROUPS * N * K * 2);
     p.d = put(d, (M + BEHIND) * N * 2);
@@ -65,8 +66,6 @@ int main(void) {
     const struct backend_options options = {.type = GEMM_BF16};
     struct backend_info device;
     if (backend_open(&options, &device) != EXIT_VERIFIED) return 1;
-    grouped_kind.options[0].value = GROUPS;
-    memcpy((int *)(uintptr_t)grouped_first_rows(), words, sizeof words); /* what a host knows */
     test_kernel(&kernel_15_grouped_gemm_bf16);
     test_kernel(&kernel_15_grouped_gemm_one_map_bf16);
     test_kernel(&kernel_15_grouped_gemm_host_maps_bf16);

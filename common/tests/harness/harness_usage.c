@@ -95,7 +95,8 @@ static const struct usage usages[] = {
     {TOUR, "--chapters 2-1", 2, "--chapters: '2-1' is not a list"},
     {TOUR, "--chapters 1,", 2, "--chapters: '1,' is not a list"},
     {TOUR, "--chapters 1-", 2, "--chapters: '1-' is not a list"},
-    {TOUR, SMALL "--chapters 11", 3, "11_eleventh is left out: it is not compiled for bf16"},
+    {TOUR, SMALL "--chapters 11 --dtype bf16", 3,
+     "11_eleventh is left out: it is not compiled for bf16"},
     {TOUR, SMALL "--chapters 13", 3, "13_thirteenth is left out: it needs 2 GPUs"},
     {TOUR, "--report /proc", 2, "--report: cannot write into"},
     {TOUR, "--report DIR/new --m 0", 2, "--m: '0'"},
@@ -302,6 +303,12 @@ static void check_parts(void) {
     run(TOUR, SMALL "--chapters 4-13");
     expect(outcome.code == 2, "--chapters 4-13, of which some are not there: %d", outcome.code);
     run(TOUR, SMALL "--chapters 4,10,11,13");
+    const char *tenth = strstr(outcome.out, "10_tenth");
+    expect(outcome.code == 0 && strstr(outcome.out, "04_fourth") && tenth &&
+               strstr(tenth, "16 x 16 x 16, fp16") && strstr(tenth, "11_eleventh") &&
+               !strstr(outcome.out, "13_thirteenth"),
+           "a tour that goes on with another type: %s%s", outcome.out, outcome.err);
+    run(TOUR, SMALL "--chapters 4,10,11,13 --dtype bf16");
     expect(outcome.code == 0 && strstr(outcome.out, "04_fourth") &&
                strstr(outcome.out, "10_tenth") && !strstr(outcome.out, "11_eleventh") &&
                !strstr(outcome.out, "13_thirteenth"),

@@ -84,10 +84,15 @@ expect 'the files of an H100' 'h100-sweep.txt h100-tour.jsonl' "$(cd other && ec
 expect 'its header' 4 "$(grep -c '"gpu": "NVIDIA H100 80GB HBM3"' other/h100-tour.jsonl)"
 rm -rf other
 
-# Racecheck may report; the others may not. Each line is kept once.
+# Racecheck may report; the others may not. Each line is kept once, and of lines that say that all is
+# well, how many there are.
 cat >compute-sanitizer <<'END'
 #!/bin/bash
 printf '========= COMPUTE-SANITIZER\n========= \nsame\nsame\n'
+printf 'at f()+0x%x in f.h:1 [%d hazards]\n' 16 3 32 4
+printf '%s: 4 triples, 0 failures, 0 hazards\n' one two
+printf 'three: 4 triples, 1 failures, 0 hazards\na: ok\nb: ok\n'
+printf 'sweep: %s is left out: it is another\'"'"'s\n' four five
 case $2 in racecheck | initcheck) exit 9 ;; esac
 END
 chmod +x compute-sanitizer
@@ -97,6 +102,11 @@ failed=2 lines=15
 [ -z "$beyond" ] || failed=8 lines=39
 expect 'failures' "record.sh: $failed commands failed" "$(tail -n 1 log)"
 expect 'lines kept' $lines "$(grep -c same results/sanitizer.txt)"
+for line in "$lines at f() in f.h:1" "$lines counted: 2 kernels right in 8 triples" \
+    "$lines three: 4 triples, 1 failures, 0 hazards" "$lines counted: 2 checks ok" \
+    "$lines counted: 2 kernels left out: it is another's" '0 one: ' '0 a: ok'; do
+    expect "lines '${line#* }'" "${line%% *}" "$(grep -cF "${line#* }" results/sanitizer.txt)"
+done
 expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
 if [ -n "$beyond" ]; then
     for dtype in e4m3 w4a8; do

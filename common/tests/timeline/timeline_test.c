@@ -15,6 +15,7 @@
 #include "tests/timeline/trace_check.h"
 #include "timeline/model.h"
 #include "timeline/svg.h"
+#include "timeline/svg_mark.h"
 #include "timeline/text_file.h"
 #include "tools/json/json.h"
 
@@ -101,6 +102,41 @@ static void check_figures(void) {
     check(figures_of("08_persistent_pingpong").epilogue_overlap > 0.7,
           "08 multiplies under its epilogues", "");
     check(figures_of("06_wgmma").k_tile_period == 512, "06: a k-tile every 512 cycles", "");
+}
+
+/* A figure's mark is at the gap, at the hidden epilogue, or where a wait ends. */
+static void check_marks(void) {
+    static const struct {
+        const char *name, *text;
+    } cases[] = {
+        {"02_smem_tiled", "Tensor Core idle for "},
+        {"06_wgmma", "k-tile 0 has landed"},
+        {"08_persistent_pingpong", "epilogue of "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const struct timeline *t = named(cases[i].name);
+        const struct panel all = {0, INT64_MAX / 2, 0, 1};
+        const double period = figures_of(cases[i].name).k_tile_period;
+        struct svg_mark mark;
+        const bool found = svg_find_mark(t, 0, &all, 1, period, &mark);
+        check(found && strncmp(mark.text, cases[i].text, strlen(cases[i].text)) == 0,
+              "what a figure marks", found ? mark.text : "nothing");
+        /* Something begins or ends there, and only in a gap does the Tensor Core rest. */
+        bool begins = false, rests = true;
+        for (int j = 0; found && j < t->tracks; ++j) {
+            const struct track *track = &t->track[j];
+            for (int s = 0; track->cta == 0 && s < track->count; ++s) {
+                begins |= track->at[s].begin == mark.begin || track->at[s].end == mark.begin;
+                rests &= track->kind != TRACK_TENSOR_CORE || track->at[s].end <= mark.begin ||
+                         track->at[s].begin >= mark.end;
+            }
+        }
+        check(begins && (mark.end == mark.begin || rests == (i == 0)), "where it is", mark.text);
+    }
+    struct svg_mark mark;
+    const struct panel none = {-2, -1, 0, 1};
+    check(!svg_find_mark(named("02_smem_tiled"), 0, &none, 1, 1, &mark),
+          "nothing is marked that is not shown", "");
 }
 
 static void check_trace(const char *dir) {
@@ -504,6 +540,7 @@ int main(int argc, char **argv) {
     check(timeline_count() == 9, "a second run replaces the first", "");
     check_tracks();
     check_figures();
+    check_marks();
     check_trace(argv[1]);
     check_checker();
     check_report(argv[1]);

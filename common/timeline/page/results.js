@@ -38,10 +38,21 @@ function bar(share) {
   return element("span", {class: "bar", "aria-hidden": "true"}, fill);
 }
 
+/* The rows in tables: one, or one for each problem, which its first row names. */
+function resultTables() {
+  const tables = [];
+  for (const row of data.rows)
+    if (row.problem || !tables.length)
+      tables.push([row]);
+    else
+      tables[tables.length - 1].push(row);
+  return tables;
+}
+
 /* The columns that this run can fill: title, text of a row (null: not known), and the share that
  * its bar shows, which grows with the number. */
-function resultColumns() {
-  const rows = data.rows, most = key => Math.max(...rows.map(row => row[key] || 0));
+function resultColumns(rows) {
+  const most = key => Math.max(...rows.map(row => row[key] || 0));
   const cublas = rows.find(row => row.name === "cublas");
   const columns = [];
   const speed = (mode, title) => {
@@ -81,13 +92,21 @@ function resultColumns() {
 }
 
 function showResults() {
-  const table = byId("results"), columns = resultColumns();
+  for (const rows of resultTables()) {
+    const table = byId("results").appendChild(element("table"));
+    if (rows[0].problem) table.append(element("caption", {}, rows[0].problem));
+    showTable(table, rows);
+  }
+}
+
+function showTable(table, rows) {
+  const columns = resultColumns(rows);
   const head = element("tr", {}, element("th", {}, "chapter"));
   for (const [title] of columns) head.append(element("th", {class: "number"}, title));
   head.append(element("th", {}, "result"));
   table.append(element("thead", {}, head));
   const body = table.appendChild(element("tbody"));
-  for (const row of data.rows) {
+  for (const row of rows) {
     const label = row.name + (row.variant ? " " + row.variant : "");
     const drawn = data.timelines.some(timeline => nameOf(timeline) === label);
     const name = element("td", {},

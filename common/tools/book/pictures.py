@@ -5,13 +5,14 @@
     <!-- end -->
 
 What stands between is made from pictures/ring.svg of the page's house: the picture, with its title
-as
-the words for a reader who cannot see it, and its caption. What is in the SVG is made by
+as the words for a reader who cannot see it, and its caption. What is in the SVG is made by
 common/tools/pictures.
 """
 import html
 import re
 import textwrap
+
+import pages
 
 COLUMNS = 100
 
@@ -44,6 +45,7 @@ def check_all(book):
     """No picture lies there that no page shows."""
     shown = {name for page in book.pages for text in page.lines
              for name in re.findall(r"<!-- picture: *(\S+) *-->", text)}
-    for file in book.list("docs/pictures"):
-        if file.endswith(".svg") and file[:-4] not in shown:
-            book.complain(book.pages[0], 0, f"no page shows docs/pictures/{file}")
+    for folder in ("docs/pictures", pages.BEYOND + "docs/pictures"):
+        for file in book.list(folder):
+            if file.endswith(".svg") and file[:-4] not in shown:
+                book.complain(book.pages[0], 0, f"no page shows {folder}/{file}")

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Does every picture notice when the code that it is drawn from changes?
 
-    edits.py ROOT PROGRAMS WORK COMPILER ARGUMENT...
+    edits.py [--house beyond] ROOT PROGRAMS WORK COMPILER ARGUMENT...
 
-For each of a picture's EDITS (file, text, text in its place), makes the edit in a copy of the tree
-below WORK and draws the picture from there. It must come out different from the one that is stored,
-or fail one of its own assertions. An edited kernel or header is compiled for the simulator:
-COMPILER
-and the ARGUMENTs behind it are those with which the build links such a program.
+For each of a house's pictures' EDITS (file, text, text in its place), makes the edit in a copy of
+the tree below WORK and draws the picture from there. It must come out different from the one that
+is stored, or fail one of its own assertions. An edited kernel or header is compiled for the
+simulator: COMPILER and the ARGUMENTs behind it are those with which the build links such a program.
 
 Exit code: 0 every edit is noticed, 1 complaints on stderr, 2 usage.
 """
@@ -41,12 +40,16 @@ def copy(root, folder, path, text):
 
 def compile_program(tree, folder, name, kernel, compiler, arguments):
     """The chapter's program with this kernel."""
+    chapter = f"{tree}/{os.path.dirname(kernel)}"
+    house = os.path.dirname(os.path.dirname(kernel))
+    includes = ["common", "common/hopper", os.path.dirname(kernel)] + ([house] if house else [])
+    kinds = [f"{chapter}/kind.c"] if os.path.exists(f"{chapter}/kind.c") else []
     os.makedirs(folder, exist_ok=True)
     with open(f"{folder}/registry.c", "w", encoding="utf-8") as file:
         file.write(REGISTRY)
     command = [compiler, "-std=gnu11", "-w", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
-               "-DTRACE=1", f"-I{tree}/common", f"-I{tree}/common/hopper", f"-I{tree}/{name}", "-x",
-               "c", f"{tree}/{kernel}", f"{folder}/registry.c", "-x", "none", "-o",
+               "-DTRACE=1", *(f"-I{tree}/{path}" for path in includes), "-x", "c",
+               f"{tree}/{kernel}", *kinds, f"{folder}/registry.c", "-x", "none", "-o",
                f"{folder}/{name}", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
@@ -65,7 +68,7 @@ def notice(name, number, root, programs, work, compiler, arguments):
     copy(root, f"{folder}/tree", path, text.replace(old, new))
     data.BOOK, data.PROGRAMS, data.COMPILER = f"{folder}/tree", [programs], compiler
     data.forget()
-    if path.endswith("/kernel.cu") and getattr(module, "PROGRAM", "") == path.split("/")[0]:
+    if path.endswith("/kernel.cu") and getattr(module, "PROGRAM", "") == path.split("/")[-2]:
         compile_program(f"{folder}/tree", f"{folder}/sim", module.PROGRAM, path, compiler,
                         arguments)
         data.PROGRAMS = [f"{folder}/sim", programs]
@@ -80,11 +83,16 @@ def notice(name, number, root, programs, work, compiler, arguments):
 
 
 def main():
-    if len(sys.argv) < 5:
-        print("usage: edits.py ROOT PROGRAMS WORK COMPILER ARGUMENT...", file=sys.stderr)
+    given = sys.argv[1:]
+    if given[:1] == ["--house"]:
+        make.enter(given[1])
+        given = given[2:]
+    if len(given) < 4:
+        print("usage: edits.py [--house beyond] ROOT PROGRAMS WORK COMPILER ARGUMENT...",
+              file=sys.stderr)
         return 2
-    root, programs, work = (os.path.abspath(path) for path in sys.argv[1:4])
-    compiler, arguments = sys.argv[4], sys.argv[5:]
+    root, programs, work = (os.path.abspath(path) for path in given[:3])
+    compiler, arguments = given[3], given[4:]
     shutil.rmtree(work, ignore_errors=True)
     jobs, bad = [], []
     with concurrent.futures.ProcessPoolExecutor(2) as pool:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes the pictures of docs/pictures from the code and the simulator, or compares them.
 
-    make.py [--check] [--compiler CC] ROOT PROGRAMS [NAME...]
+    make.py [--check] [--house beyond] [--compiler CC] ROOT PROGRAMS [NAME...]
 
 Each picture is a module of this folder with draw(), which returns the SVG and asserts what the
-picture claims, and EDITS, changes of its sources that it must notice (edits.py). With --check
+picture claims, and EDITS, changes of its sources that it must notice (edits.py). A house that is
+named has its modules in HOUSE/tools/pictures and its pictures in HOUSE/docs/pictures. With --check
 nothing is written: a picture that is not as it would be made now is a complaint, and so is one that
 is too large, has no title or description, or letters that are too small; and colours that a reader
 could not tell apart (palette.py).
@@ -21,16 +22,27 @@ sys.dont_write_bytecode = True  # this lies in the source tree
 import data
 import palette
 
-FOLDER = "docs/pictures"
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..", "..")
+FOLDER = "docs/pictures"  # of the house
+MODULES = HERE
 LIMIT = 30_000  # bytes
 SMALLEST = 13  # units of a letter
-NO_PICTURES = {"make", "edits", "data", "palette", "picture", "rings"}
+
+
+def enter(house):
+    """From here on the pictures are those of a house; "" is part one."""
+    global FOLDER, MODULES
+    if house:
+        FOLDER, MODULES = f"{house}/docs/pictures", os.path.join(ROOT, house, "tools/pictures")
+        sys.path.insert(0, MODULES)
 
 
 def names():
-    here = os.path.dirname(os.path.abspath(__file__))
-    return sorted(file[:-3] for file in os.listdir(here)
-                  if file.endswith(".py") and file[:-3] not in NO_PICTURES)
+    def draws(file):
+        with open(os.path.join(MODULES, file), encoding="utf-8") as text:
+            return "\ndef draw():" in text.read()
+    return sorted(file[:-3] for file in os.listdir(MODULES) if file.endswith(".py") and draws(file))
 
 
 def path_of(name):
@@ -70,8 +82,7 @@ def check(root, name):
         svg = importlib.import_module(name).draw()
     except AssertionError as failed:
         where = failed.__traceback__
-        while where.tb_next and where.tb_next.tb_frame.f_code.co_filename.startswith(
-                os.path.dirname(os.path.abspath(__file__))):
+        while where.tb_next and where.tb_next.tb_frame.f_code.co_filename.startswith(MODULES):
             where = where.tb_next
         return [f"what it claims is not so: {name}.py, line {where.tb_lineno}: {failed}"]
     return form(svg) + ([] if stored(root, name) == svg else
@@ -81,6 +92,7 @@ def check(root, name):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip())
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--house", default="")
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("root")
     parser.add_argument("programs")
@@ -88,6 +100,7 @@ def main():
     options = parser.parse_args()
     data.BOOK, data.PROGRAMS = options.root, [options.programs]
     data.COMPILER = options.compiler
+    enter(options.house)
     wanted = options.name or names()
     bad = 0
     for name in wanted:
@@ -110,7 +123,7 @@ def main():
             if f"{FOLDER}/{file}" not in here:
                 print(f"{FOLDER}/{file}: nothing makes it", file=sys.stderr)
                 bad += 1
-        for text in palette.complaints(options.root):
+        for text in palette.complaints(options.root) if not options.house else []:
             print(text, file=sys.stderr)
             bad += 1
         if not bad:

@@ -9,7 +9,7 @@ import re
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 PAGE, FIGURES = "common/timeline/page/style.css", "common/timeline/svg_canvas.c"
 MORE = {  # name: light, dark
-    "edge": ("#8c959f", "#6e7681"), "hot": ("#9e2a1c", "#ff8a70"),
+    "edge": ("#8c959f", "#6e7681"), "hot": ("#9e2a1c", "#ff8c88"),
     "mmapale": ("#cfe5cb", "#1d3a20"), "onbright": ("#14210a", "#0d1606"),
     "item0": ("#5261b8", "#5f6dc8"), "item1": ("#c4471f", "#c4471f")}
 
@@ -19,9 +19,11 @@ MORE = {  # name: light, dark
 APART = 12
 NEIGHBOURS = [("mma", "mma1", "wait"), ("load", "held", "lane"), ("load", "wait"),
               ("mma", "load", "epilogue"), ("mma1", "epilogue"), ("item0", "item1"),
-              ("item1", "mma"),
-              ("item1", "load"), ("mmapale", "mma"), ("hot", "lane"),
-              ("hot", "load"), ("idle", "mma"), ("idle", "mma1")]
+              ("item1", "mma"), ("item1", "load"), ("item1", "fma"), ("item1", "mmapale"),
+              ("item1", "held"), ("item0", "held"), ("epilogue", "load", "held"),
+              ("mmapale", "mma"), ("fma", "mma"), ("hot", "lane"), ("hot", "load"),
+              ("hot", "mma"), ("hot", "mma1"), ("hot", "item1"), ("idle", "mma"),
+              ("idle", "mma1")]
 VISION = {
     "": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((.152286, 1.052583, -.204868), (.114503, .786281, .099216),

@@ -113,15 +113,28 @@ rows() {
     note $? "$@"
 }
 
-# shorten COMMAND: what a record keeps of a command's output: the first lines and the last; of
-# compute-sanitizer each line once, without the empty ones. Paths begin at the repository's root.
+# shorten COMMAND: what a record keeps of a command's output: of lines that say that all is well, how
+# many there are; of the others the first and the last; of compute-sanitizer each once, whatever the
+# thread, the offset in the function and the number of hazards. Paths begin at the repository's root.
 shorten() {
-    sed "s|$PWD/||g" | if [ "$1" = compute-sanitizer ]; then
-        awk '!/^=========  *$/ && !seen[$0]++ && ++lines <= 200'
-    else
-        awk 'NR <= 400 { print } { last = $0 }
-            END { if (NR > 400) print "... " NR - 401 " lines ...\n" last }'
-    fi
+    sed "s|$PWD/||g" | awk -v once="$([ "$1" = compute-sanitizer ] && echo 1)" '
+        (at = index($0, " is left out: ")) { ++left_out[substr($0, at + 14)]; next }
+        / triples, 0 failures, 0 hazards$/ { ++right; triples += $(NF - 5); next }
+        / runs, all bitwise identical$/ { ++identical; next }
+        /: ok$/ { ++ok; next }
+        once && /^=========  *$/ { next }
+        once { gsub(/\+0x[0-9a-f]+/, ""); sub(/ \[[0-9]+ hazards?\]$/, "")
+               sub(/by thread \(.*/, "by threads") }
+        once && seen[$0]++ { next }
+        { last = $0 }
+        ++lines <= (once ? 200 : 400)
+        END {
+            if (lines > (once ? 200 : 400)) print "... " lines - 401 + 200 * once " lines ...\n" last
+            if (right) print "counted: " right " kernels right in " triples " triples"
+            if (identical) print "counted: " identical " kernels bitwise identical in all runs"
+            if (ok) print "counted: " ok " checks ok"
+            for (why in left_out) print "counted: " left_out[why] " kernels left out: " why
+        }'
 }
 
 # into FILE COMMAND...: appends a header, the output and the exit code.

@@ -1,0 +1,95 @@
+"""Chapter 12: a word of eight 4-bit weights becomes two registers of four e4m3."""
+import re
+
+from data import c_table, source
+from picture import Picture
+
+BLOCK, CONVERT = "common/w4_block.h", "common/hopper/w4.h"
+X, CELL_W, CELL_H, CHANNEL = 20, 16.25, 30, 8  # CHANNEL: the second four's, relative to the first
+EDITS = [(BLOCK, "(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
+          "(struct w4_place){at + k % 4, at + k % 4, 4}"),
+         (CONVERT, "W4_MASK 0x87878787u", "W4_MASK 0x78787878u"),
+         (CONVERT, "__funnelshift_r(words[i], words[i], 4)",
+          "__funnelshift_r(words[i], words[i], 8)")]
+
+
+def places():
+    """{bit of the word: (channel, k, bit of the magnitude or 3 for the sign)}."""
+    rows = c_table(f'''
+#include <stddef.h>
+#include <string.h>
+#include "gemm_types.h"
+#include "w4_block.h"
+int main(void) {{
+    for (int channel = 0; channel <= {CHANNEL}; channel += {CHANNEL})
+        for (int k = 0; k < 4; ++k) {{
+            const struct w4_place p = w4_place_of(channel, k);
+            for (int bit = 0; bit < 3; ++bit)
+                printf("%d %d %d %d\\n", 8 * p.magnitude + p.shift + bit, channel, k, bit);
+            int sign = 0;
+            while (w4_sign(p) >> sign != 1) ++sign;
+            printf("%d %d %d 3\\n", 8 * p.sign + sign, channel, k);
+        }}
+}}''')
+    return {bit: (channel, k, which) for bit, channel, k, which in rows}
+
+
+def draw():
+    at = places()
+    assert sorted(at) == list(range(32)), "a bit of the word has no weight, or two"
+    code = source(CONVERT)
+    mask = int(re.search(r"W4_MASK (0x\w+)u", code).group(1), 16)
+    rotate = int(re.search(r"__funnelshift_r\(words\[i\], words\[i\], (\d+)\) & W4_MASK",
+                           code).group(1))
+    first = {b: at[b] for b in range(32) if mask >> b & 1}
+    turned = {b: at[(b + rotate) % 32] for b in range(32)}
+    second = {b: turned[b] for b in range(32) if mask >> b & 1}
+    for channel, half in ((0, first), (CHANNEL, second)):
+        for k in range(4):  # a byte: sign at bit 7, magnitude at bits 2, 1, 0, of one weight
+            got = {b % 8: of for b, of in half.items() if b // 8 == k}
+            assert got == {7: (channel, k, 3), 2: (channel, k, 2), 1: (channel, k, 1),
+                           0: (channel, k, 0)}, f"byte {k} of channel {channel}"
+    p = Picture("Eight 4-bit weights, three instructions",
+                f"""The bits of one word (g: the lane's channel). A mask leaves {len(first)} of 32
+                bits: the signs and mantissas of four e4m3. The word rotated by {rotate} bits, under
+                the same mask, leaves the other {len(second)} (counted from
+                `w4_block.h` and `w4.h`).""",
+                "A 32-bit word holds eight weights, each a sign and three bits of magnitude. Under "
+                f"the mask {mask:#x} four of them are the signs and mantissas of four e4m3 numbers "
+                f"of channel g. The word rotated right by {rotate} bits, under the same mask, "
+                "gives the four of channel g + 8.", 478)
+
+    def word(y, head, note, bits):
+        p.text(X, y, head, "head")
+        p.text(540, y, note, "code", "end")
+        looks = {"lane": [], "item0": [], "item1": []}
+        for b in range(32):
+            x = X + (31 - b) * CELL_W
+            cls = ("item0", "item1")[bits[b][0] == CHANNEL] if b in bits else "lane"
+            looks[cls].append((x + .5, y + 10, CELL_W - 1 - (2 if b % 8 == 0 else 0), CELL_H))
+        for cls, boxes in looks.items():
+            if boxes:
+                p.cells(boxes, cls)
+        for cls, these in (("num soft m", [b for b in range(32) if b not in bits]),
+                           ("num ink b m", bits)):
+            p.open(cls)
+            for b in these:
+                p.text(X + (31 - b) * CELL_W + CELL_W / 2 - (1 if b % 8 == 0 else 0), y + 30,
+                       "0" if b not in bits else "s" if bits[b][2] == 3 else bits[b][2], "")
+            p.close()
+
+    word(66, "The word in memory", "", at)
+    for byte in range(4):
+        x = X + (3 - byte) * 8 * CELL_W
+        p.path(f"M{x + 1:g} 112v5h{8 * CELL_W - 4:g}v-5", "rule")
+        p.text(x + 4 * CELL_W, 134, f"byte {byte}", "text soft", "middle")
+    word(178, "Channel g: four e4m3", f"1  word & 0x{mask:x}", first)
+    word(258, "The word, rotated right", f"2  by {rotate} bits", turned)
+    word(338, "Channel g + 8: four e4m3", f"3  … & 0x{mask:x}", second)
+    for byte in range(4):
+        p.text(X + (3 - byte) * 8 * CELL_W + 4 * CELL_W, 396, f"k = {first[8 * byte][1]}",
+               "text soft", "middle")
+    p.legend(20, 432, (("item0", "channel g", 140), ("item1", "channel g + 8", 0)))
+    p.text(316, 432, "s: sign; 2 1 0: magnitude")
+    p.text(20, 458, "exponent bits 0: a subnormal, ± magnitude × 2⁻⁹", "text b")
+    return p.svg()
