@@ -29,7 +29,6 @@ static const struct family refused[] = {
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
     {"wmma", NULL, REFUSED, "its fragments' layout is not specified"},
-    {"st.async", NULL, REFUSED, "asynchronous stores are not modelled yet"},
     {"red.async", NULL, REFUSED, "asynchronous reductions are not modelled yet"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
     {"brx.idx", NULL, REFUSED, "indirect branches are not modelled yet"},

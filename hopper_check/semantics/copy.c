@@ -2,6 +2,8 @@
  * copy.c: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy": cp.async of a
  * thread, boxes of a tensor map, and contiguous bytes.
  */
+#include <string.h>
+
 #include "hopper/cp_async.h"
 #include "hopper/tma.h"
 #include "program/instructions.h"
@@ -303,6 +305,46 @@ static void decode_bulk_reduce(struct decoder *d) {
     d->op->run = store_bytes;
 }
 
+/* ---- st.async: registers to another CTA ---- */
+
+/* In op->list behind the addresses: the elements of the value. */
+enum { VALUES = PARTS, MOST_VALUES = 4 };
+enum { OPTION_ELEMENT, OPTION_COUNT };
+
+static void store_async(const struct operation *op, struct frame *frame) {
+    unsigned char value[16];
+    const int bytes = op->option[OPTION_ELEMENT], count = op->option[OPTION_COUNT];
+    for (int i = 0; i < count; ++i)
+        memcpy(value + i * bytes, frame->registers + op->list[VALUES + i], (size_t)bytes);
+    const size_t all = (size_t)(bytes * count);
+    async_store(window_place(address_part(op, frame, TARGET), all, all), value, (uint32_t)all,
+                window_place(address_part(op, frame, BARRIER), sizeof(uint64_t), sizeof(uint64_t)));
+}
+
+static void decode_store_async(struct decoder *d) {
+    static const char *const vectors[] = {"v2", "v4", NULL};
+    const struct ptx_operand *const o = d->source->operand;
+    take(d, "weak");
+    require(d, "shared::cluster");
+    require(d, "mbarrier::complete_tx::bytes");
+    const int vector = take_one_of(d, vectors), count = vector < 0 ? 1 : 2 << vector;
+    const struct ptx_type type = take_type(d);
+    need_operands(d, 3, 3);
+    if (type.bytes < 4 || type.bytes * count > 16) refuse(d, "its value has another size");
+    if (d->why) return;
+    take_list(d, &o[1], type.bytes == 4 ? 'w' : 'd', false);
+    if (d->op->listed != count) refuse(d, "its vector has another length than it says");
+    if (d->why) return;
+    int *const part = arena_alloc(&d->module->arena, (VALUES + MOST_VALUES) * sizeof *part);
+    memcpy(part + VALUES, d->op->list, (size_t)count * sizeof *part);
+    d->op->list = part;
+    take_address_part(d, &o[0], part + TARGET);
+    take_address_part(d, &o[2], part + BARRIER);
+    d->op->option[OPTION_ELEMENT] = type.bytes;
+    d->op->option[OPTION_COUNT] = count;
+    d->op->run = store_async;
+}
+
 static void nothing(const struct operation *op, struct frame *frame) { (void)op, (void)frame; }
 static void decode_prefetch(struct decoder *d) {
     d->next = d->words;
@@ -351,6 +393,8 @@ static const struct family families[] = {
     {"cp.async.wait_all", decode_wait_all, MODELLED, COPY "cp.async.wait_all"},
     {"cp.async.mbarrier.arrive", decode_arrive_landed, MODELLED,
      "Parallel Synchronization and Communication Instructions: cp.async.mbarrier.arrive"},
+    {"st.async", decode_store_async, MODELLED,
+     "Data Movement and Conversion Instructions: st.async"},
     {"cp.async.bulk", decode_bulk, MODELLED, COPY "cp.async.bulk"},
     {"cp.async.bulk.prefetch", decode_prefetch, ORDERING, COPY "cp.async.bulk.prefetch"},
     {"cp.async.bulk.tensor", decode_tensor, MODELLED, COPY "cp.async.bulk.tensor"},

@@ -266,6 +266,27 @@ try 0 clean "$pair" "$(echo "$init" | sed 's/\$1/1/')
     is u32 %r5 %r3
     $sync"
 
+# st.async, waited for or not.
+send() {
+    try "$1" "$2" "$pair" "$(echo "$init" | sed 's/\$1/1/')
+    xor.b32 %r3, %r2, 1;
+    mapa.shared::cluster.u32 %r4, %r1, %r3;
+    add.u32 %r5, %r4, 1024;
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 8;
+    $sync
+    @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32
+        [%r5], {%r2, 9}, [%r4];
+    $3
+    ld.shared.v2.u32 {%r5, %r6}, [%r1+1024];
+    $4
+    $sync"
+}
+send 0 clean 'wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 bra wait;' '
+    is u32 %r5 %r3
+    is u32 %r6 9'
+send 4 read-before-landed '' ''
+
 # ---- cp.async of 4 bytes, zeros, left out ----
 try 0 clean "$one" '
     st.global.v2.u32 [%d0], {3, 5};

@@ -76,7 +76,8 @@ static void check_refused(void) {
     refused("mov.u32 %r0, %gridid;", "a special register");
     refused("cp.async.ca.shared.global [%r0], [%d0], 12;", "4, 8 or 16 bytes");
     refused("mbarrier.arrive.release.gpu.shared::cta.b64 %d0, [%r0];", "this scope");
-    refused("st.async.shared::cluster.b32 [%r0], %r1, [%r2];", "asynchronous stores");
+    refused("red.async.relaxed.cluster.shared::cluster.add.u32 [%r0], %r1, [%r2];",
+            "asynchronous reductions");
     refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, %d0, %d1, %p0;",
             "only sums of fp32 and fp16");
 }

@@ -55,7 +55,8 @@ bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *o
 uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f);
 
 /* Where row r of a box, of tensor_map_box_lines(), at (row, column) meets the matrix: elements
- * [first, last) of the box row are inside, and `global` is the address of element `first`. first == last: nothing is. */
+ * [first, last) of the box row are inside, and `global` is the address of element `first`.
+ * first == last: nothing is. */
 struct box_row {
     int first, last;
     const unsigned char *global;

@@ -423,6 +423,12 @@ void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t off
     touch(&now, cta, offset, bytes);
 }
 
+void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
+                            size_t bytes, int slot, uint32_t epoch) {
+    struct accessor now = {thread, slot, epoch, false, true, SIM_WRITE, NULL, false};
+    touch(&now, cta, offset, bytes);
+}
+
 void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
                            enum sim_access access, int slot, uint32_t epoch) {
     struct sim_cta *const cta = warp->cta;

@@ -298,8 +298,13 @@ static void check_signal(const struct mbarrier_record *record, const struct sim_
 
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job) {
+    check_signal(record, sim_thread());
+    mbarrier_store_begins(record, copy, job);
+}
+
+void mbarrier_store_begins(struct mbarrier_record *record, struct async_copy *copy,
+                           struct sim_job *job) {
     const struct sim_thread *const thread = sim_thread();
-    check_signal(record, thread);
     note_use(record, thread);
     *copy = (struct async_copy){.record = record,
                                 .epoch = record->state.phase + 1,

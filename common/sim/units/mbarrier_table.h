@@ -114,6 +114,9 @@ void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync);
 /* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job);
+/* The same of a store that is no copy of the TMA, and needs no proxy fence. */
+void mbarrier_store_begins(struct mbarrier_record *record, struct async_copy *copy,
+                           struct sim_job *job);
 /* It has landed: complete_tx. */
 void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes);
 /* The launch was abandoned. */

@@ -29,5 +29,8 @@ void bulk_store(void *global, const void *shared, uint32_t bytes, const enum gem
 /* From the own CTA's shared memory to that of another; its mbarrier counts the bytes. */
 void bulk_send(struct sim_shared_place to, const void *shared, uint32_t bytes,
                struct sim_shared_place barrier);
+/* st.async: at most 16 bytes from registers; the mbarrier is in the same CTA. */
+void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
+                 struct sim_shared_place barrier);
 
 #endif
