@@ -19,7 +19,7 @@ extern "C" {
 enum exit_code {
     EXIT_VERIFIED = 0,
     EXIT_WRONG = 1,     /* a result was wrong, or a launch failed */
-    EXIT_USAGE = 2,     /* a wrong option, or output that cannot be written */
+    EXIT_USAGE = 2,     /* a wrong option, a kernel that does not compile, no output */
     EXIT_NO_DEVICE = 3, /* no usable device, or not enough memory */
     EXIT_HAZARD = 4     /* the simulator found a hazard or a deadlock; beats EXIT_WRONG */
 };

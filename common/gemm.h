@@ -139,6 +139,7 @@ struct gemm_kernel {
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
     struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
+    bool refused; /* by the compiler: cmake/does_not_compile.c */
 };
 
 /* The kernel's symbol, and the variant's name or NULL; the build defines both for every object

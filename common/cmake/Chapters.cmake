@@ -201,6 +201,20 @@ function(add_ptxas_check target)
   endif()
 endfunction()
 
+# An object of a chapter's kernel is there even if its file does not compile, and the chapter's program
+# is then refused: compile_kernel.sh. A library's kernels compile, and those within another project.
+function(let_compiler_refuse object language directory)
+  get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${directory})
+  if(PROJECT_IS_TOP_LEVEL AND NOT library)
+    set(launcher ${PROJECT_SOURCE_DIR}/common/cmake/compile_kernel.sh)
+    get_target_property(before ${object} ${language}_COMPILER_LAUNCHER)
+    if(before)
+      list(APPEND launcher ${before})
+    endif()
+    set_target_properties(${object} PROPERTIES ${language}_COMPILER_LAUNCHER "${launcher}")
+  endif()
+endfunction()
+
 # Compiles one kernel, an entry of HOPPER_KERNELS, for each type of its chapter; `suffix` is "" or
 # "_trace". The record is kernel_<program>[_<label>]<suffix>_<type>, and so is the object library,
 # behind <prefix>_. Sets in the caller: <symbol>, the record's name without the type, and
@@ -486,6 +500,7 @@ function(add_chapters backend language libraries services)
           add_ptxas_check(${object})
           set_property(GLOBAL APPEND PROPERTY HOPPER_GPU_KERNELS${HOPPER_HOUSE} ${object})
         endif()
+        let_compiler_refuse(${object} ${language} ${chapter})
       endforeach()
       # Timelines are drawn of the steps. On the GPU that takes a second
       # compilation, with the recorder in it; the simulator records what any kernel does.
@@ -498,6 +513,7 @@ function(add_chapters backend language libraries services)
           add_kernel_objects(${backend} ${language} "${kernel}" _trace traced)
           foreach(object IN LISTS traced_objects)
             add_ptxas_check(${object})
+            let_compiler_refuse(${object} ${language} ${chapter})
             list(APPEND own_traced $<TARGET_OBJECTS:${object}>)
           endforeach()
         endif()
@@ -533,6 +549,12 @@ function(add_chapters backend language libraries services)
     set_target_properties(${backend}_${program} PROPERTIES
       OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${programs} LINKER_LANGUAGE ${language})
     target_link_libraries(${backend}_${program} PRIVATE ${libraries})
+    if(NOT library)
+      add_custom_command(TARGET ${backend}_${program} POST_BUILD
+        COMMAND ${PROJECT_SOURCE_DIR}/common/cmake/chapter_program.sh
+                $<TARGET_FILE:${backend}_${program}> ${objects}
+        COMMAND_EXPAND_LISTS VERBATIM)
+    endif()
     string(REGEX MATCH "^[0-9]+" number ${program})
     if(number AND NOT TARGET ${backend}_${number})
       add_missing_target(${backend}_${number} "did you mean --target ${backend}_${program}?")

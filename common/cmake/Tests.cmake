@@ -32,12 +32,22 @@ function(check area)
 endfunction()
 
 # The target test_programs: what the tests of the preset `test` need, of both houses; and with a CUDA
-# toolkit every kernel file once, in one configuration and one type, so that it is known to compile.
+# toolkit every kernel file once, in one configuration and one type: check_gpu_kernels().
 function(add_test_programs)
   get_property(targets GLOBAL PROPERTY HOPPER_TEST_TARGETS)
-  get_property(kernels GLOBAL PROPERTY HOPPER_GPU_FILES)
   list(REMOVE_DUPLICATES targets)
-  add_custom_target(test_programs DEPENDS ${targets} ${kernels})
+  add_custom_target(test_programs DEPENDS ${targets})
+endfunction()
+
+# nvcc compiles every kernel file, of the houses so far.
+function(check_gpu_kernels)
+  if(HOPPER_GPU_PROGRAMS)
+    get_property(kernels GLOBAL PROPERTY HOPPER_GPU_FILES)
+    list(TRANSFORM kernels REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+    check(build NAME build_gpu_kernels${HOPPER_HOUSE}
+      COMMAND ${PROJECT_SOURCE_DIR}/common/tests/build/gpu_kernels.sh ${objects}
+      TARGETS ${kernels} TIMEOUT 60)
+  endif()
 endfunction()
 
 # The targets check_<area> of the house's tests.

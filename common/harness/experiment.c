@@ -140,21 +140,21 @@ static bool are_of_a_kind(const struct gemm_kernel *const *kernels, int count, i
 
 /* sets 0: as many as timing needs. */
 static enum exit_code open_with(struct experiment *e, const struct backend_info *device,
-                                struct problem_size size, enum gemm_type type, enum input_kind kind,
-                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
-                                int sets) {
+                                struct problem_size size, enum gemm_type type,
+                                enum input_kind input, uint64_t seed,
+                                const struct gemm_kernel *const *kernels, int count, int sets) {
     memset(e, 0, sizeof *e);
     e->device = device;
     e->size = size;
     if (!are_of_a_kind(kernels, count, size.k)) return EXIT_USAGE;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
-    progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[kind]);
+    progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[input]);
     bool tensor_scales = false; /* if one of the kernels knows no others */
     for (int i = 0; i < count; ++i)
         tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
     const struct problem_kind *const own = kernels[0]->kind; /* main.c: all have the same */
     const struct kind_extents is =
-        kind_begin(&e->kind, own, size.m, size.n, size.k, type, kind, seed);
+        kind_begin(&e->kind, own, size.m, size.n, size.k, type, input, seed);
     if (!extents_are_counted(&is)) return EXIT_USAGE;
     const int a_rows = (int)is.a_rows, b_rows = (int)is.b_rows, k = (int)is.k;
     const int terms = k + (own ? own->further_terms : 0);
@@ -162,12 +162,12 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     for (int i = 0; i < count; ++i)
         rounds_parts |= kernels[i]->rounds_parts;
     const bool made =
-        rounds_parts ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, kind, seed,
+        rounds_parts ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, input, seed,
                                              input_integer_limit_of_parts(terms, type))
         : own && !gemm_type_is_scaled(type)
-            ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, kind, seed,
+            ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, input, seed,
                                     input_integer_limit(terms, type, false))
-            : operands_make(&e->operands, a_rows, b_rows, k, type, kind, seed, tensor_scales);
+            : operands_make(&e->operands, a_rows, b_rows, k, type, input, seed, tensor_scales);
     if (!made) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
@@ -193,17 +193,17 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
 }
 
 enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
-                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               struct problem_size size, enum gemm_type type, enum input_kind input,
                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed) {
-    return open_with(e, device, size, type, kind, seed, kernels, count, timed ? 0 : 1);
+    return open_with(e, device, size, type, input, seed, kernels, count, timed ? 0 : 1);
 }
 
 enum exit_code experiment_open_sets(struct experiment *e, const struct backend_info *device,
                                     struct problem_size size, enum gemm_type type,
-                                    enum input_kind kind, uint64_t seed,
+                                    enum input_kind input, uint64_t seed,
                                     const struct gemm_kernel *const *kernels, int count, int sets) {
-    return open_with(e, device, size, type, kind, seed, kernels, count, sets);
+    return open_with(e, device, size, type, input, seed, kernels, count, sets);
 }
 
 void experiment_close(struct experiment *e) {
@@ -252,8 +252,8 @@ static const struct reference *reference_for(struct experiment *e, const struct 
 
 /* Integers and zeros, unless partial sums are rounded, or never promoted though k is any. */
 static bool is_exact(const struct operands *o, bool rounded_sums) {
-    return (o->kind == INPUT_INTEGER && !rounded_sums && !o->e4m3_weights) ||
-           o->kind == INPUT_ZEROS;
+    return (o->input == INPUT_INTEGER && !rounded_sums && !o->e4m3_weights) ||
+           o->input == INPUT_ZEROS;
 }
 
 bool experiment_check_output(struct experiment *e, const char *what,

@@ -60,13 +60,13 @@ struct experiment {
 /* Makes inputs, reference and buffers for `count` kernels. `timed`: they will be timed, so operands
  * rotate. EXIT_NO_DEVICE after a complaint if there is too little memory. */
 enum exit_code experiment_open(struct experiment *experiment, const struct backend_info *device,
-                               struct problem_size size, enum gemm_type type, enum input_kind kind,
+                               struct problem_size size, enum gemm_type type, enum input_kind input,
                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed);
 /* The same with so many sets of matrices, each with an output of its own (at most 256). */
 enum exit_code experiment_open_sets(struct experiment *experiment,
                                     const struct backend_info *device, struct problem_size size,
-                                    enum gemm_type type, enum input_kind kind, uint64_t seed,
+                                    enum gemm_type type, enum input_kind input, uint64_t seed,
                                     const struct gemm_kernel *const *kernels, int count, int sets);
 void experiment_close(struct experiment *experiment);
 

@@ -167,9 +167,11 @@ void print_help(void) {
     printf(program_is_tour ? "Chapters and the steps in between:\n"
                            : "The kernel and its variants:\n");
     print_kernels();
-    printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, or output "
-           "that\n"
-           "could not be written; 3 no usable device or not enough memory; 4 the simulator found a "
-           "hazard,\n"
-           "a deadlock, or no end. The tour ends with the worst of its chapters (4, then 1).\n");
+    printf("\nExit code: 0 verified; 1 a wrong result, or a launch failed; 2 bad usage, a kernel "
+           "that does\n"
+           "not compile, or output that could not be written; 3 no usable device or not enough "
+           "memory;\n"
+           "4 the simulator found a hazard, a deadlock, or no end. The tour ends with the worst of "
+           "its\n"
+           "chapters (4, then 1).\n");
 }

@@ -74,17 +74,17 @@ static double normal_quantile(double p, double start) {
     return x;
 }
 
-void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type,
+void input_prepare(struct input_source *source, enum input_kind input, enum gemm_type type,
                    int limit, uint64_t seed) {
     enum { COUNT = 65536, HALF = COUNT / 2 };
     source->seed = seed;
-    source->kind = kind;
+    source->input = input;
     source->type = type;
     double x = 0;
     /* Filled from the middle outwards, the negative half as the mirror of the positive one. */
     for (int i = 0; i < HALF; ++i) {
         double value = 0;
-        switch (kind) {
+        switch (input) {
         case INPUT_UNIFORM:
             value = (i + 0.5) / HALF;
             break;
@@ -106,7 +106,7 @@ void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_
 /* bf16: the products of a tiny row are far below 2^-100, and no underflow with ordinary ones. A
  * score in attention, of a large row, is hundreds in either direction. */
 float input_row_factor(const struct input_source *source, char matrix, int row) {
-    if (source->kind != INPUT_OUTLIERS) return 1;
+    if (source->input != INPUT_OUTLIERS) return 1;
     const uint64_t key = (uint64_t)(unsigned char)matrix << 32 | (uint32_t)row;
     const bool fp16 = source->type == GEMM_FP16;
     switch (input_hash(~source->seed, key) % 8) {

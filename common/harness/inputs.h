@@ -36,12 +36,12 @@ int input_integer_limit_of_parts(int k, enum gemm_type type);
 struct input_source {
     uint16_t element[65536];
     uint64_t seed;
-    enum input_kind kind;
+    enum input_kind input;
     enum gemm_type type;
 };
 
 /* `limit` bounds the integers; see input_integer_limit. `type` is one of 16 bits. */
-void input_prepare(struct input_source *source, enum input_kind kind, enum gemm_type type,
+void input_prepare(struct input_source *source, enum input_kind input, enum gemm_type type,
                    int limit, uint64_t seed);
 
 /* What a row of INPUT_OUTLIERS is multiplied by: 1, in one of eight rows a tiny number, and in one

@@ -330,6 +330,7 @@ static enum exit_code run_lap(struct options *options, struct selection *s, char
         backend_hold_reports();
         code = run(options, device, s, results, page);
         say_reports();
+        if (s->refused) code = worse(code, EXIT_USAGE);
         free(results);
     }
     backend_close();

@@ -13,7 +13,7 @@ struct operands {
     int64_t device_lda, device_ldb, device_ldd; /* in the backend's memory: farther, with _FAR */
     int d_rows, d_columns; /* m and n, but for other kinds of problems (problem_kind.h) */
     enum gemm_type type;
-    enum input_kind kind;
+    enum input_kind input;
     uint64_t seed;
     uint16_t *a; /* [m][lda]; of e4m3 and w4a8, bytes */
     uint16_t *b; /* [n][ldb]; of w4a8, blocks */

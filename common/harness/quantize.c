@@ -10,7 +10,7 @@
 #include "w4_block.h"
 
 static bool is_whole(const struct operands *o) {
-    return o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+    return o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
 }
 
 static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }

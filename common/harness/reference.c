@@ -40,11 +40,12 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
 }
 
 bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                           enum input_kind kind, uint64_t seed, int limit) {
+                           enum input_kind input, uint64_t seed, int limit) {
     static struct input_source source; /* 128 KB, too large for a stack */
-    *operands = (struct operands){.m = m, .n = n, .k = k, .type = type, .kind = kind, .seed = seed};
+    *operands =
+        (struct operands){.m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
     operands_set_pitches(operands);
-    input_prepare(&source, kind, type, limit, seed);
+    input_prepare(&source, input, type, limit, seed);
     operands->a = make_matrix(&source, 'A', m, k, operands->lda, type);
     operands->b = operands->a ? make_matrix(&source, 'B', n, k, operands->ldb, type) : NULL;
     if (operands->b) return true;
@@ -53,21 +54,21 @@ bool operands_make_limited(struct operands *operands, int m, int n, int k, enum 
 }
 
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind kind, uint64_t seed, bool tensor_scales) {
+                   enum input_kind input, uint64_t seed, bool tensor_scales) {
     const int limit = input_integer_limit(k, type, tensor_scales);
     if (!gemm_type_is_scaled(type))
-        return operands_make_limited(operands, m, n, k, type, kind, seed, limit);
+        return operands_make_limited(operands, m, n, k, type, input, seed, limit);
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
                                   .type = type,
-                                  .kind = kind,
+                                  .input = input,
                                   .seed = seed,
                                   .tensor_scales = tensor_scales};
     operands_set_pitches(operands);
     operands->source = malloc(sizeof *operands->source);
     if (operands->source) {
-        input_prepare(operands->source, kind, GEMM_BF16, limit, seed);
+        input_prepare(operands->source, input, GEMM_BF16, limit, seed);
         if (quantize_operands(operands)) return true;
     }
     operands_free(operands);
@@ -393,7 +394,7 @@ bool reference_make(struct reference *reference, const struct operands *o) {
     if (!reference_make_bound(reference, o)) return false;
     const int64_t room = samples_room(o->m, o->n, o->k);
     reference->complete = samples_are_all(o->m, o->n, o->k);
-    reference->integers = o->kind == INPUT_INTEGER;
+    reference->integers = o->input == INPUT_INTEGER;
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
     if (reference->is_scaled) reference->real = malloc((size_t)room * sizeof *reference->real);
     bool good = reference->samples && (reference->real || !reference->is_scaled);

@@ -128,6 +128,10 @@ enum exit_code leave_out(struct selection *s, const struct backend_info *device,
         kernel_label(kernel_of_any_type(entry), name, sizeof name);
         if (!s->kernels[i]) {
             complain("%s is left out: it is not compiled for %s", name, type_names[type]);
+        } else if (s->kernels[i]->refused) {
+            s->refused = true;
+            complain("%s: %s; why: cmake --build build --target %s_%s", name,
+                     s->kernels[i]->technique, simulated ? "sim" : "gpu", s->kernels[i]->name);
         } else if (!entry_runs_on(entry, device->compute_capability)) {
             left_out[left_out_count++] = entry;
         } else if (device->smem_bytes && s->kernels[i]->smem_bytes > device->smem_bytes) {
@@ -151,5 +155,5 @@ enum exit_code leave_out(struct selection *s, const struct backend_info *device,
     complain_left_out(left_out, left_out_count, device);
     free(left_out);
     s->count = count;
-    return count ? EXIT_VERIFIED : EXIT_NO_DEVICE;
+    return count ? EXIT_VERIFIED : s->refused ? EXIT_USAGE : EXIT_NO_DEVICE;
 }

@@ -13,6 +13,7 @@ struct selection {
     const struct kernel_entry **entries; /* [count] */
     struct gemm_kernel *copies;          /* [2 * count] */
     int count;
+    bool refused; /* a kernel is left out because its file does not compile */
 };
 
 /* What the options select, from kernel *next of the registry on, and sets that to where the next
@@ -26,9 +27,9 @@ void free_selection(struct selection *selection);
 /* The lowest compute capability that runs one of them, for backend_options.oldest. */
 int oldest_of(const struct selection *selection);
 
-/* Leaves out the kernels that this machine cannot run, or that are not compiled for the type, and
- * says so: in a line each, or in one for all that need another GPU. EXIT_NO_DEVICE if none is left.
- */
+/* Leaves out the kernels that this machine cannot run, that are not compiled for the type, or whose
+ * file does not compile, and says so: in a line each, or in one for all that need another GPU. If
+ * none is left, EXIT_NO_DEVICE, or for one that does not compile EXIT_USAGE. */
 enum exit_code leave_out(struct selection *selection, const struct backend_info *device,
                          enum gemm_type type, int gpus);
 

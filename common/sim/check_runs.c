@@ -223,8 +223,7 @@ static struct check_run *add_far(struct check_run *run, const struct gemm_kernel
 }
 
 /* Where columns of a row may not count, those of a tile's first row, and of its last, end one
- * before and one behind a whole number of k-tiles. Not of whole numbers, in which few columns
- * weigh. */
+ * before and one behind a whole number of k-tiles. Of small numbers, so that each column weighs. */
 enum { DIAGONAL_RUNS = 2 };
 static struct check_run *add_diagonals(struct check_run *run, const struct gemm_kernel *kernel) {
     if (!kernel->along_n) return run;
@@ -234,7 +233,7 @@ static struct check_run *add_diagonals(struct check_run *run, const struct gemm_
     for (int i = 0; i < DIAGONAL_RUNS; ++i) {
         const struct shape shape = {m, 8, columns[i], 1};
         set_run(run, kernel, &shape, i ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
-        run->input = INPUT_OUTLIERS;
+        run->input = INPUT_UNIFORM;
         run++->padding = i ? PADDING_FINITE : PADDING_NAN;
     }
     return run;

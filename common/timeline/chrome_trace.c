@@ -2,7 +2,7 @@
  * chrome_trace.c: the timelines in the Trace Event Format, which Perfetto (ui.perfetto.dev) and
  * chrome://tracing open.
  *
- * A process is a CTA of a stage, a thread is a track. Spans are complete events ("X"); on one track
+ * A process is a CTA of a step, a thread is a track. Spans are complete events ("X"); on one track
  * they neither overlap nor go back in time. Cycles of a known clock become microseconds; simulated
  * cycles are shown as nanoseconds, one each, because the format has no other unit.
  */

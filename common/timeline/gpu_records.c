@@ -180,7 +180,7 @@ static uint64_t first_time(const unsigned char *buffer) {
     return first;
 }
 
-static bool add_records(const struct gemm_kernel *stage, const struct gemm_problem *problem,
+static bool add_records(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
                         const void *const *buffers, int gpus, const int64_t *ahead_ns,
                         double clock_mhz) {
     struct gpu_axis axis[GEMM_DEVICES] = {0};
@@ -189,7 +189,7 @@ static bool add_records(const struct gemm_kernel *stage, const struct gemm_probl
         const uint64_t first = first_time(buffers[gpu]);
         if (first == UINT64_MAX) {
             fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n",
-                    stage->name);
+                    kernel->name);
             return false;
         }
         if (first - (uint64_t)ahead_ns[gpu] < time_zero)
@@ -201,7 +201,7 @@ static bool add_records(const struct gemm_kernel *stage, const struct gemm_probl
         learn_clocks(&axis[gpu], clock_mhz);
         axis[gpu].axis_rate = axis[0].rate;
     }
-    struct timeline *timeline = timeline_new(stage, problem, false);
+    struct timeline *timeline = timeline_new(kernel, problem, false);
     timeline_gpus(timeline, gpus, SMS_MAX);
     timeline->clock_mhz = axis[0].rate * 1000;
     bool all_closed = true;
@@ -220,19 +220,19 @@ static bool add_records(const struct gemm_kernel *stage, const struct gemm_probl
     return true;
 }
 
-bool timeline_add_device_records(const struct gemm_kernel *stage,
+bool timeline_add_device_records(const struct gemm_kernel *kernel,
                                  const struct gemm_problem *problem, const void *memory,
                                  size_t bytes, double clock_mhz) {
     const int64_t ahead = 0;
     if (bytes >= trace_buffer_bytes())
-        return add_records(stage, problem, &memory, 1, &ahead, clock_mhz);
-    fprintf(stderr, "%s: the trace buffer has %zu bytes, %zu are needed\n", stage->name, bytes,
+        return add_records(kernel, problem, &memory, 1, &ahead, clock_mhz);
+    fprintf(stderr, "%s: the trace buffer has %zu bytes, %zu are needed\n", kernel->name, bytes,
             trace_buffer_bytes());
     return false;
 }
 
-bool timeline_add_devices_records(const struct gemm_kernel *stage,
+bool timeline_add_devices_records(const struct gemm_kernel *kernel,
                                   const struct gemm_problem *problem, const void *const *buffers,
                                   int gpus, const int64_t *ahead_ns) {
-    return add_records(stage, problem, buffers, gpus, ahead_ns, 0);
+    return add_records(kernel, problem, buffers, gpus, ahead_ns, 0);
 }

@@ -120,7 +120,7 @@ struct timeline {
 /* The list of all timelines, in the order in which they were recorded. */
 extern struct timeline *timeline_list;
 
-struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
+struct timeline *timeline_new(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
                               bool simulated);
 struct cta_record *timeline_cta(struct timeline *timeline, int cta, int sm);
 void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t end, int warp);

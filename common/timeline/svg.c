@@ -1,5 +1,5 @@
 /*
- * svg.c: the figure of one stage, and the figure of all of them.
+ * svg.c: the figure of one step, and the figure of all of them.
  */
 #include "timeline/svg.h"
 
@@ -52,7 +52,7 @@ static void full_name(const struct timeline *timeline, char *text, size_t size) 
              timeline->n, timeline->k);
 }
 
-/* ---- one stage ---- */
+/* ---- one step ---- */
 
 /* Those of the first cluster; of each of several GPUs. */
 static bool shown_cta(const struct timeline *timeline, int cta) {
@@ -219,11 +219,11 @@ static int64_t common_end(void) {
     return most(1, least(shortest == INT64_MAX ? 1 : shortest + shortest / 2, limit));
 }
 
-/* What is shown of every stage: one stretch from the kernel's start on, or, where the output tiles
- * are too long for that, also one around the end of the stage's own first main loop, at the same
+/* What is shown of every step: one stretch from the kernel's start on, or, where the output tiles
+ * are too long for that, also one around the end of the step's own first main loop, at the same
  * scale. The second panel's times are relative to that end. Returns the number of panels. */
 static int stack_panels(struct panel panels[2]) {
-    enum { BEGINNING = 15, BEFORE = 4, AFTER = 7 }; /* k-tiles of the fastest stage */
+    enum { BEGINNING = 15, BEFORE = 4, AFTER = 7 }; /* k-tiles of the fastest step */
     int64_t period = INT64_MAX;
     int index = 0;
     for (const struct timeline *t = timeline_list; t; t = t->next, ++index) {
@@ -242,7 +242,7 @@ static int stack_panels(struct panel panels[2]) {
     return 2;
 }
 
-/* The second panel in the times of one stage. */
+/* The second panel in the times of one step. */
 static void place_panels(const struct timeline *timeline, const struct panel *panels, int count,
                          struct panel placed[2]) {
     const int64_t end = end_of_loop(timeline);

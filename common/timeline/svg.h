@@ -6,7 +6,7 @@
 
 #include "timeline/model.h"
 
-/* One stage, every track of its first CTA (and of its cluster's other CTAs), k-tile numbers in the
+/* One step, every track of its first CTA (and of its cluster's other CTAs), k-tile numbers in the
  * spans. A long run is shown in two parts: its beginning, and the change from one output tile to
  * the next. */
 bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline);

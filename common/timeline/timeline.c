@@ -1,5 +1,5 @@
 /*
- * timeline.c: keeps what is recorded, one timeline per stage and variant.
+ * timeline.c: keeps what is recorded, one timeline per step and variant.
  */
 #include "timeline/kept_hazards.h"
 #include "timeline/model.h"
@@ -31,29 +31,29 @@ static void free_timeline(struct timeline *timeline) {
     free(timeline);
 }
 
-struct timeline *timeline_new(const struct gemm_kernel *stage, const struct gemm_problem *problem,
+struct timeline *timeline_new(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
                               bool simulated) {
     struct timeline *timeline = timeline_zeroed(1, sizeof *timeline);
-    snprintf(timeline->name, sizeof timeline->name, "%s", stage->name);
+    snprintf(timeline->name, sizeof timeline->name, "%s", kernel->name);
     snprintf(timeline->variant, sizeof timeline->variant, "%s",
-             stage->variant ? stage->variant : "");
+             kernel->variant ? kernel->variant : "");
     snprintf(timeline->technique, sizeof timeline->technique, "%s",
-             stage->technique ? stage->technique : "");
+             kernel->technique ? kernel->technique : "");
     timeline->simulated = simulated;
     timeline->timed = true;
-    timeline->tile_m = stage->tile_m;
-    timeline->tile_n = stage->tile_n;
-    timeline->tile_k = stage->tile_k;
-    timeline->stages = stage->stages;
-    timeline->cluster = stage->cluster;
+    timeline->tile_m = kernel->tile_m;
+    timeline->tile_n = kernel->tile_n;
+    timeline->tile_k = kernel->tile_k;
+    timeline->stages = kernel->stages;
+    timeline->cluster = kernel->cluster;
     timeline->m = problem->m;
     timeline->n = problem->n;
     timeline->k = problem->k;
-    const int depth = stage->along_n ? problem->n : problem->k;
-    timeline->tiles_k = stage->tile_k > 0 ? ceil_div(depth, stage->tile_k) : 0;
+    const int depth = kernel->along_n ? problem->n : problem->k;
+    timeline->tiles_k = kernel->tile_k > 0 ? ceil_div(depth, kernel->tile_k) : 0;
     timeline->e4m3 = problem->scales.a != NULL;
-    timeline->along_n = stage->along_n;
-    timeline->slices_of_k = stage->layout == LAYOUT_SLICES_OF_K;
+    timeline->along_n = kernel->along_n;
+    timeline->slices_of_k = kernel->layout == LAYOUT_SLICES_OF_K;
     timeline->cycles = -1;
 
     /* Takes the place of an earlier run of the same, otherwise the end of the list. */
@@ -102,9 +102,9 @@ void timeline_add_interval(struct intervals *intervals, int64_t begin, int64_t e
     intervals->at[intervals->count++] = (struct interval){begin, end, warp};
 }
 
-struct timeline *timeline_begin(const struct gemm_kernel *stage,
+struct timeline *timeline_begin(const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem) {
-    return timeline_new(stage, problem, true);
+    return timeline_new(kernel, problem, true);
 }
 
 void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uint64_t cycle,

@@ -4,7 +4,7 @@
  * A timeline is filled in one of two ways: from the records that a traced kernel wrote on the GPU
  * (timeline_add_device_records), or by the simulator, which calls timeline_begin, then the hooks
  * for marks, busy units and mbarriers, then timeline_end. Both end in the same tracks of spans. The
- * timelines of a process are kept until timeline_free_all; a second run of the same stage and
+ * timelines of a process are kept until timeline_free_all; a second run of the same step and
  * variant replaces the first.
  *
  * Times are SM clock cycles since the start of the kernel. On the GPU the clocks of the SMs are
@@ -35,16 +35,16 @@ size_t trace_buffer_bytes(void);
 size_t trace_memory_bytes(void);
 struct trace_record *trace_buffer_in(void *memory);
 
-/* Turns the buffer's contents, copied to the host, into the timeline of `stage`. `clock_mhz`: the
+/* Turns the buffer's contents, copied to the host, into the timeline of `kernel`. `clock_mhz`: the
  * SM clock if it is known, or 0: then it is taken from the records. False, with a line on stderr,
  * if the buffer holds no usable record. */
-bool timeline_add_device_records(const struct gemm_kernel *stage,
+bool timeline_add_device_records(const struct gemm_kernel *kernel,
                                  const struct gemm_problem *problem, const void *buffer,
                                  size_t bytes, double clock_mhz);
 
 /* The same of a kernel that ran on several GPUs: a buffer of each, and how far its timer is ahead
  * of the first one's, in ns. The axis has the first GPU's cycles. */
-bool timeline_add_devices_records(const struct gemm_kernel *stage,
+bool timeline_add_devices_records(const struct gemm_kernel *kernel,
                                   const struct gemm_problem *problem, const void *const *buffers,
                                   int gpus, const int64_t *ahead_ns);
 
@@ -52,7 +52,7 @@ bool timeline_add_devices_records(const struct gemm_kernel *stage,
 
 /* Starts the timeline of one simulated run. The result stays valid until timeline_end; never NULL.
  */
-struct timeline *timeline_begin(const struct gemm_kernel *stage,
+struct timeline *timeline_begin(const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem);
 
 /* One cue of a warpgroup's first thread. `event`: a TRACE_CUE_ of timeline/trace.h. */
@@ -144,7 +144,7 @@ struct report_row {
     const char *technique; /* NULL for a baseline */
     const char *problem;   /* with this row begins the table of this problem; NULL: it does not */
     bool baseline;
-    bool verified;       /* of a stage */
+    bool verified;       /* of a step */
     const char *failure; /* why it is not: "hazard", "wrong"; NULL: not known */
     double burst_ms, burst_tflops, burst_clock_mhz, burst_spread;
     double sustained_ms, sustained_tflops, sustained_clock_mhz, sustained_spread, power_w;
@@ -202,7 +202,7 @@ enum { TRACE_SMS = 4, TRACE_MOST_SMS = 264 };
 bool timeline_write_trace(const char *path, int sms);
 
 /* Writes into the directory `dir`, which is made if it is not there: index.html (the page),
- * timeline_<stage>.svg for each timeline, timelines.svg (all of them on one axis) and trace.json.
+ * timeline_<step>.svg for each timeline, timelines.svg (all of them on one axis) and trace.json.
  * False as above; then some of them may be there, each of them whole. */
 bool timeline_write_report(const char *dir, const struct report_info *info,
                            const struct report_row *rows, int count);

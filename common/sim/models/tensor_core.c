@@ -2,9 +2,10 @@
  * tensor_core.c: tensor_sum() for whole tiles, eight columns at a time.
  *
  * Where all numbers are whole and none of their sums needs more bits than the Tensor Core keeps,
- * nothing is cut, and fp32 adds as it does. Where no exponent is extreme, a product and its aligned
- * term are exact in fp32 and fit 32 bits, so that what tensor_sum() does for one sum is a few
- * instructions for four. All else goes through tensor_sum() itself. Vector types of GCC and Clang.
+ * nothing is cut, and fp32 adds as it does. Where no element is huge and no sum's exponent is
+ * extreme, a product and its aligned term are exact in fp32 or cut to zero, and fit 32 bits, so that
+ * what tensor_sum() does for one sum is a few instructions for four. All else goes through
+ * tensor_sum() itself. Vector types of GCC and Clang.
  */
 #include "sim/models/tensor_core.h"
 
@@ -17,13 +18,15 @@
 
 enum {
     GROUP = 8,
-    /* Elements of these exponents have products, and products have aligned terms, that are normal
-     * in fp32; so do accumulators of twice these exponents. */
+    /* Elements up to this exponent have products below infinity. A sum of twice its magnitude has a
+     * normal scale, which takes a product or an accumulator that is not normal in fp32 to less than
+     * half a unit: what fp32 rounds there is cut to zero. */
     USUAL_EXPONENT = 50,
     LEAST_SUM_EXPONENT = -2 * USUAL_EXPONENT,
     FLOAT_BIAS = 127,
     INFINITY_BITS = 255 << 23,
-    ZERO_EXPONENT = -8192, /* with any other, below all sums' exponents */
+    ZERO_EXPONENT = -8192, /* with any other, below all products' exponents */
+    LEAST_PRODUCT_EXPONENT = -512,
 };
 
 typedef float floats __attribute__((vector_size(16)));
@@ -37,7 +40,7 @@ typedef uint16_t half_bits __attribute__((vector_size(8)));
 struct expanded {
     float value[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
     int16_t exponent[TENSOR_MAX_K][WGMMA_MAX_N] __attribute__((aligned(16)));
-    /* By line, not 0: some element of it is unusual; is not zero. */
+    /* By line, not 0: some element of it is huge, infinite or NaN; is not zero. */
     int16_t unusual[WGMMA_MAX_N] __attribute__((aligned(16)));
     int16_t present[WGMMA_MAX_N] __attribute__((aligned(16)));
     /* The bits of the greatest magnitude; of infinity, if not all are whole numbers. */
@@ -94,9 +97,8 @@ static inline void expand_four(const struct tensor_format *f, const uint16_t *bi
     const ints signed_value = (ints)v | (element & 1 << sign_at) << (31 - sign_at);
     const half_shorts chosen =
         __builtin_convertvector(select_ints(zero, (ints){0} + ZERO_EXPONENT, e), half_shorts);
-    const half_shorts odd = __builtin_convertvector(
-        (magnitude > f->greatest) | (~zero & ((e > USUAL_EXPONENT) | (e < -USUAL_EXPONENT))),
-        half_shorts);
+    const half_shorts odd =
+        __builtin_convertvector((magnitude > f->greatest) | (e > USUAL_EXPONENT), half_shorts);
     const ints counted = select_ints(are_whole(v), (ints)v, (ints){0} + INFINITY_BITS);
     *greatest = select_ints(counted > *greatest, counted, *greatest);
     half_shorts before, some;
@@ -164,8 +166,8 @@ static inline bool sum_whole(float *d, const struct row *a, const float *b, bool
     return true;
 }
 
-/* Four columns, once the greatest exponents of their products are known. False where an accumulator
- * is unusual, or the sum needs more than 32 bits: then nothing is stored. */
+/* Four columns, once the greatest exponents of their products are known. False where a sum's
+ * exponent is extreme, or it needs more than 32 bits: then nothing is stored. */
 static inline bool sum_four(float *d, const struct row *a, const float *b, half_shorts products,
                             bool accumulate) {
     const int fraction = a->precision.fraction;
@@ -173,9 +175,11 @@ static inline bool sum_four(float *d, const struct row *a, const float *b, half_
     if (accumulate) memcpy(&c, d, sizeof c);
     const ints field = (ints)(c >> 23 & 255); /* biased exponents, from here on */
     const ints least = (ints){0} + (LEAST_SUM_EXPONENT + FLOAT_BIAS);
-    ints bad = ((field < least) | (field > FLOAT_BIAS - LEAST_SUM_EXPONENT)) & (ints)(c + c != 0);
     const ints wide = __builtin_convertvector(products, ints) + FLOAT_BIAS;
-    const ints exponent = select_ints(field > wide, field, wide);
+    const ints greatest = select_ints(field > wide, field, wide), tiny = greatest < least;
+    const ints exponent = select_ints(tiny, least, greatest);
+    const ints present = (ints)(c + c != 0) | (wide > LEAST_PRODUCT_EXPONENT);
+    ints bad = (field > FLOAT_BIAS - LEAST_SUM_EXPONENT) | (tiny & present);
     const floats scale = (floats)((2 * FLOAT_BIAS + fraction - exponent) << 23);
     c &= (words)~bad;
     /* A conversion cuts toward zero. The halves fit 32 bits in any case. */
@@ -228,7 +232,7 @@ static void sum_four_slowly(float *d, const struct wgmma_operand *a, int row,
 
 static inline void greatest_exponents(const struct row *a, const int16_t *b,
                                       half_shorts products[2]) {
-    shorts greatest = (shorts){0} + LEAST_SUM_EXPONENT;
+    shorts greatest = (shorts){0} + 2 * ZERO_EXPONENT;
     for (int k = 0; k < a->k; ++k)
         greatest =
             greater_shorts(greatest, a->exponent[k] + *(const shorts *)(b + k * WGMMA_MAX_N));

@@ -48,10 +48,10 @@ struct overflow {
 };
 
 struct shadow_cell {
-    struct record record[INLINE_RECORDS];
+    struct overflow *overflow; /* records beyond the first ones */
     int count;
-    uint16_t mbarrier;          /* mask of bytes that hold a valid mbarrier */
-    struct overflow *overflow;  /* records beyond the first four */
+    uint16_t mbarrier; /* mask of bytes that hold a valid mbarrier */
+    struct record record[INLINE_RECORDS];
 } __attribute__((aligned(64))); /* one cache line */
 
 void shadow_new(struct sim_cta *cta) {
@@ -79,7 +79,8 @@ static inline struct record *record_at(struct shadow_cell *cell, int i) {
     return i < INLINE_RECORDS ? &cell->record[i] : &cell->overflow->record[i - INLINE_RECORDS];
 }
 
-static void append(struct shadow_cell *cell, struct record record) {
+/* One more record's place. */
+static struct record *append(struct shadow_cell *cell) {
     if (cell->count >= INLINE_RECORDS) {
         int needed = cell->count - INLINE_RECORDS + 1;
         int room = cell->overflow ? cell->overflow->room : 0;
@@ -91,7 +92,7 @@ static void append(struct shadow_cell *cell, struct record record) {
             cell->overflow->room = room;
         }
     }
-    *record_at(cell, cell->count++) = record;
+    return record_at(cell, cell->count++);
 }
 
 /* ---- the verdict on one pair ---- */
@@ -337,58 +338,90 @@ static void accuse_of_touching_mbarrier(const struct accessor *now, struct shado
 
 /* ---- access ---- */
 
-static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
-                       uint16_t site) {
-    struct shadow_cell *cell = &cta->shadow[cell_index];
-    const struct sim_cluster *cluster = cta->cluster;
-    bool write = now->access == SIM_WRITE;
+static inline struct record *add_record(struct shadow_cell *cell, const struct accessor *now,
+                                        const struct sim_cta *cta, unsigned bytes, uint16_t site) {
+    const struct sim_thread *const thread = now->thread;
+    struct record *const record = append(cell);
+    record->epoch = now->epoch & EPOCHS;
+    record->strong = now->strong;
+    record->slot = (uint16_t)now->slot;
+    record->site = site;
+    record->bytes = (uint16_t)bytes;
+    record->thread = (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS;
+    record->write = now->access == SIM_WRITE;
+    record->blind = false;
+    return record;
+}
+
+/* Conflicts with writes only, and ends no record. */
+static void read_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
+                      uint16_t site) {
+    struct shadow_cell *const cell = &cta->shadow[cell_index];
     unsigned written = 0;
-    int kept = 0, merged = -1; /* merged: the record that this read goes into */
-    const unsigned of_mbarrier = cell->mbarrier & bytes;
-    if (of_mbarrier) {
-        accuse_of_touching_mbarrier(now, cell, of_mbarrier, cta,
-                                    cell_index * CELL_BYTES + (unsigned)__builtin_ctz(of_mbarrier));
-        return; /* the record of the initialization stays */
-    }
+    struct record *merged = NULL; /* the record that this read goes into */
     for (int i = 0; i < cell->count; ++i) {
-        struct record *then = record_at(cell, i);
+        struct record *const then = record_at(cell, i);
+        if (then->write) {
+            const unsigned shared = then->bytes & bytes;
+            if (shared && !ordered(now, then, cta->cluster->slot[then->slot].async_proxy))
+                accuse(now, then, cta, cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared));
+            written |= then->bytes;
+        } else if (then->slot == now->slot && then->strong == now->strong &&
+                   !(then->bytes & ~bytes)) {
+            then->epoch = now->epoch & EPOCHS;
+            then->bytes = (uint16_t)bytes;
+            then->site = site;
+            merged = then;
+        }
+    }
+    const bool blind = bytes & ~written;
+    if (blind) note_blind_read(cta);
+    if (!merged) merged = add_record(cell, now, cta, bytes, site);
+    if (blind) merged->blind = true;
+}
+
+/* Conflicts with everything, and takes the place of what it covers. */
+static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
+                       uint16_t site) {
+    struct shadow_cell *const cell = &cta->shadow[cell_index];
+    int kept = 0;
+    for (int i = 0; i < cell->count; ++i) {
+        struct record *const then = record_at(cell, i);
         const unsigned shared = then->bytes & bytes;
-        const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared | 1 << 16);
-        if (shared && (write || then->write)) {
-            const bool is_ordered = ordered(now, then, cluster->slot[then->slot].async_proxy);
-            const bool together = !is_ordered && one_instruction(now, then, site, cluster);
+        if (shared) {
+            const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared);
+            const bool is_ordered = ordered(now, then, cta->cluster->slot[then->slot].async_proxy);
+            const bool together = !is_ordered && one_instruction(now, then, site, cta->cluster);
             if (together && doubtful_rules) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
             if (!is_ordered && (!together || doubtful_rules))
                 accuse(now, then, cta, at);
             else if (then->blind)
                 accuse_of_reading_nothing(then, cta, at);
-        }
-        if (then->write) written |= then->bytes;
-        if (write) then->bytes &= (uint16_t)~bytes;
-        if (!then->bytes) continue;
-        if (!write && !then->write && then->slot == now->slot && then->strong == now->strong &&
-            !(then->bytes & ~bytes)) {
-            then->epoch = now->epoch & EPOCHS;
-            then->bytes |= (uint16_t)bytes;
-            then->site = site;
-            merged = kept;
+            then->bytes &= (uint16_t)~bytes;
+            if (!then->bytes) continue;
         }
         if (kept != i) *record_at(cell, kept) = *then;
         ++kept;
     }
     cell->count = kept;
-    const bool blind = !write && bytes & ~written;
-    if (blind) note_blind_read(cta);
-    if (merged >= 0) {
-        record_at(cell, merged)->blind |= blind;
-        return;
-    }
-    const struct sim_thread *thread = now->thread;
-    append(cell, (struct record){
-                     now->epoch & EPOCHS, now->strong, (uint16_t)now->slot, site, (uint16_t)bytes,
-                     (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS, write,
-                     blind});
+    add_record(cell, now, cta, bytes, site);
 }
+
+static void touch_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
+                       uint16_t site) {
+    struct shadow_cell *const cell = &cta->shadow[cell_index];
+    const unsigned of_mbarrier = cell->mbarrier & bytes;
+    if (of_mbarrier) /* the record of the initialization stays */
+        accuse_of_touching_mbarrier(now, cell, of_mbarrier, cta,
+                                    cell_index * CELL_BYTES + (unsigned)__builtin_ctz(of_mbarrier));
+    else if (now->access == SIM_WRITE)
+        write_cell(now, cta, cell_index, bytes, site);
+    else
+        read_cell(now, cta, cell_index, bytes, site);
+}
+
+/* The lines of an operand are mostly 128 bytes apart, and a wgmma reads the next ones soon. */
+enum { AHEAD = 4 * 128 / CELL_BYTES };
 
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
@@ -397,6 +430,7 @@ static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size
     while (offset < end) {
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
         const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
+        if (now->warp) __builtin_prefetch(&cta->shadow[cell + AHEAD], 1);
         touch_cell(now, cta, cell, ((1u << count) - 1) << in_cell, site);
         offset += count;
     }

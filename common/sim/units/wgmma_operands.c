@@ -23,29 +23,42 @@ static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
     return address - SHARED_BASE;
 }
 
-/* A warp reads these lines and chunks of an operand. */
-static void note_reads(struct wgmma_state *state, struct sim_warp *warp, const struct descriptor *d,
+/* Bytes that lie together are one access of each of the warps. */
+struct reading {
+    struct wgmma_state *state;
+    int first_warp, warps;
+    size_t begin, end;
+};
+
+static void note_read(const struct reading *reading) {
+    struct wgmma_state *const state = reading->state;
+    for (int w = reading->first_warp; w < reading->first_warp + reading->warps; ++w)
+        sim_shadow_async_warp(state->warpgroup->warp[w], reading->begin,
+                              reading->end - reading->begin, SIM_READ, state->slot[w],
+                              state->committed + 1);
+}
+
+/* The warps read these lines and chunks of an operand, line by line: its shadow is larger than a
+ * cache. */
+static void note_reads(struct reading reading, const struct descriptor *d,
                        const struct wgmma_call *call, char operand, int first_line, int lines,
                        int first_chunk, int chunks) {
-    const struct sim_cta *const cta = warp->cta;
-    const uint32_t epoch = state->committed + 1;
-    const int slot = state->slot[warp->index % WARPGROUP_WARPS];
+    const struct sim_cta *const cta = reading.state->warpgroup->cta;
     for (int line = first_line; line < first_line + lines; ++line) {
-        size_t begin = 0, end = 0; /* bytes that lie together are one access */
+        reading.begin = reading.end = 0;
         for (int chunk = first_chunk; chunk < first_chunk + chunks; ++chunk) {
             const size_t at = chunk_at(cta, d, call, operand, line, chunk);
-            if (end > begin && at == end)
-                end += CHUNK;
-            else if (end > begin && at + CHUNK == begin)
-                begin = at;
+            if (reading.end > reading.begin && at == reading.end)
+                reading.end += CHUNK;
+            else if (reading.end > reading.begin && at + CHUNK == reading.begin)
+                reading.begin = at;
             else {
-                if (end > begin)
-                    sim_shadow_async_warp(warp, begin, end - begin, SIM_READ, slot, epoch);
-                begin = at;
-                end = at + CHUNK;
+                if (reading.end > reading.begin) note_read(&reading);
+                reading.begin = at;
+                reading.end = at + CHUNK;
             }
         }
-        if (end > begin) sim_shadow_async_warp(warp, begin, end - begin, SIM_READ, slot, epoch);
+        if (reading.end > reading.begin) note_read(&reading);
     }
 }
 
@@ -56,20 +69,19 @@ static void note_reads(struct wgmma_state *state, struct sim_warp *warp, const s
  * was written there. */
 void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,
                          const struct descriptor *a, const struct descriptor *b) {
-    for (int w = 0; w < WARPGROUP_WARPS; ++w) {
-        struct sim_warp *const warp = state->warpgroup->warp[w];
+    for (int w = 0; w < WARPGROUP_WARPS && !call->a_registers; ++w) {
+        const struct reading own = {.state = state, .first_warp = w, .warps = 1};
         const int rows = FRAGMENT_WARP_ROWS, first = w * rows;
-        if (!call->a_registers) {
-            if (wgmma_mn_major(call, 'A'))
-                note_reads(state, warp, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
-            else
-                note_reads(state, warp, a, call, 'A', first, rows, 0, WGMMA_K / 8);
-        }
-        if (wgmma_mn_major(call, 'B'))
-            note_reads(state, warp, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
+        if (wgmma_mn_major(call, 'A'))
+            note_reads(own, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
         else
-            note_reads(state, warp, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
+            note_reads(own, a, call, 'A', first, rows, 0, WGMMA_K / 8);
     }
+    const struct reading all = {.state = state, .first_warp = 0, .warps = WARPGROUP_WARPS};
+    if (wgmma_mn_major(call, 'B'))
+        note_reads(all, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
+    else
+        note_reads(all, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
 }
 
 static void fetch(const struct wgmma_operation *op, const struct descriptor *d, char operand,

@@ -5,7 +5,7 @@ site_browser.py SITE QUESTIONS CHROMIUM
 At a desktop's and a phone's width, light and dark: no error on the console, no page wider than the
 window, dark pages dark. The phone's contents open, the switch of light and dark works, a listing's
 lines are marked, a print has the text alone; no word of code is broken in two that a line has room
-for. For each line of QUESTIONS, a question and the right pages, one of these is among the search's
+for, and no line of 100 columns is cut. For each line of QUESTIONS, a question and the right pages, one of these is among the search's
 first three.
 
 Exit code: 0 all is well, 1 complaints on stderr.
@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 SITE = Path(sys.argv[1]).resolve()
-WIDTHS = {"desktop": (1366, 768), "phone": (390, 844)}
+WIDTHS = {"desktop": (1280, 720), "phone": (390, 844)}
 DARKEST_OF_LIGHT = 128
 LIGHT = """() => {
   const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);
@@ -26,6 +26,10 @@ BROKEN = """() => [...document.querySelectorAll("article code.literal .pre")].fi
     word.innerText.length < 40 &&
     word.offsetHeight > 2.2 * parseFloat(getComputedStyle(word).fontSize))
     .map(word => word.innerText)"""
+CUT = """() => [...document.querySelectorAll("article pre")].filter(code =>
+    code.scrollWidth > code.clientWidth &&
+    code.innerText.split("\\n").every(line => line.length <= 100))
+    .map(code => code.innerText.slice(0, 80))"""
 WIDER = "() => document.documentElement.scrollWidth - innerWidth"
 complaints = 0
 
@@ -45,6 +49,9 @@ def look(page, name):
         broken = page.evaluate(BROKEN) if width == "desktop" else []
         if broken:
             complain(name, f"broken in two: {broken[0]}")
+        cut = page.evaluate(CUT) if width == "desktop" else []
+        if cut:
+            complain(name, f"{len(cut)} boxes of code are cut: {cut[0]}")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             if (page.evaluate(LIGHT) > DARKEST_OF_LIGHT) != (scheme == "light"):

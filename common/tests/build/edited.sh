@@ -4,9 +4,10 @@
 # cmake's.
 #
 # In a copy of the project, with a repository of its own, all kernels from 02 to 09 are edited: one
-# line that synchronizes goes, and then none of them compiles. With --all, each chapter by itself is
-# edited in both ways: the other chapters' programs, the practice, and the live page, where there is
-# emscripten, are built, and the practice judges.
+# line that synchronizes goes, and then none of them compiles. With one that does not, the tour runs
+# the others, its chapter's program is refused, and the tests of other chapters pass. With --all,
+# each chapter by itself is edited in both ways: the other chapters' programs, the tour, the
+# practice, and the live page, where there is emscripten, are built, and the practice judges.
 #
 # Without a repository the book's text is not known. Then the practice leaves out what does not fit.
 set -u
@@ -50,6 +51,29 @@ build() {
         fail "$*: it does not build: $(tail -n 40 "$log")"
 }
 
+# The kernel of a chapter does not compile.
+half_done() {
+    name=$1
+    build sim_tour
+    grep -q 'error: ' "$log" || fail "$name: the compiler's words are not shown: $(cat "$log")"
+    "$build/sim/tour" --size 64 >"$log" 2>&1
+    code=$?
+    [ $code -eq 2 ] || fail "$name: the tour ends with $code: $(cat "$log")"
+    grep -q "^tour: $name: kernel.cu does not compile; why: .*--target sim_$name\$" "$log" ||
+        fail "$name: the tour says: $(cat "$log")"
+    verified=$(grep -c ' yes | ' "$log")
+    [ "$verified" -gt 8 ] || fail "$name: $verified steps are verified: $(cat "$log")"
+    for again in '' '' HOPPER_KEEP_GOING=1 ''; do
+        env $again cmake --build "$build" --parallel 2 --target "sim_$name" >"$log" 2>&1
+        code=$?
+        case $code$again in
+        0) fail "$name is built" ;;
+        [1-9]*HOPPER*) fail "$name stops the others" ;;
+        esac
+        grep -q "$name/kernel.cu:.* error: " "$log" || fail "$name: no error: $(cat "$log")"
+    done
+}
+
 configure "$@"
 kernels=$build/live/kernels
 if [ -z "$all" ]; then
@@ -66,6 +90,16 @@ if [ -z "$all" ]; then
         grep -q '06_wgmma/kernel.cu is edited' "$log" ||
             fail "$edit: nothing is said: $(cat "$log")"
     done
+    git -C "$tree" checkout -q .
+    no_c "$tree/05_tma_mbarrier/kernel.cu"
+    half_done 05_tma_mbarrier
+    build sim_sweep
+    "$build/sim/sweep" --chapter 06_wgmma --triples 1 >"$log" 2>&1 || fail "06: $(cat "$log")"
+    "$build/sim/sweep" --chapter 05_tma_mbarrier --triples 1 >"$log" 2>&1 && fail "05 passes"
+    grep -q '^05_tma_mbarrier: kernel.cu does not compile' "$log" || fail "05: $(cat "$log")"
+    git -C "$tree" checkout -q .
+    build sim_tour sim_05_tma_mbarrier
+    "$build/sim/tour" --size 64 >"$log" 2>&1 || fail "put back, the tour says: $(cat "$log")"
     rm -rf "$tree/.git" "$kernels"
     configure
     for chapter in "$tree"/0[2-9]_*; do
@@ -98,6 +132,9 @@ for edit in line_gone no_c; do
         if [ "$edit" = line_gone ]; then
             build "sim_$name"
             "$build/sim/$name" --check >"$log" 2>&1 && fail "$name passes without its line"
+            build sim_tour
+        else
+            half_done "$name"
         fi
         cp "$work/kernel.cu" "$chapter/kernel.cu"
     done

@@ -29,7 +29,7 @@ static double half_step(double magnitude) {
  * smallest that no element of its block exceeds. */
 static void check_operand(const struct operands *o, char matrix, int rows) {
     const int group = matrix == 'A' ? 1 : SCALE_BLOCK;
-    const bool whole = o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+    const bool whole = o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
     float *real = malloc((size_t)o->k * sizeof *real);
     double all = 0;
     int far = 0, padded = 0, different = 0;
@@ -59,11 +59,11 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
             different += scale != scale_of(o, matrix, 0, 0);
         }
     expect(far == 0, "%s, %c: %d elements or scales are not what they ought to be",
-           input_names[o->kind], matrix, far);
+           input_names[o->input], matrix, far);
     expect(padded == rows * (int)(o->lda - o->k), "%s, %c: the padding is not NaN",
-           input_names[o->kind], matrix);
+           input_names[o->input], matrix);
     expect(o->tensor_scales == (different == 0), "%s, %c: %d scales differ from the first",
-           input_names[o->kind], matrix, different);
+           input_names[o->input], matrix, different);
     free(greatest);
     free(real);
 }

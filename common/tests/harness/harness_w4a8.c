@@ -56,7 +56,7 @@ static void check_block(const struct operands *o, int block_n, int block_k, floa
     const int k_blocks = ceil_div(o->k, W4_BLOCK), first = block_k * W4_BLOCK;
     const uint8_t *const block =
         (const uint8_t *)o->b + (size_t)(block_n * k_blocks + block_k) * W4_BLOCK_BYTES;
-    const bool whole = o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+    const bool whole = o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
     int wrong = 0;
     read_block(block, weights);
     for (int row = 0; row < W4_BLOCK; ++row) {
@@ -88,12 +88,12 @@ static void check_block(const struct operands *o, int block_n, int block_k, floa
         wrong += (float)scale != scale_of(o, 'B', channel, block_k);
     }
     expect(wrong == 0, "%s, block (%d, %d): %d weights or scales are not what they ought to be",
-           input_names[o->kind], block_n, block_k, wrong);
+           input_names[o->input], block_n, block_k, wrong);
 }
 
 /* A row of A has one scale, the least that no element exceeds. */
 static void check_rows(const struct operands *o, float *real) {
-    const bool whole = o->kind == INPUT_INTEGER || o->kind == INPUT_ZEROS;
+    const bool whole = o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
     int wrong = 0;
     for (int row = 0; row < o->m; ++row) {
         const uint8_t *const elements = (const uint8_t *)o->a + row * o->lda;
@@ -112,7 +112,7 @@ static void check_rows(const struct operands *o, float *real) {
     for (int i = o->m; i < o->scale_a_pitch; ++i)
         wrong += !isnan(o->scale_a[i]);
     expect(wrong == 0, "%s, A: %d elements or scales are not what they ought to be",
-           input_names[o->kind], wrong);
+           input_names[o->input], wrong);
 }
 
 static void check_operands(enum input_kind kind, int m, int n, int k) {

@@ -109,5 +109,20 @@ def matches(rule, edit):
             re.search(what, edit.what))
 
 
+_elsewhere = {}
+
+
+def remember(edits):
+    """Of (edit, text of its function): a reason holds wherever that text is the same."""
+    for edit, text in edits:
+        reason = reason_of(edit)
+        if reason and text:
+            _elsewhere[text, edit.code, edit.nth, edit.what] = reason
+
+
+def reason_elsewhere(edit, text):
+    return _elsewhere.get((text, edit.code, edit.nth, edit.what))
+
+
 def unused(excuses, edits):
     return [rule for rule in excuses if not any(matches(rule, edit) for edit in edits)]

@@ -12,7 +12,9 @@ gallery of part one, or, if none of its kernels calls it, in that of part two.
 
 A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
-line that a report names has changed, or if an edit no longer applies.
+line that a report names has changed, or if an edit no longer applies. A mutant that has no row yet,
+such as those of a new kernel, is judged in the same way, and an excuse for it may come from a
+function with the same text in another kernel.
 
 The record names the configuration and the run that caught a mutant. They are tried first, and only
 if they do not show the same verdict again is the mutant searched for as if it were new.
@@ -139,14 +141,31 @@ class Gallery:
                            (not elsewhere or (edit.function in of_first) != bool(options.house))]
         unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
+        self.remember_excuses(first_house)
         directories = {os.path.dirname(c.file) for c in self.configurations}
         self.stale += wrappers.unruled(self.root, self.sources.values(),
                                        sorted(directories | set(self.house.blocks)),
                                        self.is_called)
 
+    def remember_excuses(self, first_house):
+        """Part two's kernels began as copies of part one's."""
+        files = {os.path.relpath(path, self.root) for directory in first_house
+                 for path in glob.glob(os.path.join(self.root, directory, "*.cu"))}
+        others = [Source(name, read_text(os.path.join(self.root, name)))
+                  for name in sorted(files - set(self.sources))]
+        harmless.remember((edit, function_text(source, edit))
+                          for source in [*self.sources.values(), *others]
+                          for edit in rules.generated(source))
+
+    def excuse(self, edit):
+        """Why nothing is wrong with it; None: no reason is known."""
+        new = key_of(edit) not in self.recorded
+        return harmless.reason_of(edit) or (
+            harmless.reason_elsewhere(edit, function_text(self.sources[edit.file], edit))
+            if new else None)
+
     def load(self, name, path):
-        with open(os.path.join(self.root, path), encoding="ascii") as file:
-            self.sources[name] = Source(name, file.read())
+        self.sources[name] = Source(name, read_text(os.path.join(self.root, path)))
 
     def called_in_first_house(self, directories, headers):
         """The functions of the headers in common/ that kernels of part one call, by way of each
@@ -258,7 +277,7 @@ class Gallery:
             return Outcome("does not compile", kernel, report=errors)
         if self.is_original(path, configuration):
             return None
-        excused = harmless.reason_of(edit) or harmless.not_needed(edit, kernel)
+        excused = self.excuse(edit) or harmless.not_needed(edit, kernel)
         search = ("spread" if self.options.record else "few") if excused else edit.category
         run = subprocess.run([self.options.runner, path, search, str(number), configuration.type],
                              capture_output=True, text=True, errors="replace", check=False)
@@ -316,9 +335,19 @@ def describe(edit):
     return f"{edit.file}:{edit.line} ({edit.function}): {edit.code}   [{edit.what}]"
 
 
-def read_code(path):
+def read_text(path):
     with open(path, encoding="ascii") as file:
-        return Source(path, file.read()).code
+        return file.read()
+
+
+def read_code(path):
+    return Source(path, read_text(path)).code
+
+
+def function_text(source, edit):
+    """Of the function that the edit is in; how it is broken into lines does not count."""
+    return next((" ".join(source.text[brace:end].split())
+                 for name, brace, end in source.functions() if name == edit.function), None)
 
 
 def read_table(path):
@@ -342,9 +371,8 @@ def outcome_of(row):
     return Outcome(*row[KEY:], report="")
 
 
-def judge(edit, outcome):
+def judge(edit, outcome, excused):
     """What is wrong with this outcome; None: nothing."""
-    excused = harmless.reason_of(edit)
     if outcome.verdict == SURVIVED:
         return None if excused else "was not caught"
     if excused:
@@ -385,7 +413,7 @@ def record(gallery, results):
         else:
             missing += 1
     if missing:
-        raise SystemExit(f"{missing} other mutants have no verdict yet: record all of them")
+        print(f"{missing} other mutants have no row")
     page.write(gallery.house, FIELDS, [row_of(edit, outcome) for edit, outcome in whole], whole)
 
 
@@ -422,8 +450,10 @@ def main():
             if options.only:
                 print(f"{describe(edit)}\n-> {outcome.verdict} in {outcome.kernel}\n"
                       f"{outcome.report}\n")
-            problem = judge(edit, outcome)
-            if not problem and not options.record and was != row:
+            problem = judge(edit, outcome, gallery.excuse(edit))
+            if not was:
+                print(f"no row: {describe(edit)}: {outcome.verdict}", flush=True)
+            elif not problem and not options.record and was != row:
                 problem = f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}"
             if problem:
                 failures.append((edit, problem))

@@ -234,6 +234,40 @@ static void test_the_usual_path_ends(enum tensor_type type, const uint16_t eleme
     }
 }
 
+/* A bf16 number below 2^(1 - least) of one of `exponents` exponents; a zero now and then. */
+static uint16_t small_bf16(int exponents, int least) {
+    const int field = 127 - least - rand() % exponents, sign = rand() % 2;
+    return rand() % 8 ? (uint16_t)(sign << 15 | (field > 0 ? field : 0) << 7 | rand() % 128) : 0;
+}
+
+/* Elements, products and accumulators so small that fp32 rounds them, beside ones that are not. */
+static void test_small_elements(void) {
+    static struct wgmma_operand a, b;
+    static float d[64 * 64], before[64 * 64];
+    srand(23);
+    for (int round = 0; round < 4; ++round) {
+        for (int k = 0; k < WGMMA_K; ++k)
+            for (int i = 0; i < 64; ++i) {
+                /* Some rows are zeros; in the last ones, and columns, all are about as small. */
+                a.bits[k][i] = i % 8 == 7 ? 0 : small_bf16(1 + 2 * i, i < 48 ? 0 : i);
+                b.bits[k][i] = small_bf16(1 + 2 * i, i < 48 ? 0 : i);
+            }
+        for (int i = 0; i < 64 * 64; ++i)
+            before[i] = d[i] = rand() % 4 ? ldexpf((float)(rand() % 4096), -rand() % 160) : 0;
+        const bool accumulate = round % 2;
+        tensor_core_multiply(d, &a, &b,
+                             (struct tensor_shape){64, 64, TENSOR_BF16, TENSOR_BF16, accumulate});
+        for (int i = 0; i < 64 * 64; ++i) {
+            const float from = accumulate ? before[i] : 0;
+            const uint32_t bits = defined_sum(&a, i / 64, &b, i % 64, TENSOR_BF16, from);
+            uint32_t got;
+            memcpy(&got, &d[i], sizeof got);
+            EXPECT(got == bits, "round %d, (%d, %d): 0x%08x, not 0x%08x", round, i / 64, i % 64,
+                   got, bits);
+        }
+    }
+}
+
 /* Where sums of whole numbers stop being exact: the greatest sum of products, and accumulators that
  * leave as much room as they need, or one less; that are no whole numbers, or lie between those
  * that a sum keeps. */
@@ -323,6 +357,7 @@ int main(void) {
     test_chunks();
     test_the_usual_path_ends(TENSOR_BF16, bf16);
     test_the_usual_path_ends(TENSOR_E4M3, e4m3);
+    test_small_elements();
     test_exact_sums_end(TENSOR_FP16, 256);
     test_exact_sums_end(TENSOR_FP16, 1024); /* no room at all */
     test_exact_sums_end(TENSOR_BF16, 256);
