@@ -203,18 +203,21 @@ try 4 exit-before-remote-write "$pair" '
     @%p0 st.shared::cluster.u32 [%r4], %r2;'
 
 # ---- mbarriers: counts, states, bytes ----
-init='@%p0 mbarrier.init.shared::cta.b64 [%r1], $1; fence.proxy.async;
-    fence.mbarrier_init.release.cluster; bar.sync 0;'
-try 0 clean "$two" "$(echo "$init" | sed 's/\$1/66/')
+# initialized N: the mbarrier at %r1 expects N arrivals.
+initialized() {
+    echo "@%p0 mbarrier.init.shared::cta.b64 [%r1], $1; fence.proxy.async;
+        fence.mbarrier_init.release.cluster; bar.sync 0;"
+}
+try 0 clean "$two" "$(initialized 66)
     mbarrier.arrive.shared::cta.b64 %d1, [%r1];
     @%p0 mbarrier.arrive.shared::cta.b64 _, [%r1], 2;
     wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
     @!%p1 bra wait;
     mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r1], 0;
     @!%p1 trap;"
-try 4 mbarrier-arrivals "$two" "$(echo "$init" | sed 's/\$1/65/')
+try 4 mbarrier-arrivals "$two" "$(initialized 65)
     mbarrier.arrive.shared::cta.b64 _, [%r1], 2;"
-try 0 clean "$one" "$(echo "$init" | sed 's/\$1/3/')
+try 0 clean "$one" "$(initialized 3)
     mbarrier.arrive_drop.shared::cta.b64 %d1, [%r1];
     mbarrier.pending_count.b64 %r3, %d1;
     is u32 %r3 3
@@ -226,7 +229,7 @@ try 0 clean "$one" "$(echo "$init" | sed 's/\$1/3/')
     @!%p1 trap;"
 # bulk CODE TEXT BEFORE-THE-STORE TYPE-OF-STORE
 bulk() {
-    try "$1" "$2" "$one" "$(echo "$init" | sed 's/\$1/1/')
+    try "$1" "$2" "$one" "$(initialized 1)
         st.global.u32 [%d0+4], 0x40400000;
         fence.proxy.async.global;
         mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 256;
@@ -250,7 +253,7 @@ reduce='cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0], [%r1+1
 bulk 0 clean 'fence.proxy.async.shared::cta;' "$store" 0x3f800000
 bulk 0 clean 'fence.proxy.async;' "$reduce" 0x40800000
 bulk 4 missing-proxy-fence '' "$store" 0x3f800000
-try 0 clean "$pair" "$(echo "$init" | sed 's/\$1/1/')
+try 0 clean "$pair" "$(initialized 1)
     xor.b32 %r3, %r2, 1;
     mapa.shared::cluster.u32 %r4, %r1, %r3;
     add.u32 %r5, %r4, 1024;
@@ -268,7 +271,7 @@ try 0 clean "$pair" "$(echo "$init" | sed 's/\$1/1/')
 
 # st.async, waited for or not.
 send() {
-    try "$1" "$2" "$pair" "$(echo "$init" | sed 's/\$1/1/')
+    try "$1" "$2" "$pair" "$(initialized 1)
     xor.b32 %r3, %r2, 1;
     mapa.shared::cluster.u32 %r4, %r1, %r3;
     add.u32 %r5, %r4, 1024;
@@ -308,7 +311,7 @@ try 4 read-before-landed "$one" '
     cp.async.wait_all;'
 
 # ---- boxes of three dimensions: 2 x 8 x 32 of 4 x 16 x 32 fp32, at (1, 2, 0) ----
-try 0 clean "$one" "$(echo "$init" | sed 's/\$1/1/')
+try 0 clean "$one" "$(initialized 1)
     mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], 2048;
     mov.b64 %d2, map;
     cvta.param.u64 %d2, %d2;
@@ -320,7 +323,7 @@ try 0 clean "$one" "$(echo "$init" | sed 's/\$1/1/')
     cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%d2, {0, 10, 3}], [%r1+1024];
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;"
-try 4 'the instruction names 2 dimensions' "$one" "$(echo "$init" | sed 's/\$1/1/')
+try 4 'the instruction names 2 dimensions' "$one" "$(initialized 1)
     mov.b64 %d2, map;
     cvta.param.u64 %d2, %d2;
     cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
