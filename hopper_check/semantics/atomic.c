@@ -131,7 +131,7 @@ static void run(const struct operation *op, struct frame *frame) {
         memcpy(&c.operand, frame->registers + op->list[count + i], bytes);
         if (c.function == CAS) memcpy(&c.other, frame->registers + op->list[2 * count], bytes);
         if (bytes == 4) thread_check_register(op, (uint32_t)c.operand);
-        strong_atomic((char *)t.host + (size_t)i * bytes, &before, apply, &c, keeps, how);
+        (void)strong_atomic((char *)t.host + (size_t)i * bytes, &before, apply, &c, keeps, how);
         memcpy(frame->registers + op->list[i], &before, bytes);
         t.place.offset += bytes;
         t.place.host += bytes;

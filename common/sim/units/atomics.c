@@ -86,11 +86,11 @@ void strong_store(void *memory, const void *value, struct strong_access how) {
     sim_maybe_yield();
 }
 
-void strong_atomic(void *memory, void *before, strong_change *change, const void *object,
+bool strong_atomic(void *memory, void *before, strong_change *change, const void *object,
                    bool keeps, struct strong_access how) {
     unsigned char after[STRONG_BYTES];
     memset(before, 0, how.bytes);
-    if (!begin(memory, SIM_WRITE, &how)) return;
+    if (!begin(memory, SIM_WRITE, &how)) return false;
     memcpy(before, memory, how.bytes);
     change(before, after, object);
     const bool changes = memcmp(before, after, how.bytes) != 0;
@@ -106,38 +106,42 @@ void strong_atomic(void *memory, void *before, strong_change *change, const void
     memcpy(memory, after, how.bytes);
     if (changed) poll_written_later(cycles_to(memory, &how));
     sim_maybe_yield();
+    return true;
 }
 
-/* ---- words of 32 bits in global memory ---- */
+/* ---- words of global memory ---- */
 
-static struct strong_access word_access(enum sim_semantics semantics, enum scope scope) {
-    return (struct strong_access){sizeof(uint32_t), semantics, (enum sim_scope)scope, NULL};
+static struct strong_access word_access(size_t bytes, enum sim_semantics semantics,
+                                        enum scope scope) {
+    return (struct strong_access){bytes, semantics, (enum sim_scope)scope, NULL};
 }
 
 static uint32_t load(const uint32_t *word, enum sim_semantics semantics, enum scope scope) {
     uint32_t value;
-    strong_load(word, &value, word_access(semantics, scope));
+    strong_load(word, &value, word_access(sizeof value, semantics, scope));
     return value;
 }
 
 static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, enum scope scope) {
-    strong_store(word, &value, word_access(semantics, scope));
+    strong_store(word, &value, word_access(sizeof value, semantics, scope));
 }
 
-static void add_word(const void *before, void *after, const void *object) {
-    uint32_t sum, term;
-    memcpy(&sum, before, sizeof sum);
-    memcpy(&term, object, sizeof term);
-    sum += term;
-    memcpy(after, &sum, sizeof sum);
-}
-
-static uint32_t add(uint32_t *word, uint32_t value, enum sim_semantics semantics,
-                    enum scope scope) {
-    uint32_t before;
-    strong_atomic(word, &before, add_word, &value, true, word_access(semantics, scope));
-    return before;
-}
+#define ADD(name, type)                                                                            \
+    static void change_##name(const void *before, void *after, const void *object) {               \
+        type sum, term;                                                                            \
+        memcpy(&sum, before, sizeof sum);                                                          \
+        memcpy(&term, object, sizeof term);                                                        \
+        sum += term;                                                                               \
+        memcpy(after, &sum, sizeof sum);                                                           \
+    }                                                                                              \
+    static type name(type *word, type value, enum sim_semantics semantics, enum scope scope) {     \
+        type before;                                                                               \
+        (void)strong_atomic(word, &before, change_##name, &value, true,                            \
+                            word_access(sizeof before, semantics, scope));                         \
+        return before;                                                                             \
+    }
+ADD(add, uint32_t)
+ADD(add_b64, uint64_t)
 
 uint32_t sim_ld_global_relaxed(const uint32_t *word, enum scope scope) {
     return load(word, SIM_RELAXED, scope);
@@ -169,6 +173,32 @@ uint32_t sim_atomic_add_release(uint32_t *word, uint32_t value, enum scope scope
 
 uint32_t sim_atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope scope) {
     return add(word, value, SIM_ACQ_REL, scope);
+}
+
+uint64_t sim_atomic_add_acq_rel_b64(uint64_t *word, uint64_t value, enum scope scope) {
+    return add_b64(word, value, SIM_ACQ_REL, scope);
+}
+
+struct exchange {
+    uint64_t expected, value;
+};
+
+static void change_if_expected(const void *before, void *after, const void *object) {
+    const struct exchange *const e = object;
+    uint64_t word;
+    memcpy(&word, before, sizeof word);
+    if (word == e->expected) word = e->value;
+    memcpy(after, &word, sizeof word);
+}
+
+/* One that finds another value polls: a thread may wait for its turn like this. */
+uint64_t sim_atomic_cas_relaxed_b64(uint64_t *word, uint64_t expected, uint64_t value,
+                                    enum scope scope) {
+    const struct exchange e = {expected, value};
+    uint64_t before;
+    const bool inside = strong_atomic(word, &before, change_if_expected, &e, true,
+                                      word_access(sizeof before, SIM_RELAXED, scope));
+    return inside ? before : expected;
 }
 
 /* Without a result nothing is waited for, and nothing acquired. */

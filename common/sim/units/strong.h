@@ -26,8 +26,8 @@ void strong_store(void *memory, const void *value, struct strong_access how);
 
 /* What an atomic makes of the bytes; it may be asked more than once. */
 typedef void strong_change(const void *before, void *after, const void *object);
-/* `keeps`: what others have added is still in the sum. */
-void strong_atomic(void *memory, void *before, strong_change *change, const void *object,
+/* `keeps`: what others have added is still in the sum. False: it was left out, as outside. */
+bool strong_atomic(void *memory, void *before, strong_change *change, const void *object,
                    bool keeps, struct strong_access how);
 
 #endif
