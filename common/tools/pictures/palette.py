@@ -24,7 +24,7 @@ NEIGHBOURS = [("mma", "mma1", "wait"), ("load", "held", "lane"), ("load", "wait"
               ("mmapale", "mma"), ("fma", "mma"), ("hot", "lane"), ("hot", "load"),
               ("hot", "mma"), ("hot", "mma1"), ("hot", "item1"), ("idle", "mma"),
               ("idle", "mma1"), ("fma", "item0"), ("store", "load", "held"),
-              ("store", "epilogue"), ("acquire", "item1", "store")]
+              ("store", "epilogue"), ("acquire", "item1", "store"), ("store", "wait")]
 VISION = {
     "": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((.152286, 1.052583, -.204868), (.114503, .786281, .099216),
