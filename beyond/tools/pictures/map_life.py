@@ -117,7 +117,8 @@ def draw():
     for t in (begin, end):
         p.path(f"M{px(t):.1f} {y - 6}v{2 * STEP + LANE + 12}", "dash")
     y += 2 * STEP + LANE + 32
-    p.legend(20, y, (("item1", f"change for group {followed}", 196), ("store", "another change", 0)))
+    p.legend(20, y, (("item1", f"change for group {followed}", 196),
+                     ("store", "another change", 0)))
     p.legend(20, y + 27, (("load", "loads in flight", 196), ("acquire", "issues loads", 0)))
     k = px(FROM + 1000) - px(FROM)
     p.path(f"M{RIGHT - k:.1f} {y + 50}h{k:.1f}m0 -4v8m{-k:.1f} 0v-8", "rule")

@@ -90,7 +90,8 @@ def draw():
     p.text(right + 18, by + unit / 2 + 5, f"k-tile: {block} of k")
     p.path(f"M{dx + 2} {dy + rh * ROWS + 6}v5h{unit - 4}v-5", "rule")
     p.text(dx + unit / 2, dy + rh * ROWS + 28, f"{block} columns", "text", "middle")
-    for y, cls, word in ((by + 14, "item1", "the row that is"), (by + 66, "item0", "its blocks of B")):
+    for y, cls, word in ((by + 14, "item1", "the row that is"),
+                         (by + 66, "item0", "its blocks of B")):
         p.legend(20, y, ((cls, word, 0),))
     p.text(45, by + 34, "followed, in A and D")
     p.text(right + 18, by + unit + 26, "B: a scale for")

@@ -123,7 +123,8 @@ def draw():
             p.rect(px(at), y, px(rounds) - px(at), LANE, "idle")
             p.text((px(at) + px(rounds)) / 2, y + 16, "idle", "text b", "middle")
 
-    p.text(20, 204, f"Split-K, {splits} parts of each tile: {end} steps, {sums[0]} sums travel", "head")
+    p.text(20, 204, f"Split-K, {splits} parts of each tile: {end} steps, {sums[0]} sums travel",
+           "head")
     for cta in range(CTAS):
         y = 216 + 25 * cta
         lane(y, cta)
