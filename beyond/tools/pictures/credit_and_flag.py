@@ -12,6 +12,7 @@ EDITS = [(KERNEL, "fetch->flag = &args->flags[args->device][part_index(work, con
           "st_global_release(room_word(args, args->device, lane), 1, SCOPE_SYS);"),
          (PARTS, "[flags + blockIdx.x * TILE_PARTS + consumer]",
           "[blockIdx.x * TILE_PARTS + consumer]"),
+         (KERNEL, "        if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);\n", ""),
          (PARTS, "CHUNK_SUMS = 8, /*", "CHUNK_SUMS = 4, /*")]
 SETS, POLLS, GIVES, WAITS, STORES, LOADS, SIZES = range(7)
 LEFT, RIGHT = (20, 226), (334, 540)
@@ -103,10 +104,9 @@ def draw():
     assert 0 < flags.find("named_barrier_sync(") < flags.find("st_global_release(flag, 1")
     piece = size // pieces
     p = Picture("No wait reads across the link",
-                f"""One part of a tile, in the order 1 to 6. Every arrow across the link is a store
-                into the other GPU's memory: {pieces} pieces of {piece} bytes and 2 words. The 2
-                waits read words of the GPU's own memory and reset them (counted from `kernel.cu`
-                and `parts.h`).""",
+                f"""For a part of a tile {pieces} pieces of {piece} bytes and 2 words cross the
+                link, each stored into the other GPU's memory. The 2 waits read words of the GPU's
+                own memory and reset them (counted from `kernel.cu` and `parts.h`).""",
                 "Two GPUs and the link between them. 1: the owner begins the launch; the parts of "
                 "the launch before are added, so it stores room = 1 in the sender's memory. 2: the "
                 "sender waits for room and resets it. 3: it stores the part, "

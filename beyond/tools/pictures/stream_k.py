@@ -89,10 +89,10 @@ def draw():
         lacks = [e < K_TILES for _, b, e in work if e - b < K_TILES]
         assert lacks == sorted(lacks, reverse=True)
     p = Picture("Stream-K cuts only the last tiles",
-                f"""{TILES} tiles of {K_TILES} k-tiles on {CTAS} CTAs; tile {FOLLOWED} is orange.
-                Whole tiles take {rounds} steps, both kinds of cut {end}. Split-K cuts all {TILES}
-                tiles, and the sums of {sums[0]} parts travel; stream-K cuts {len(cut)}, and
-                {sums[1]} travel (counted from `next_piece()` and `split_k.cu`).""",
+                f"""{TILES} whole tiles on {CTAS} CTAs take {rounds} steps of a k-tile, both kinds
+                of cut {end}. Split-K cuts all {TILES} tiles, and the sums of {sums[0]} parts
+                travel; stream-K cuts {len(cut)}, and {sums[1]} travel (counted from `next_piece()`
+                and `split_k.cu`).""",
                 f"Three schedules of {TILES} tiles of {K_TILES} k-tiles on {CTAS} CTAs. Whole "
                 f"tiles: {rounds} steps, and one CTA is idle for the last {idle}. Split-K: the "
                 f"CTAs share every tile, {part} k-tiles each, {end} steps. Stream-K: each CTA "
