@@ -8,8 +8,8 @@
  * To repeat a stored launch, copy it, set stream and pointers, move the maps, and call
  * gemm_launch_planned().
  *
- * A launch function can be planned if only this depends on the problem's pointers: a, b, d,
- * workspace and tile_counter of its args, the scales, with which the parameter then goes on (struct
+ * A launch function can be planned if only this depends on the problem's pointers: a, b, d
+ * and workspace of its args, the scales, with which the parameter then goes on (struct
  * gemm_scaled_args), and map_a, map_b and map_d, which are maps of A, B and D, or zero.
  */
 #ifndef GEMM_PLAN_H
@@ -71,13 +71,6 @@ enum gemm_status gemm_launch_planned(const struct gemm_planned *planned);
  * CUDA driver API, cuTensorMapReplaceAddress. */
 enum gemm_status gemm_tensor_map_move(struct tensor_map *map, const void *base);
 
-/* GEMM_COUNTERS words of device memory on the current device, all zero when the call returns; NULL
- * after a message. Not inside of a stream capture. */
-uint32_t *gemm_counters_make(void);
-
-/* Frees them, or nothing. They may be of a device that is not the current one. */
-void gemm_counters_free(uint32_t *counters);
-
 /* ---- plans of the libraries (host thread) ---- */
 
 /* Moves a tensor map, unless it is zero: then the kernel does not use it. */
@@ -94,7 +87,6 @@ static inline bool gemm_plan_set_pointers(struct gemm_planned *planned,
     args->b = p->b;
     args->d = p->d;
     args->workspace = (float *)p->workspace;
-    args->tile_counter = p->tile_counter;
     if (p->scales.a) planned->parameter.scaled.scales = p->scales;
     return gemm_plan_move(&args->map_a, p->a) && gemm_plan_move(&args->map_b, p->b) &&
            gemm_plan_move(&args->map_d, p->d);

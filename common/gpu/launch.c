@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "gemm_plan.h"
 #include "gemm_selection.h"
@@ -16,7 +17,6 @@ enum {
     PORTABLE_CLUSTER = 8, /* CTAs that every device accepts; more must be allowed first */
     MAX_CLUSTER = 16,
     MOST_ATTRIBUTES = 3, /* of a launch: its cluster, that it begins early, that all fit */
-    KERNELS = 512,       /* distinct kernels of one program */
     DEVICES = 64         /* of one machine */
 };
 
@@ -32,8 +32,8 @@ struct known_kernel {
 static struct known_device {
     int sm_count; /* 0: not yet asked */
     struct gemm_rates rates;
-    int kernels;
-    struct known_kernel kernel[KERNELS];
+    int kernels, room;
+    struct known_kernel *kernel; /* [room], as many as programs use: never freed */
 } known[DEVICES];
 
 /* Held while `known` is used: a program that has the chapters as a library may launch from
@@ -102,6 +102,17 @@ static bool is_for(const struct known_kernel *entry, const struct gemm_launch *l
     return entry && entry->smem_bytes == launch->smem_bytes;
 }
 
+/* Makes room for more kernels. False: there is no memory. */
+static bool grow(struct known_device *device) {
+    const int room = device->room ? 2 * device->room : 64;
+    struct known_kernel *const kernel =
+        realloc(device->kernel, (size_t)room * sizeof *device->kernel);
+    if (!kernel) return false;
+    device->kernel = kernel;
+    device->room = room;
+    return true;
+}
+
 /* The entry of a launch's kernel, its attributes set for this launch. `again`: sets them even if
  * they have been set. NULL after a message. */
 static struct known_kernel *prepare(struct known_device *device, const struct gemm_launch *launch,
@@ -109,8 +120,8 @@ static struct known_kernel *prepare(struct known_device *device, const struct ge
     struct known_kernel *entry = find(device, launch);
     const bool is_known = is_for(entry, launch);
     if (is_known && !again) return entry;
-    if (!entry && device->kernels == KERNELS) {
-        fprintf(stderr, "%s: more than %d kernels in one program\n", launch->name, KERNELS);
+    if (!entry && device->kernels == device->room && !grow(device)) {
+        fprintf(stderr, "%s: there is no memory for what is known of it\n", launch->name);
         return NULL;
     }
     if (!cuda_ok(cudaFuncSetAttribute(launch->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -71,6 +71,7 @@ enum exit_code check_run_once(const struct gemm_kernel *kernel,
                            &kernel, 1, false);
     if (code == EXIT_VERIFIED) {
         experiment_verify(&experiment, kernel, &result);
+        if (result.code == EXIT_VERIFIED) experiment_verify_next(&experiment, kernel, &result);
         code = result.code;
     }
     experiment_close(&experiment);

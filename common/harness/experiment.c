@@ -363,14 +363,13 @@ enum exit_code experiment_baselines_code(const struct experiment *e) {
     return EXIT_VERIFIED;
 }
 
-void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
-                       struct kernel_result *result) {
+/* Runs the kernel, and verifies what it leaves in the first output. */
+static void run_and_verify(struct experiment *e, const struct gemm_kernel *kernel,
+                           struct kernel_result *result) {
     char label[96];
     const struct contender contender = contender_of_kernel(kernel);
-    *result =
-        (struct kernel_result){.kernel = kernel, .size = e->size, .code = EXIT_WRONG, .cycles = -1};
     kernel_label(kernel, label, sizeof label);
-    if (!experiment_poison(e, kernel, 0)) return;
+    result->code = EXIT_WRONG;
     backend_range_begin(label);
     double cycles = -1;
     const struct gemm_problem problem = experiment_problem(e, kernel, 0, 0);
@@ -384,6 +383,20 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
     result->compared = true;
     if (experiment_check_output(e, label, &contender, 0, 0, &result->verdict))
         result->code = EXIT_VERIFIED;
+}
+
+void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
+                       struct kernel_result *result) {
+    *result =
+        (struct kernel_result){.kernel = kernel, .size = e->size, .code = EXIT_WRONG, .cycles = -1};
+    if (experiment_poison(e, kernel, 0)) run_and_verify(e, kernel, result);
+}
+
+void experiment_verify_next(struct experiment *e, const struct gemm_kernel *kernel,
+                            struct kernel_result *result) {
+    if (e->buffers.workspace && !kernel->kind && !on_several(kernel) &&
+        slab_poison(&e->buffers.outputs[0], OUTPUT_POISON))
+        run_and_verify(e, kernel, result);
 }
 
 enum run_status experiment_run_again(struct experiment *e, const struct gemm_kernel *kernel,

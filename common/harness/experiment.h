@@ -63,7 +63,8 @@ enum exit_code experiment_open(struct experiment *experiment, const struct backe
                                struct problem_size size, enum gemm_type type, enum input_kind input,
                                uint64_t seed, const struct gemm_kernel *const *kernels, int count,
                                bool timed);
-/* The same with so many sets of matrices, each with an output of its own (at most 256). */
+/* The same with so many sets of matrices, each with an output of its own (at most 256); 0: as many
+ * as timing needs. */
 enum exit_code experiment_open_sets(struct experiment *experiment,
                                     const struct backend_info *device, struct problem_size size,
                                     enum gemm_type type, enum input_kind input, uint64_t seed,
@@ -82,6 +83,11 @@ enum exit_code experiment_baselines_code(const struct experiment *experiment);
 /* Runs a kernel once and verifies the result; fills in all of `result` but its timing. */
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
+
+/* Runs and verifies it again, if it is for one device, without a kind and with a workspace: the
+ * output is poisoned, and the workspace holds what the run before has left. */
+void experiment_verify_next(struct experiment *experiment, const struct gemm_kernel *kernel,
+                            struct kernel_result *result);
 
 /* When launches may begin (gemm_early.h), of the kernels that are for it; the others launch in
  * order. */

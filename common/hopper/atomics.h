@@ -1,5 +1,6 @@
 /*
- * atomics.h: words of global memory through which CTAs synchronize: counters and flags.
+ * atomics.h: words of global memory through which CTAs synchronize: counters and flags. A word has
+ * 32 bits, or 64 where a name ends in _b64.
  *
  * An ordinary load or store must not race with an access of another thread. A *strong* access may.
  * All accesses below are strong. Each has a *scope*, the set of threads among which it is strong,
@@ -46,6 +47,12 @@ enum scope { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 #define ATOMIC_ADD(semantics, scope)                                                               \
     asm volatile("atom." semantics scope ".global.add.u32 %0, [%1], %2;"                           \
                  : "=r"(before) : "l"(word), "r"(value) : "memory")
+#define ATOMIC_ADD_B64(semantics, scope)                                                           \
+    asm volatile("atom." semantics scope ".global.add.u64 %0, [%1], %2;"                           \
+                 : "=l"(before) : "l"(word), "l"(value) : "memory")
+#define ATOMIC_CAS_B64(semantics, scope)                                                           \
+    asm volatile("atom." semantics scope ".global.cas.b64 %0, [%1], %2, %3;"                       \
+                 : "=l"(before) : "l"(word), "l"(expected), "l"(value) : "memory")
 #define REDUCE_ADD(semantics, scope)                                                               \
     asm volatile("red." semantics scope ".global.add.u32 [%0], %1;"                                \
                  ::"l"(word), "r"(value) : "memory")
@@ -123,6 +130,26 @@ DEVICE uint32_t atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope sc
     return before;
 }
 
+/* The same on 64 bits. */
+DEVICE uint64_t atomic_add_acq_rel_b64(uint64_t *word, uint64_t value, enum scope scope) {
+    uint64_t before;
+#define INSTRUCTION(in) ATOMIC_ADD_B64("acq_rel", in)
+    AT_SCOPE(scope, INSTRUCTION);
+#undef INSTRUCTION
+    return before;
+}
+
+/* Writes the word if its value is `expected`, and returns its value from before, in one step for
+ * the threads of the scope. Any thread. PTX ISA: atom.cas. */
+DEVICE uint64_t atomic_cas_relaxed_b64(uint64_t *word, uint64_t expected, uint64_t value,
+                                       enum scope scope) {
+    uint64_t before;
+#define INSTRUCTION(in) ATOMIC_CAS_B64("relaxed", in)
+    AT_SCOPE(scope, INSTRUCTION);
+#undef INSTRUCTION
+    return before;
+}
+
 /* Adds to the word and returns nothing, so the thread does not wait for a result. Any thread. PTX
  * ISA: red. */
 DEVICE void red_add_relaxed(uint32_t *word, uint32_t value, enum scope scope) {
@@ -153,6 +180,8 @@ DEVICE void fence_acq_rel(enum scope scope) {
 #undef LOAD
 #undef STORE
 #undef ATOMIC_ADD
+#undef ATOMIC_ADD_B64
+#undef ATOMIC_CAS_B64
 #undef REDUCE_ADD
 
 #else

@@ -135,19 +135,6 @@ void gemm_plan_begin(struct gemm_plan *plan) {
 
 void gemm_plan_end(void) { plan_in_the_making = NULL; }
 
-uint32_t *gemm_counters_make(void) {
-    uint32_t *counters = global_alloc(0, GEMM_COUNTERS * sizeof *counters, "tile counter", true);
-    if (counters)
-        memset(counters, 0, GEMM_COUNTERS * sizeof *counters);
-    else
-        fprintf(stderr, "there is no memory for tile counters\n");
-    return counters;
-}
-
-void gemm_counters_free(uint32_t *counters) {
-    if (counters) global_free(counters);
-}
-
 /* The parentheses keep the name from being the macro. */
 enum gemm_status(gemm_launch_kernel)(const struct gemm_launch *launch, const void *args,
                                      size_t args_bytes) {

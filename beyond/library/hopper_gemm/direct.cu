@@ -195,8 +195,8 @@ struct direct_args {
 
 /* What each thread of a CTA does. `most`: warps, a constant; the CTA may have fewer. */
 DEVICE void work_on_tile(struct sums *sums, const struct direct_args *args, int most) {
-    /* Tiles of the same side rows are neighbours, so that the L2 reads these rows once. Most
-     * problems have one such tile, and the first loads do not wait for a division. */
+    /* Neighbours have the same side rows, which the L2 reads once. Mostly the first loads do not
+     * wait for a division. */
     const int tiles_fitted = args->gemm.tiles_n;
     const int tile_side = tiles_fitted == 1 ? blockIdx.x : blockIdx.x / tiles_fitted;
     const int first_side = tile_side * BM;
@@ -228,19 +228,9 @@ DEVICE void work_on_tile(struct sums *sums, const struct direct_args *args, int 
     }
 KERNELS(KERNEL_OF_WARPS)
 
-struct form {
-    const void *kernel;
-    int warps; /* at the most */
-    size_t smem_bytes;
-};
-#define FORM_OF_WARPS(warps, ctas)                                                                 \
-    {(const void *)kernel_##warps, warps, sizeof(struct smem_##warps)},
-static const struct form forms[] = {KERNELS(FORM_OF_WARPS)};
-
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const struct direct_cut cut = direct_cut_of(p, BM, BN, gemm_sm_count());
-    const struct form *form = forms;
-    while (form->warps < cut.warps) ++form;
+    const int room = direct_room(cut.warps); /* for warps */
     struct direct_args args;
     memset(&args, 0, sizeof args);
     args.gemm = gemm_args_of(p, BM, BN, STEP);
@@ -249,9 +239,11 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     args.transposed = cut.transposed;
     const int tiles = cut.tiles_side * cut.tiles_fitted;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles, stream);
-    launch.kernel = form->kernel;
+#define TAKE(warps, ctas)                                                                          \
+    if (room == warps) launch.kernel = (const void *)kernel_##warps;
+    KERNELS(TAKE)
     launch.threads = cut.warps * 32;
-    launch.smem_bytes = form->smem_bytes;
+    launch.smem_bytes = room * sizeof(struct sums);
     return gemm_launch_kernel(&launch, &args);
 }
 

@@ -53,38 +53,33 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* ---- the prediction ---- */
 
-/* Cycles, and bytes per cycle, of an H200. The probe's rate is marked; the others are fitted
- * together with the lower half of cost.h. */
+/* Cycles, and bytes per cycle, of an H200; fitted with cost.h. */
 enum {
-    DIRECT_START = 130,        /* addresses, sums and D, beyond what every launch takes */
-    DIRECT_WAVE = 1030,        /* each further wave of CTAs */
-    DIRECT_TRIP = 520,         /* a warp's loads, from one step to the next, at the least */
-    DIRECT_STEP_CYCLES = 243,  /* a step of a warp, and for each column of the tile ... */
-    DIRECT_STEP_COLUMN = 13,   /* ... so many more */
-    DIRECT_TILE_COLUMN = 23,   /* sums and D, for each column of the tile */
-    DIRECT_MEMORY_BYTES = 1874, /* from DRAM to all SMs, by loads in this order (probe) */
-    DIRECT_L2_BYTES = 33,      /* from the L2 to an SM, by ordinary loads */
-    DIRECT_PARTIAL = 13,       /* percent by which these take longer, if a row begins in a sector */
+    DIRECT_START = 2870,        /* addresses, sums and D */
+    DIRECT_WAVE = 1660,         /* each further wave of CTAs */
+    DIRECT_TRIP = 423,          /* a warp's loads, from one step to the next, at the least */
+    DIRECT_HALF = 480,          /* D, if a tile's rows of it are half a sector */
+    DIRECT_MEMORY_BYTES = 2270, /* from DRAM to all SMs, by loads in this order */
+    DIRECT_L2_BYTES = 58,       /* from the L2 to an SM, by ordinary loads */
+    DIRECT_PARTIAL = 37, /* percent by which these take longer, if a row begins in a sector */
 };
+static const double direct_column = 13.2; /* a step of a warp, for each column of the tile */
 
-/* CTAs of so many warps on an SM at once: direct.cu's kernels are for 2, 4, 8 and 16. */
-static inline int direct_ctas(int warps) {
-    int room = 2;
-    while (room < warps)
-        room *= 2;
-    return DIRECT_MOST_WARPS / room;
+/* The most warps of the kernel for so many: direct.cu has one each for 2, 4, 8 and 16. */
+static inline int direct_room(int warps) {
+    return warps <= 2 ? 2 : warps <= 4 ? 4 : warps <= 8 ? 8 : DIRECT_MOST_WARPS;
 }
 
-/* Predicts the cycles of direct.cu with tiles of side_rows x fitted_rows: the longest of trips to
- * memory, one after another, of the busiest SM's bytes from the L2, and of all bytes from DRAM. */
-static inline double direct_cycles(const struct gemm_problem *p, int side_rows, int fitted_rows,
-                                   int sms, struct gemm_rates rates) {
+/* Predicts direct.cu: trips to memory, one after another; beside them the bytes of the busiest SM
+ * from the L2, and all bytes from DRAM. */
+static inline struct cost direct_cost(const struct gemm_problem *p, int side_rows, int fitted_rows,
+                                      int sms, struct gemm_rates rates) {
     const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
     const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
-    const int64_t at_once = (int64_t)sms * direct_ctas(cut.warps);
+    const int64_t at_once = (int64_t)sms * (DIRECT_MOST_WARPS / direct_room(cut.warps));
     const double waves = (double)((tiles + at_once - 1) / at_once);
-    const double step = DIRECT_STEP_CYCLES + DIRECT_STEP_COLUMN * fitted_rows;
-    const double trips = step * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
+    const double trips =
+        direct_column * fitted_rows * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
     const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
     const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
     /* Of the SM with the most tiles. */
@@ -92,10 +87,12 @@ static inline double direct_cycles(const struct gemm_problem *p, int side_rows, 
     const bool whole = cost_operands_begin_at(p, COST_SECTOR_BYTES);
     const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
                       (rates.l2 * DIRECT_L2_BYTES);
-    const double bytes = DIRECT_TRIP + cost_most(l2, memory);
-    const double latency = waves * cost_most(trips, DIRECT_TRIP);
-    return DIRECT_START + cost_most(latency, bytes) + (waves - 1) * DIRECT_WAVE +
-           waves * DIRECT_TILE_COLUMN * fitted_rows;
+    const bool half = !cut.transposed && fitted_rows * 2 < COST_SECTOR_BYTES;
+    return (struct cost){
+        .work = waves * cost_most(trips, DIRECT_TRIP),
+        .memory = DIRECT_TRIP + cost_both(l2, memory),
+        .rest = DIRECT_START + (waves - 1) * DIRECT_WAVE + (half ? DIRECT_HALF : 0),
+    };
 }
 
 #endif

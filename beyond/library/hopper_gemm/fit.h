@@ -1,8 +1,6 @@
 /*
- * fit.h: how fitted.cu cuts a problem: the choice of a tile, of a cluster and of the parts of k.
- *
- * For each way to cut the problem a formula predicts the cycles, and the smallest prediction is
- * taken. cost.h has what it adds up.
+ * fit.h: how fitted.cu cuts a problem: the choice of a tile, of a cluster and of the parts of k. A
+ * formula predicts the cycles of each way, from cost.h; the smallest prediction is taken.
  */
 #ifndef FIT_H
 #define FIT_H
@@ -10,7 +8,7 @@
 #include "cost.h"
 
 enum {
-    BK = COST_BK, /* of a k-tile: rows of 128 bytes */
+    BK = COST_BK,     /* of a k-tile: rows of 128 bytes */
     FIT_CLUSTERS = 4, /* CTAs of the largest cluster */
     FIT_MOST_STAGES = 16,
 };
@@ -30,6 +28,7 @@ struct fit {
     int sharing_fitted; /* CTAs of a cluster that share fitted rows, along the side operand */
     int splits;         /* parts of k */
     bool transposed;    /* the side operand is B, and the product D transposed */
+    struct cost cost;
     double cycles; /* predicted, without the launch; infinite: the device cannot run the kernel */
 };
 
@@ -48,7 +47,7 @@ static inline int fit_stages(int slabs, int width) {
 
 /* Does a second kernel add up the parts of the tiles, on all SMs? Host, or any thread. */
 #define fit_added_apart(slabs, width, splits)                                                      \
-    ((splits) > 1 && (splits) * ((width) * (slabs) * 64 * (int)sizeof(float)) > FIT_LAST_ADDS)
+    ((splits) > 1 && (splits) * ((width) * (slabs)*64 * (int)sizeof(float)) > FIT_LAST_ADDS)
 
 /* Clusters along the side operand. */
 static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
@@ -59,9 +58,8 @@ static inline int fit_clusters_side(const struct gemm_problem *p, int slabs,
 /* Tiles, those beyond D included. */
 static inline int64_t fit_tiles(const struct gemm_problem *p, int slabs, const struct fit *fit) {
     const int fitted = fit->transposed ? p->m : p->n;
-    return (int64_t)fit_clusters_side(p, slabs, fit) *
-           ceil_div(fitted, fit->width * fit->sharing_side) * fit->sharing_side *
-           fit->sharing_fitted;
+    const int lines = fit_clusters_side(p, slabs, fit) * fit->sharing_fitted;
+    return (int64_t)lines * ceil_div(fitted, fit->width * fit->sharing_side) * fit->sharing_side;
 }
 
 /* Rows of the side operand in a tile: as many in each, up to the multiple of 8 that the swizzle
@@ -76,8 +74,8 @@ static inline int fit_rows(const struct gemm_problem *p, int slabs, const struct
 
 /* What a choice depends on. */
 struct fit_question {
-    int m, n, k, splits;
-    int64_t lda, ldb, ldd;
+    int m, n, k;
+    int64_t lda, ldb;
     int resident[FIT_CLUSTERS]; /* [CTAs - 1]: clusters of so many at once */
     int sms, slabs;
     struct gemm_rates rates;
@@ -87,72 +85,114 @@ struct fit_question {
 struct fit_search {
     const struct gemm_problem *problem;
     int slabs, k_tiles, sms;
-    double byte;   /* cycles until an SM has a byte from the L2 */
-    double apart;  /* the same, if requests do not merge */
-    double memory_byte; /* cycles until all SMs together have a byte from DRAM */
-    double memory; /* cycles to read the operands from DRAM, and to write D */
-    int resident;  /* clusters at once */
-    struct fit best;
+    double byte;        /* cycles until an SM has a byte from the L2 */
+    double multicast;   /* the same, if it is for a cluster */
+    double shared;      /* cycles until each SM has a byte, while all load */
+    double reading;     /* cycles to read the operands from DRAM */
+    int resident;       /* clusters at once */
+    struct fit best[2]; /* of whole tiles; of all cuts */
 };
 
-/* Cycles of a k-tile: those of the slowest unit, if `share` CTAs run on an SM. */
-static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit,
-                                double share) {
+/* Cycles and bytes of fitted.cu. */
+enum {
+    FIT_TILE = 2730,         /* the first bytes of a tile, and the way to the store */
+    FIT_CLEAR = 33,          /* a stage of which no load writes all rows */
+    FIT_BESIDE = 52,         /* percent by which a store takes longer beside another CTA's */
+    FIT_ROW = 17,            /* what the address of a row takes in a store, in bytes */
+    FIT_COUNT = 1660,        /* sums are stored, counted, and found to be there */
+    FIT_ROUND = 380,         /* FIT_FLIGHT loads of sums, on their way together */
+    FIT_SUMS_BYTES = 168,    /* of sums, per cycle, to the CTA that adds them up */
+    FIT_SECOND = 1070,       /* from the GEMM's end to the kernel that adds its sums */
+    FIT_SECOND_CTAS = 2010,  /* its CTAs that are at work at once, from start to end; ... */
+    FIT_SECOND_RESIDENT = 2, /* ... so many on an SM */
+};
+static const double fit_store_bytes = 14.5; /* of D, from an SM, while all store */
+
+/* Cycles of a k-tile: of all units that are busy meanwhile. Of `ctas` at once, each with so many
+ * side rows, `share` run on an SM. */
+static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit, int rows,
+                                double share, double ctas) {
     const int slabs = search->slabs, width = fit->width;
-    const bool merged = fit->sharing_side * fit->sharing_fitted == 1;
-    const double fetch = ((double)width / fit->sharing_fitted + 64.0 * slabs / fit->sharing_side) *
-                         (2 * BK * (merged ? search->byte : search->apart));
-    /* A stage is loaded again one trip after it is released. */
-    const double trip = (double)COST_TRIP / fit_stages(slabs, width);
-    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width)) + COST_GAP;
-    return cost_most(cost_most(share * work, COST_ISSUE), cost_most(share * fetch, trip));
+    const double row = 2 * BK; /* bytes */
+    const double loaded =
+        row * ((double)width / fit->sharing_fitted + (double)rows / fit->sharing_side);
+    const double fetch =
+        fit->sharing_side * fit->sharing_fitted == 1
+            ? loaded * search->byte
+            : cost_most(loaded * search->multicast, row * (width + rows) / COST_MULTICAST);
+    const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width));
+    const double units[] = {
+        COST_ISSUE,
+        share * work,
+        share * fetch,
+        loaded * ctas * search->shared,
+        /* A stage is loaded again one trip after it is released. */
+        (double)COST_TRIP / fit_stages(slabs, width),
+    };
+    return cost_units(units, sizeof units / sizeof *units);
 }
 
-/* Cycles to store the sums of one part of a tile, and to read them. */
-static inline double fit_sums(const struct fit_search *search, const struct fit *fit) {
-    return 64 * search->slabs * fit->width * (4.0 / COST_SUMS_BYTES);
+/* Cycles to store a tile of D, if `share` CTAs of an SM do so. */
+static inline double fit_store(const struct fit_search *search, const struct fit *fit,
+                               double share) {
+    const int rows = fit->transposed ? fit->width * search->slabs : 64 * search->slabs;
+    const double bytes = 64 * search->slabs * fit->width * 2.0 + rows * FIT_ROW;
+    return bytes * (1 + (share - 1) * (FIT_BESIDE / 100.0)) / fit_store_bytes;
 }
 
-/* Cycles to add up the parts of `tiles` tiles: those of a tile's last CTA, or of the second kernel,
- * in which each SM reads as many sums as it has stored. */
+/* Loads of sums that a thread has on their way. Host, or any thread. */
+#define FIT_FLIGHT(slabs) ((slabs) <= 2 ? 16 : 8)
+
+/* Cycles to add up the parts of `tiles` tiles: those of a tile's last CTA, whose loads come in
+ * rounds, or of the second kernel, in as many waves as its CTAs need. */
 static inline double fit_parts_sum(const struct fit_search *search, const struct fit *fit,
                                    double tiles) {
-    const double sums = fit_sums(search, fit);
-    if (!fit_added_apart(search->slabs, fit->width, fit->splits))
-        return COST_COUNT + fit->splits * sums;
-    const double bytes = tiles * fit->splits * 64 * search->slabs * fit->width * sizeof(float);
-    const double beyond_l2 = bytes > COST_SUMS_HELD ? bytes - COST_SUMS_HELD : 0;
-    return COST_SECOND_KERNEL + 2 * (sums + beyond_l2 * search->memory_byte);
+    const int slabs = search->slabs, chunks = fit->width / 8, flight = FIT_FLIGHT(slabs);
+    if (fit_added_apart(slabs, fit->width, fit->splits)) {
+        const double waves = ceil(tiles * chunks / (search->sms * (double)FIT_SECOND_RESIDENT));
+        return FIT_SECOND +
+               waves * (FIT_SECOND_CTAS + ceil_div(fit->splits, flight) * (double)FIT_ROUND);
+    }
+    const int group = chunks < flight ? chunks : flight, parts = flight / group; /* at once */
+    const double rounds = ceil_div(fit->splits, parts) * (double)ceil_div(chunks, group);
+    return FIT_COUNT +
+           rounds * (FIT_ROUND + group * parts * 128 * slabs * 16 / (double)FIT_SUMS_BYTES);
 }
 
-/* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. */
+/* Predicts the cycles of a cut, and keeps the faster one. `clusters`: of tiles. The last wave of
+ * CTAs may be few, which have an SM, and the L2, for themselves. */
 static inline void fit_try(struct fit_search *search, struct fit fit, int clusters) {
-    const int64_t work = (int64_t)clusters * fit.splits;
-    const int waves = work <= search->resident
-                          ? 1
-                          : (int)((work + search->resident - 1) / search->resident);
-    const int k_tiles = fit.splits > 1 ? ceil_div(search->k_tiles, fit.splits) : search->k_tiles;
-    const int64_t ctas = (waves > 1 ? search->resident : work) * fit.sharing_side *
-                         fit.sharing_fitted; /* at once */
-    const double share = ctas > search->sms ? 2 : 1; /* of an SM */
-    const double loop = (double)waves * k_tiles * fit_k_tile(search, &fit, share);
-    const double stored = 64 * search->slabs * fit.width * 2.0; /* bytes of D */
-    double tile = COST_TILE + cost_store(stored, share);
-    if (fit.sharing_side * fit.sharing_fitted > 1) tile += COST_BARRIERS;
-    fit.cycles = cost_most(loop, search->memory) + waves * tile;
-    if (fit.splits > 1)
-        fit.cycles += fit_parts_sum(search, &fit,
-                                    (double)clusters * fit.sharing_side * fit.sharing_fitted);
-    if (fit.cycles < search->best.cycles) search->best = fit;
+    const int slabs = search->slabs, size = fit.sharing_side * fit.sharing_fitted;
+    const int rows = fit_rows(search->problem, slabs, &fit);
+    const int k_tiles = ceil_div(search->k_tiles, fit.splits);
+    const int full = clusters * fit.splits / search->resident; /* waves */
+    const int left = clusters * fit.splits - full * search->resident;
+    const int waves[] = {full, left > 0}, at_once[] = {search->resident * size, left * size};
+    /* Most cuts are too slow even if only the Tensor Core and DRAM take time. */
+    const double multiply = cost_most(COST_ISSUE, cost_multiply(slabs, fit.width));
+    const double least = (full + (left > 0)) * (k_tiles * multiply + FIT_TILE);
+    if (cost_most(least, search->reading + FIT_TILE) > search->best[fit.splits > 1].cycles) return;
+    struct cost cost = {.memory = search->reading};
+    for (int i = 0; i < 2; ++i) {
+        const double share = at_once[i] > search->sms ? 2 : 1; /* of an SM */
+        if (waves[i] == 0) continue;
+        cost.work += waves[i] * k_tiles * fit_k_tile(search, &fit, rows, share, at_once[i]);
+        cost.rest += waves[i] * (FIT_TILE + fit_store(search, &fit, share));
+        if (size > 1) cost.rest += waves[i] * COST_BARRIERS;
+    }
+    if (rows < 64 * slabs) {
+        const int stages = fit_stages(slabs, fit.width);
+        cost.rest += FIT_CLEAR * (stages < k_tiles ? stages : k_tiles);
+    }
+    if (fit.splits > 1) cost.rest += fit_parts_sum(search, &fit, (double)clusters * size);
+    fit.cost = cost, fit.cycles = cost_cycles(cost);
+    for (int i = fit.splits > 1; i < 2; ++i)
+        if (fit.cycles < search->best[i].cycles) search->best[i] = fit;
 }
 
 /* ---- the cuts that are tried ---- */
 
-enum {
-    FIT_LEAST_K_TILES = 2, /* of a part: fewer are not worth a part of their own */
-    FIT_FEW_SPLITS = 4,    /* parts: up to here each number is tried */
-    FIT_FEW_TILES = 8,     /* numbers of tiles tried with as many parts as fit */
-};
+enum { FIT_LEAST_K_TILES = 2 /* of a part: fewer are not worth a part of their own */ };
 
 /* The narrowest tile of which `tiles` are enough along the fitted operand. */
 static inline int fit_width(int fitted, int tiles) {
@@ -168,27 +208,14 @@ static inline void fit_try_width(struct fit_search *search, struct fit fit, int 
     fit.width = fit_width(fitted, clusters < fitted / line ? (int)clusters * line : fitted);
     if (fit.width > FIT_WIDEST(search->slabs) || ceil_div(fitted, fit.width) < line) return;
     const int64_t all = (int64_t)tiles_side * ceil_div(fitted, fit.width * line);
-    if (all * size * fit.splits > GEMM_MOST_TILES ||
-        (fit.splits > 1 && all * size > GEMM_COUNTERS))
+    if (all * size * fit.splits > GEMM_MOST_TILES || (fit.splits > 1 && all * size > GEMM_COUNTERS))
         return;
     fit_try(search, fit, (int)all);
 }
 
-/* Parts of a tile: as many as fit, and, if its last CTA adds them up, as their sums are worth; of
- * them, the fewest that have no more k-tiles each. */
-static inline int fit_parts(const struct fit_search *search, struct fit fit, int most,
-                            bool last_adds) {
-    if (most > search->k_tiles / FIT_LEAST_K_TILES) most = search->k_tiles / FIT_LEAST_K_TILES;
-    if (most < 2) return 1;
-    const double worth = search->k_tiles * fit_k_tile(search, &fit, 1) / fit_sums(search, &fit);
-    if (last_adds && worth < (double)most * most) most = (int)sqrt(worth);
-    return most < 2 ? 1 : ceil_div(search->k_tiles, ceil_div(search->k_tiles, most));
-}
-
 /* Tries every number of tiles that may be the best, for clusters of one form and one side, of which
  * there is room for `room` at once. */
-static inline void fit_try_cluster(struct fit_search *search, struct fit fit, int room,
-                                   bool splits) {
+static inline void fit_try_cluster(struct fit_search *search, struct fit fit, int room) {
     const struct gemm_problem *p = search->problem;
     const int slabs = search->slabs;
     const int side = fit.transposed ? p->n : p->m, fitted = fit.transposed ? p->m : p->n;
@@ -202,68 +229,62 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     const int64_t waves = (least + room - 1) / room;
     for (int more = 0; more < 2; ++more)
         fit_try_width(search, fit, tiles_side, (waves + more) * room / tiles_side);
-    if (!splits) return;
-    /* Parts in one wave: two, three, four; then few tiles, each in many. */
-    for (fit.splits = 2; fit.splits <= FIT_FEW_SPLITS && least * fit.splits <= room; ++fit.splits)
-        fit_try_width(search, fit, tiles_side, room / (tiles_side * fit.splits));
-    for (int clusters = widest; clusters < widest + FIT_FEW_TILES; ++clusters) {
-        if ((int64_t)tiles_side * clusters * FIT_FEW_SPLITS >= room) return;
-        fit.width = fit_width(fitted, clusters * line);
-        const int most = room / (tiles_side * clusters);
-        fit.splits = fit_parts(search, fit, most, false);
-        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        fit.splits = fit_parts(search, fit, most, true);
-        if (fit.splits > 1) fit_try_width(search, fit, tiles_side, clusters);
-        if (fit.width == 8) return;
+    /* Parts in one wave: for each number of k-tiles that a part may have, the fewest parts. They
+     * have too few bytes for a cluster of four. */
+    if (line * fit.sharing_fitted > 2) return;
+    for (fit.splits = 2; least * fit.splits <= room;) {
+        fit_try_width(search, fit, tiles_side, room / ((int64_t)tiles_side * fit.splits));
+        const int k_tiles = ceil_div(search->k_tiles, fit.splits) - 1; /* the next smaller ones */
+        if (k_tiles < FIT_LEAST_K_TILES) return;
+        fit.splits = ceil_div(search->k_tiles, k_tiles);
     }
 }
 
 /* A search that has tried nothing yet; it lacks the number of clusters at once. */
 static inline struct fit_search fit_search_of(const struct gemm_problem *p, int slabs, int sms,
                                               struct gemm_rates rates) {
-    struct fit_search search = {p, slabs, ceil_div(p->k, BK), sms,
-                                1 / cost_l2_bytes(p, rates, true),
-                                1 / cost_l2_bytes(p, rates, false),
-                                1 / (rates.memory * COST_READ_BYTES), cost_memory(p, rates), 0,
-                                {FIT_WIDEST(slabs), 1, 1, 1, false, INFINITY}};
+    const struct fit none = {FIT_WIDEST(slabs), 1, 1, 1, false, {0, 0, 0}, INFINITY};
+    struct fit_search search = {.problem = p, .slabs = slabs, .k_tiles = ceil_div(p->k, BK)};
+    search.sms = sms;
+    search.byte = 1 / cost_l2_bytes(p);
+    search.multicast = 1 / cost_multicast_bytes(p, rates);
+    search.shared = 1 / (sms * rates.l2 * COST_L2_ALL);
+    search.reading = cost_reading(p, rates);
+    search.best[0] = search.best[1] = none;
     return search;
 }
 
-/* The cut with the fewest predicted cycles. */
-static inline struct fit fit_answer(const struct gemm_problem *p,
-                                    const struct fit_question *question) {
+/* Tries all of them. */
+static inline struct fit_search fit_answer(const struct gemm_problem *p,
+                                           const struct fit_question *question) {
     struct fit_search search = fit_search_of(p, question->slabs, question->sms, question->rates);
-    /* CTAs that share side rows, and fitted rows. */
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
+    /* CTAs that share side rows, and fitted rows; of each form two, with either side. */
+    static const int forms[][2] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}};
     for (int i = 0; i < 2 * (int)(sizeof forms / sizeof *forms); ++i) {
-        const struct fit form = {
-            .sharing_side = forms[i / 2][0],
-            .sharing_fitted = forms[i / 2][1],
-            .splits = 1,
-            .transposed = i % 2 != 0,
-        };
+        const int *of = forms[i / 2];
+        const struct fit form = {0, of[0], of[1], 1, i % 2 != 0, {0, 0, 0}, 0};
         const int size = form.sharing_side * form.sharing_fitted;
         search.resident = question->resident[size - 1];
         /* All that fit, and, if two CTAs share an SM, as many as have one for themselves. */
         for (int room = search.resident; room > 0; room = room > search.sms / size ? room / 2 : 0)
-            fit_try_cluster(&search, form, room, question->splits != 0);
+            fit_try_cluster(&search, form, room);
     }
-    return search.best;
+    return search;
 }
 
-/* The fastest way to cut the problem for this kernel, a record of fitted.cu; with `splits` also
- * into parts of k that need a workspace. Keeps the last answers: a launch asks more than once,
- * and often for the shape of the launch before. Host thread. */
-static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_kernel *kernel,
-                                bool splits) {
+/* The fastest ways to cut the problem for this kernel, a record of fitted.cu: [0] into whole tiles,
+ * [1] also into parts of k, which need a workspace. Keeps the last answers: a launch asks more than
+ * once, and often for the shape of the launch before. Host thread. */
+static inline const struct fit *fits_of(const struct gemm_problem *p,
+                                        const struct gemm_kernel *kernel) {
     static __thread struct {
         struct fit_question question;
-        struct fit fit;
-    } last[3][2]; /* [slabs - 1][splits] */
+        struct fit best[2];
+    } last[3]; /* [slabs - 1] */
     struct fit_question question;
     memset(&question, 0, sizeof question);
-    question.m = p->m, question.n = p->n, question.k = p->k, question.splits = splits;
-    question.lda = p->lda, question.ldb = p->ldb, question.ldd = p->ldd;
+    question.m = p->m, question.n = p->n, question.k = p->k;
+    question.lda = p->lda, question.ldb = p->ldb;
     question.slabs = kernel->tile_m / 64, question.sms = gemm_sm_count();
     question.rates = gemm_device_rates();
     for (int size = 1; size <= FIT_CLUSTERS && size <= question.sms; size *= 2) {
@@ -271,11 +292,16 @@ static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_
         launch.cluster = size;
         question.resident[size - 1] = gemm_resident_clusters(&launch);
     }
-    if (memcmp(&last[question.slabs - 1][splits].question, &question, sizeof question) != 0) {
-        last[question.slabs - 1][splits].fit = fit_answer(p, &question);
-        last[question.slabs - 1][splits].question = question;
+    if (memcmp(&last[question.slabs - 1].question, &question, sizeof question) != 0) {
+        const struct fit_search search = fit_answer(p, &question);
+        memcpy(last[question.slabs - 1].best, search.best, sizeof search.best);
+        last[question.slabs - 1].question = question;
     }
-    return last[question.slabs - 1][splits].fit;
+    return last[question.slabs - 1].best;
+}
+static inline struct fit fit_of(const struct gemm_problem *p, const struct gemm_kernel *kernel,
+                                bool splits) {
+    return fits_of(p, kernel)[splits];
 }
 
 #endif

@@ -8,9 +8,6 @@
  * tile, and its first loads and its epilogue are exposed. What it hides: the idle SMs of an
  * incomplete wave, and rows of a tile that lie beyond D.
  *
- * The sums of a tile's parts are added up by the CTA that comes last or, if they are many bytes, by
- * a second kernel on all SMs.
- *
  * With EARLY a launch may begin while the kernel ahead of it on the stream still runs: barriers,
  * and if B is complete the loads of B into the ring, come before the wait for that kernel. (One
  * form for both takes 2 % longer in order.)
@@ -47,20 +44,16 @@ struct fit FIT_OF(const struct gemm_problem *p, const struct gemm_kernel *kernel
 #else
 #define FIT_OF fit_of
 #endif
-#if SLABS == 1
-#define CTAS 2 /* that fit an SM */
-#else
-#define CTAS 1
-#endif
 
 enum {
     ROWS = 64 * SLABS,
     WIDEST = FIT_WIDEST(SLABS),
+    CTAS = SLABS == 1 ? 2 : 1, /* that fit an SM */
     CONSUMER_THREADS = 128 * SLABS,
     /* And the producer: a warpgroup, which gives registers away, or a warp, if none are needed. */
     THREADS = CONSUMER_THREADS + (SLABS == 1 ? 32 : 128),
-    STAGED = (WIDEST + 8) * 9,       /* chunks of 16 bytes: a consumer's rows of D */
-    FLIGHT = SLABS <= 2 ? 16 : 8,    /* loads of partial sums that a thread has in flight */
+    STAGED = (WIDEST + 8) * 9, /* chunks of 16 bytes: a consumer's rows of D */
+    FLIGHT = FIT_FLIGHT(SLABS), /* loads of partial sums that a thread has in flight */
     INITIALIZERS = 4, /* consumer warps that initialize the ring's barriers */
     FIRST_LOADS = 3, /* k-tiles whose loads come before the producer gives registers away */
 };
@@ -84,12 +77,12 @@ enum {
 #endif
 
 struct smem {
-    /* In the main loop the ring: of each stage the side operand, [ROWS][BK], of which fit.rows rows
-     * are loaded, then the fitted one, [width][BK], in the 128 B swizzle, both at multiples of 1024
-     * bytes. After it, the staged rows of D. */
+    /* The ring: of each stage the side operand, [ROWS][BK], of which fit.rows rows are loaded, then
+     * the fitted one, [width][BK], in the 128 B swizzle, both at multiples of 1024 bytes. After the
+     * main loop, the staged rows of D. */
     element_t memory[FIT_RING_BYTES(SLABS) / sizeof(element_t)];
     struct pipeline_stage ring[FIT_MOST_STAGES]; /* released by the cluster's consumer warps */
-    uint32_t arrived; /* parts of the tile whose sums were complete before this CTA's */
+    uint32_t last; /* 1: the sums of all other parts of the tile were complete before this CTA's */
 };
 static_assert(STAGED * 16 * SLABS <= FIT_RING_BYTES(SLABS), "the rows of D take the ring's place");
 
@@ -118,40 +111,28 @@ struct fitted_args {
 
 /* ---- who computes what ---- */
 
-/* CTAs of a cluster: all compute the same part of k. */
-DEVICE int cluster_size(const struct fitted_args *args) {
-    return args->fit.sharing_side * args->fit.sharing_fitted;
-}
-
-/* A CTA's part of a tile: k-tiles part, part + splits, part + 2 * splits ... So the CTAs of a tile
- * read neighbouring addresses at the same time, which DRAM serves faster. */
+/* A CTA's part of a tile, the same in all of a cluster: k-tiles part, part + splits ... So the CTAs
+ * of a tile read neighbouring addresses at the same time, which DRAM serves faster. */
 struct work {
     int side, fitted; /* first row of the tile in each operand */
     int part, k_tiles;
-    /* A cluster's CTAs form sharing_fitted lines of sharing_side. Those of a line
-     * share side rows, and those at one place of each line share fitted rows. This CTA's line and
-     * place; as bits, the CTAs that it shares with, itself included. */
+    /* A cluster's CTAs form sharing_fitted lines of sharing_side. Those of a line share side rows,
+     * those at one place of each line fitted rows. As bits, who shares, this CTA included. */
     int line, place;
     uint16_t with_side, with_fitted;
 };
 
-/* The tiles of clusters that run side by side. Where they share rows, the L2 merges their reads,
- * and most of them share rows of the operand that has the more tiles. */
-DEVICE struct tile cluster_tile(const struct fitted_args *args, int number) {
-    const struct tile tile = tile_in_order(number, args->fit.order);
-    const struct tile turned = {tile.n, tile.m};
-    return args->fit.turned ? turned : tile;
-}
-
-/* Finds the tile of the CTA at the work's line and place of a part's cluster `number`. */
+/* Finds the tile of the CTA at the work's line and place of a part's cluster `number`. Neighbours
+ * share rows, mostly of the operand that has the more tiles: the L2 merges their reads. */
 DEVICE void find_tile(const struct fitted_args *args, struct work *work, int number, int width) {
-    const struct tile tile = cluster_tile(args, number);
-    work->side = (tile.m * args->fit.sharing_fitted + work->line) * args->fit.rows;
-    work->fitted = (tile.n * args->fit.sharing_side + work->place) * width;
+    const struct tile tile = tile_in_order(number, args->fit.order);
+    const bool turned = args->fit.turned;
+    const int side = turned ? tile.n : tile.m, fitted = turned ? tile.m : tile.n;
+    work->side = (side * args->fit.sharing_fitted + work->line) * args->fit.rows;
+    work->fitted = (fitted * args->fit.sharing_side + work->place) * width;
 }
 
-/* The line and the place of the CTA with this rank in its cluster, and with whom it shares. Numbers
- * of CTAs that share are powers of two. */
+/* For the CTA with this rank in its cluster. Numbers of CTAs that share are powers of two. */
 DEVICE void find_place(const struct fitted_args *args, struct work *work, int rank) {
     const int in_line = args->fit.sharing_side;
     work->place = rank & (in_line - 1);
@@ -216,8 +197,7 @@ DEVICE void producer(struct smem *shared, const struct fitted_args *args, struct
         if (loads & LOADS_A) producer_acquire(shared->ring, *state, bytes);
         element_t *side_tile = side_of(shared, state->index, width);
         element_t *fitted_tile = fitted_of(shared, state->index, width);
-        /* For a CTA that shares no rows its own barrier's address will do. Numbers of CTAs that
-         * share are powers of two. cp.async.bulk.tensor */
+        /* For a CTA that shares no rows its own barrier's address will do. cp.async.bulk.tensor */
         if (alone) {
             if (loads_side) tma_load(side_tile, side, work.side, k, full);
             if (loads_fitted) tma_load(fitted_tile, fitted, work.fitted, k, full);
@@ -238,10 +218,9 @@ DEVICE int begin(struct smem *shared, const struct fitted_args *args, struct wor
     const int early = args->fit.early;
     struct pipeline_state first = *state;
     if (early > 0) producer(shared, args, work, width, &first, 0, early, alone, LOADS_B);
-    /* The kernels ahead are complete. Before that one of them may still write A, read what this
-     * kernel overwrites, or use the workspace and the counters. The consumers' accesses to global
-     * memory come after this wait, too: the arrival that announces A's bytes is a release, and they
-     * wait for the full barrier. griddepcontrol.wait */
+    /* The kernels ahead are complete. Before that one of them may still write A, or read what this
+     * kernel overwrites. The consumers' stores come after this wait, too: the arrival that
+     * announces A's bytes is a release, and they wait for the full barrier. griddepcontrol.wait */
     griddepcontrol_wait();
     if (early > 0) producer(shared, args, work, width, state, 0, early, alone, LOADS_A);
     return early;
@@ -265,8 +244,8 @@ DEVICE void multiply(int width, float *acc, uint64_t side, uint64_t fitted, bool
 }
 
 /* Releases the stage of a k-tile, which this warp has read, to the producers that load it: lane r
- * arrives at CTA r's barrier. If nothing will be loaded into the stage again, no producer waits
- * there. So when a CTA ends, no arrival is still on its way to it. mapa, mbarrier.arrive */
+ * arrives at CTA r's barrier. Not if nothing will be loaded into it: so when a CTA ends, no arrival
+ * is still on its way to it. mapa, mbarrier.arrive */
 DEVICE void release_stage(struct smem *shared, const struct fitted_args *args, struct work work,
                           struct pipeline_state *state, int k_tile, bool alone) {
     const int lane = threadIdx.x % 32;
@@ -286,33 +265,46 @@ DEVICE void release_stage(struct smem *shared, const struct fitted_args *args, s
 
 /* The number of the CTA's tile, for the sums and the counter. */
 DEVICE int number_of(const struct fitted_args *args, int part) {
-    return blockIdx.x - part * args->gemm.tiles_m * args->gemm.tiles_n * cluster_size(args);
+    return blockIdx.x - part * (int)(args->fit.layer.number * args->fit.cluster.number);
 }
 
-/* This thread's sums of a part: [tile][part][chunk][thread], so that a warp moves 512 consecutive
- * bytes. */
+/* The workspace: a counter of each tile's parts, then the sums. */
+enum { COUNTER_BYTES = GEMM_COUNTERS * sizeof(uint64_t) };
+
+/* This thread's sums of a part: [tile][part][chunk][thread]. A warp moves 512 consecutive bytes. */
 DEVICE struct b128 *sums_of(const struct fitted_args *args, int number, int part, int width) {
-    return (struct b128 *)args->gemm.workspace + threadIdx.x +
+    return (struct b128 *)((char *)args->gemm.workspace + COUNTER_BYTES) + threadIdx.x +
            ((int64_t)number * args->fit.splits + part) * (width / 8) * CONSUMER_THREADS;
 }
 
-/* Counts this CTA's part of its tile, which it has stored. Is it the last one? Then the sums of all
- * parts may be read. All consumer threads. */
-DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, int number) {
+/* A counter that counts: the parts so far are its last 16 bits, and these are the others. Any other
+ * value is what the workspace held, or the zero that the last part leaves. The upper half is a NaN
+ * that no sum is, since arithmetic has only one. */
+#define COUNTING UINT64_C(0x7fa15c3eb2d90000)
+
+/* Counts this CTA's part, which it has stored. Is it the tile's last one? Then all parts' sums may
+ * be read. `found`: in the counter, a while ago. All consumer threads. */
+DEVICE bool count_part(struct smem *shared, const struct fitted_args *args, uint64_t *counter,
+                       uint64_t found) {
     /* All threads' sums come before the count, which one thread makes. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
     if (threadIdx.x == 0) {
-        uint32_t *counter = &args->gemm.tile_counter[number];
-        /* Releases these sums, and acquires those of the parts counted before.
-         * atom.acq_rel.gpu */
-        const uint32_t arrived = atomic_add_acq_rel(counter, 1, SCOPE_GPU);
-        st_shared_b32(&shared->arrived, arrived);
-        if (arrived == (uint32_t)args->fit.splits - 1)
-            st_global_relaxed(counter, 0, SCOPE_GPU); /* for the next launch */
+        const uint64_t all = COUNTING + args->fit.splits;
+        /* Unless it counts already, the counter begins at zero, whatever the workspace held. No
+         * part waits for another. atom.cas */
+        for (uint64_t expected = 0; found != expected && found >> 16 != COUNTING >> 16;) {
+            expected = found;
+            found = atomic_cas_relaxed_b64(counter, expected, COUNTING, SCOPE_GPU);
+        }
+        /* Releases these sums, and acquires those of parts counted before. atom.acq_rel.gpu */
+        const bool last = atomic_add_acq_rel_b64(counter, 1, SCOPE_GPU) == all - 1;
+        st_shared_b32(&shared->last, last);
+        /* For the next launch. atom.cas */
+        if (last) atomic_cas_relaxed_b64(counter, all, 0, SCOPE_GPU);
     }
     /* Every thread's loads come after the count. bar.sync */
     named_barrier_sync(1, CONSUMER_THREADS);
-    return ld_shared_b32(&shared->arrived) == (uint32_t)args->fit.splits - 1;
+    return ld_shared_b32(&shared->last);
 }
 
 /* Stores this part's sums. All consumer threads. */
@@ -364,28 +356,19 @@ DEVICE element_t *staged_at(element_t *staging, bool transposed, int width) {
     return &staging[(row * pitch + chunk) * 8];
 }
 
-/* From 8 staged columns to the next 8. */
-DEVICE int staged_step(bool transposed, int width) {
-    return transposed ? 8 * fit_staging_pitch(width, transposed) * 8 : 8;
-}
-
-/* Converts 64 x 16 accumulators and stages them; if they are but 8 columns, with zeros, for which
- * there is room. One warpgroup. */
-DEVICE void stage_columns(element_t *to, bool transposed, const float *acc, bool sixteen) {
-    uint32_t pairs[4] = {0, 0, 0, 0}; /* rows 0 to 7 and 8 to 15 of 8 columns, of the next 8 */
-    UNROLL for (int i = 0; i < 4; ++i)
-        if (i < 2 || sixteen) pairs[i] = pack_elements(acc[2 * i], acc[2 * i + 1]);
-    if (transposed) stmatrix_x4_trans(to, pairs);
-    else stmatrix_x4(to, pairs);
-}
-
-/* Converts 64 x width accumulators and writes them to staging memory as rows of D. One
- * warpgroup. */
+/* Converts 64 x width accumulators and writes them to staging memory as rows of D, 16 columns at a
+ * time. If only 8 are left, zeros follow, for which there is room. One warpgroup. */
 DEVICE void stage_rows(element_t *staging, bool transposed, int width, const float *acc) {
     element_t *to = staged_at(staging, transposed, width);
-    const int step = staged_step(transposed, width);
-    UNROLL for (int j = 0; j < width / 8; j += 2)
-        stage_columns(&to[j * step], transposed, &acc[4 * j], j + 1 < width / 8);
+    const int step = transposed ? 8 * fit_staging_pitch(width, transposed) * 8 : 8; /* 8 columns */
+    UNROLL for (int j = 0; j < width / 8; j += 2) {
+        uint32_t pairs[4] = {0, 0, 0, 0}; /* rows 0 to 7 and 8 to 15 of 8 columns, of the next 8 */
+        UNROLL for (int i = 0; i < 4; ++i)
+            if (i < 2 || j + 1 < width / 8)
+                pairs[i] = pack_elements(acc[4 * j + 2 * i], acc[4 * j + 2 * i + 1]);
+        if (transposed) stmatrix_x4_trans(&to[j * step], pairs);
+        else stmatrix_x4(&to[j * step], pairs);
+    }
 }
 
 /* Copies the staged rows that lie in D to D, 16 bytes per thread at a time. One warpgroup. */
@@ -418,18 +401,20 @@ DEVICE void copy_rows(const element_t *staging, const struct fitted_args *args, 
 
 /* ---- the GEMM ---- */
 
-/* Clears the rows of this consumer's slab that no load writes, in every stage: wgmma reads them,
- * and must not read what nothing has written. Their sums may reach the workspace, but no element of
- * D depends on them. One warpgroup. */
+/* Clears the rows of this consumer's slab that no load writes, in every stage, because wgmma reads
+ * them, too. No element of D depends on them. One warpgroup. */
 DEVICE void clear_rows(struct smem *shared, const struct fitted_args *args, int slab, int width) {
     const struct b128 zeros = {{0}};
     const int loaded = args->fit.rows - slab * 64; /* of the slab; below 0: none */
     if (loaded >= 64) return;
     const int first = loaded > 0 ? loaded : 0;
-    NO_UNROLL for (int stage = 0; stage < args->fit.stages; ++stage) {
-        element_t *rows = side_of(shared, stage, width) + slab * 64 * BK;
-        NO_UNROLL for (int i = first * BK / 8 + threadIdx.x % 128; i < 64 * BK / 8; i += 128)
-            st_shared_b128(&rows[i * 8], zeros);
+    element_t *rows = side_of(shared, 0, width) + slab * 64 * BK;
+    NO_UNROLL for (int i = first * BK / 8 + threadIdx.x % 128; i < 64 * BK / 8; i += 128) {
+        element_t *chunk = &rows[i * 8];
+        NO_UNROLL for (int stage = 0; stage < args->fit.stages; ++stage) {
+            st_shared_b128(chunk, zeros);
+            chunk += (ROWS + width) * BK;
+        }
     }
     /* This thread's zeros are written before wgmma reads them. fence.proxy.async */
     fence_proxy_async();
@@ -444,6 +429,15 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     float acc[WIDEST / 2]; /* of which the width takes half */
     UNROLL for (int i = 0; i < width / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* next to read, next to release */
+    const bool counted = args->fit.splits > 1 && !added_apart(args, width);
+    uint64_t *const counter = (uint64_t *)args->gemm.workspace + number_of(args, work.part);
+    uint64_t found = 0;
+    if (counted && threadIdx.x == 0) {
+        /* The kernels ahead may use the workspace, too. griddepcontrol.wait */
+        if (EARLY) griddepcontrol_wait();
+        /* Most counters are zero. The answer is on its way under the main loop. atom.cas */
+        found = atomic_cas_relaxed_b64(counter, 0, COUNTING, SCOPE_GPU);
+    }
     clear_rows(shared, args, slab, width);
     /* Stage 0's operands. Rows of a tile are 128 bytes; eight make the swizzle's 1024-byte pattern,
      * hence the stride. */
@@ -453,7 +447,7 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
         wgmma_descriptor(shared_address(fitted_of(shared, 0, width)), 0, 1024, SWIZZLE_128B);
     const uint32_t stage_bytes = (ROWS + width) * BK * sizeof(element_t);
     uint32_t stage = 0; /* from stage 0 to that of `state`, in a descriptor's units of 16 bytes */
-    const bool alone = cluster_size(args) == 1;
+    const bool alone = args->fit.cluster.number == 1;
     bool full = consumer_test_wait(shared->ring, state);
     NO_UNROLL for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile) {
         /* All bytes of the k-tile have arrived. mbarrier.try_wait */
@@ -479,8 +473,7 @@ DEVICE void consumer(struct smem *shared, const struct fitted_args *args, struct
     named_barrier_sync(1, CONSUMER_THREADS);
     if (args->fit.splits > 1) {
         leave_sums(args, work, width, acc);
-        if (added_apart(args, width)) return;
-        if (!count_part(shared, args, number_of(args, work.part))) return;
+        if (!counted || !count_part(shared, args, counter, found)) return;
         add_parts(args, work, width, acc);
     }
     element_t *staging = shared->memory + slab * STAGED * 8;
@@ -501,7 +494,7 @@ DEVICE void ring_is_ready(bool alone) {
 
 /* What each thread of a CTA does. `width` is a constant. */
 DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *args, int width) {
-    const bool alone = cluster_size(args) == 1;
+    const bool alone = args->fit.cluster.number == 1;
     const bool loads = threadIdx.x == CONSUMER_THREADS;
     const int warp = warp_index();
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
@@ -527,7 +520,7 @@ DEVICE_ONCE void work_on_tile(struct smem *shared, const struct fitted_args *arg
         if (loads) tma_prefetch_map(&args->gemm.map_b);
         const struct work work = work_of(args, width);
         ring_is_ready(alone);
-        /* The first loads come before the exchange of registers, but not those of a cluster. */
+        /* The first loads come before the exchange of registers, if there is no cluster. */
         int item = 0;
         if (EARLY && loads) item = begin(shared, args, work, width, &state, alone);
         if (loads && alone && SLABS > 1 && !EARLY) {
@@ -554,28 +547,11 @@ static const void *const kernels[] = {WIDTHS(FUNCTION_OF_WIDTH)}; /* [width / 8 
 
 /* ---- the second kernel ---- */
 
-/* Stores four sums of a chunk in D: this thread's of rows r and r + 8 of the product, and of two
- * columns. Any thread. */
-DEVICE void store_sums(const struct fitted_args *args, struct work work, int chunk,
-                       const float sum[4]) {
-    const int lane = threadIdx.x % 32;
-    UNROLL for (int i = 0; i < 4; ++i) {
-        const int in_tile = threadIdx.x / 32 * 16 + i / 2 * 8 + lane / 4;
-        const int side = work.side + in_tile;
-        const int fitted = work.fitted + chunk * 8 + lane % 4 * 2 + i % 2;
-        const int row = args->fit.transposed ? fitted : side;
-        const int column = args->fit.transposed ? side : fitted;
-        if (in_tile < args->fit.rows && row < args->gemm.m && column < args->gemm.n)
-            st_global_element(&args->gemm.d[row * args->gemm.ldd + column],
-                              float_to_element(sum[i]));
-    }
-}
-
 /* Adds up the parts of every tile, in their order, and stores D, where a tile has more than
- * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. It begins while the
- * GEMM's last CTAs are still at work. */
-KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
-    const int chunks = args.fit.width / 8, size = cluster_size(&args), parts = args.fit.splits;
+ * FIT_LAST_ADDS bytes of sums. Each CTA has a chunk of columns of a tile. */
+KERNEL(CONSUMER_THREADS, FIT_SECOND_RESIDENT) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
+    const int chunks = args.fit.width / 8, parts = args.fit.splits;
+    const int size = (int)args.fit.cluster.number;
     const int number = blockIdx.x / chunks, chunk = blockIdx.x - number * chunks;
     const int rank = number % size;
     struct work work = {0};
@@ -600,30 +576,31 @@ KERNEL(CONSUMER_THREADS, 1) add_tiles(KERNEL_ARGS_OF(struct fitted_args) args) {
             UNROLL for (int j = 0; j < 4; ++j) total[j] += addend[j];
         }
     }
-    store_sums(&args, work, chunk, total);
-}
-
-/* Enqueues add_tiles() behind the GEMM. Host. */
-static enum gemm_status launch_add_tiles(const struct fitted_args *args, int tiles, void *stream) {
-    const struct gemm_launch launch = {.kernel = (const void *)add_tiles, .name = "add_tiles",
-                                       .grid = tiles * (args->fit.width / 8), .cluster = 1,
-                                       .threads = CONSUMER_THREADS, .smem_bytes = 0,
-                                       .stream = stream, .early = GEMM_EARLY};
-    return gemm_launch_kernel(&launch, args);
+    /* Of rows r and r + 8 of the product, and of two columns. */
+    UNROLL for (int i = 0; i < 4; ++i) {
+        const int lane = threadIdx.x % 32, in_tile = threadIdx.x / 32 * 16 + i / 2 * 8 + lane / 4;
+        const int side = work.side + in_tile;
+        const int fitted = work.fitted + chunk * 8 + lane % 4 * 2 + i % 2;
+        const int row = args.fit.transposed ? fitted : side;
+        const int column = args.fit.transposed ? side : fitted;
+        if (in_tile < args.fit.rows && row < args.gemm.m && column < args.gemm.n)
+            st_global_element(&args.gemm.d[row * args.gemm.ldd + column],
+                              float_to_element(total[i]));
+    }
 }
 
 /* ---- the launch ---- */
 
 static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
-    const int fitted = fit.transposed ? p->m : p->n;
+    const int size = fit.sharing_side * fit.sharing_fitted;
     struct fitted_args args;
     memset(&args, 0, sizeof args);
     struct gemm_args *gemm = &args.gemm;
     *gemm = gemm_args_of(p, 1, 1, BK);
     /* In clusters: the tiles of a cluster's CTAs lie side by side. */
     gemm->tiles_m = fit_clusters_side(p, SLABS, &fit);
-    gemm->tiles_n = ceil_div(fitted, fit.width * fit.sharing_side);
+    gemm->tiles_n = ceil_div(fit.transposed ? p->m : p->n, fit.width * fit.sharing_side);
     args.fit.splits = fit.splits;
     args.fit.width = fit.width;
     args.fit.rows = fit_rows(p, SLABS, &fit);
@@ -633,7 +610,6 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     args.fit.stages = stages < k_tiles ? stages : k_tiles; /* each has barriers to initialize */
     args.fit.early = p->early == GEMM_EARLY_B ? args.fit.stages : 0;
     args.fit.transposed = fit.transposed;
-    const int size = fit.sharing_side * fit.sharing_fitted;
     args.fit.turned = gemm->tiles_m > gemm->tiles_n;
     args.fit.order = args.fit.turned ? tile_order_of(gemm->tiles_n, gemm->tiles_m)
                                      : tile_order_of(gemm->tiles_m, gemm->tiles_n);
@@ -649,11 +625,15 @@ static enum gemm_status launch_fit(const struct gemm_problem *p, struct fit fit,
     const int tiles = (int)fit_tiles(p, SLABS, &fit);
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, tiles * fit.splits, stream);
     launch.kernel = kernels[fit.width / 8 - 1];
-    launch.cluster = fit.sharing_side * fit.sharing_fitted;
+    launch.cluster = size;
     launch.early = p->early;
     const enum gemm_status status = gemm_launch_kernel(&launch, &args);
-    return status || !added_apart(&args, fit.width) ? status
-                                                     : launch_add_tiles(&args, tiles, stream);
+    if (status || !added_apart(&args, fit.width)) return status;
+    const struct gemm_launch adds = {.kernel = (const void *)add_tiles, .name = "add_tiles",
+                                     .grid = tiles * (fit.width / 8), .cluster = 1,
+                                     .threads = CONSUMER_THREADS, .stream = stream,
+                                     .early = GEMM_EARLY};
+    return gemm_launch_kernel(&adds, &args);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
@@ -667,20 +647,20 @@ static enum gemm_status launch_whole(const struct gemm_problem *p, void *stream)
 static size_t workspace_bytes(const struct gemm_problem *p) {
     const struct fit fit = FIT_OF(p, &GEMM_KERNEL, true);
     if (fit.splits == 1) return 0;
-    return (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
+    return COUNTER_BYTES +
+           (size_t)fit_tiles(p, SLABS, &fit) * fit.splits * ROWS * fit.width * sizeof(float);
 }
 
-/* Two records of the kernel. The first may cut k into parts; the second, GEMM_KERNEL with _whole
- * added, does not, and needs neither a workspace nor counters. The launch sets the function and the
- * cluster. */
-#define RECORD(uses_workspace, uses_counters, launch_function)                                     \
+/* Two records of the kernel. GEMM_KERNEL may cut k into parts; with _whole added it does not, and
+ * needs no workspace. The launch sets the function and the cluster. */
+#define RECORD(uses_workspace, launch_function)                                                    \
     .name = "hopper_gemm", .variant = GEMM_VARIANT,                                                \
     .technique = "a tile as wide as the launch chooses, so that the tiles fill the SMs",           \
     .tile_m = ROWS, .tile_n = WIDEST, .tile_k = BK, .stages = FIT_MOST_STAGES,                     \
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),                           \
     .function = (const void *)kernel_8, .launch = launch_function,                                 \
-    .workspace_bytes = uses_workspace, .counters = uses_counters,                      \
-    .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,                                  \
+    .workspace_bytes = uses_workspace,                                                             \
+    .earliest = EARLY ? GEMM_EARLY_B : GEMM_IN_ORDER,                                              \
     .boundaries = {{"m", RASTER_GROUP * WIDEST}, {"n", RASTER_GROUP * WIDEST}},
 #define WITH_WHOLE(kernel) kernel##_whole
 #define WHOLE_OF(kernel) WITH_WHOLE(kernel)
@@ -688,5 +668,5 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 extern "C"
 #endif
 extern const struct gemm_kernel WHOLE_OF(GEMM_KERNEL);
-const struct gemm_kernel WHOLE_OF(GEMM_KERNEL) = {RECORD(NULL, false, launch_whole)};
-const struct gemm_kernel GEMM_KERNEL = {RECORD(workspace_bytes, true, launch)};
+const struct gemm_kernel WHOLE_OF(GEMM_KERNEL) = {RECORD(NULL, launch_whole)};
+const struct gemm_kernel GEMM_KERNEL = {RECORD(workspace_bytes, launch)};

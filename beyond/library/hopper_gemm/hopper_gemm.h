@@ -11,26 +11,33 @@
  *
  * Contexts. A call uses the context that the CUDA runtime uses: the thread's current one, or the
  * device's primary context. Destroy a device's plans before cudaDeviceReset(), and make them again
- * after it; hopper_gemm() needs no such care. The library keeps no device memory except 4 KB of
- * counters for some plans. What else it keeps, the number of SMs and how many CTAs of each kernel
- * fit, are properties of the device that a reset does not change. In a context that has only some
- * of the SMs (a green context), kernels are still chosen for the whole device.
+ * after it; hopper_gemm() needs no such care. The library keeps no device memory, and of a device
+ * only what a reset does not change: the number of SMs, and how many CTAs of each kernel fit. In a
+ * context that has only some of the SMs (a green context), kernels are still chosen for the whole
+ * device.
  *
  * Memory. Calls may overlap on the device, in any streams. Calls that may overlap must not share
  *     D              both write it; nor may the D of one be the A or B of the other
- *     a workspace    it holds partial sums, and counters
- *     a plan         some plans have counters in device memory: two streams need two plans
- * They may share A and B. Calls in one stream do not overlap and may share everything. A graph that
- * has captured a call counts as that call each time it runs, a plan's counters included: the plan
- * must live as long as the graph.
+ *     a workspace    it holds partial sums, and counters of them
+ * They may share A, B and a plan. Calls in one stream do not overlap and may share everything. A
+ * graph that has captured a call counts as that call each time it runs; two graphs that run at once
+ * need two workspaces, also if they are copies of one graph.
  *
- * Threads. Several host threads may call at once, also with the same plan, as long as the runs do
- * not overlap on the device (built for the simulator: one thread).
+ * The workspace. It may hold anything when a call begins, also what a call for another shape has
+ * left: nothing is cleared beforehand, by the caller or in the stream. A kernel counts on from a
+ * counter only where it finds a pattern of 48 bits, and otherwise begins anew; a call leaves none
+ * that has the pattern. (Random bits have it once in 3 * 10^14 times.) A copy of a workspace made
+ * while a call uses it may have it: do not pass that. So may what an aborted kernel leaves, but
+ * after an abort no memory of its context can be used.
+ *
+ * Threads. Several host threads may call at once, also with the same plan (built for the simulator:
+ * one thread).
  *
  * Graphs. hopper_gemm() and hopper_gemm_plan_run() may be captured into a graph, which then holds
- * pointers and extents. Some take a runtime and driver of CUDA 12.3 or later. Making a plan, or
- * destroying it, may not. Neither may the first hopper_gemm() for a shape after the start of the
- * program or a reset: it may load a kernel. Call it once before the capture, or make a plan.
+ * pointers and extents, and does not need the plan. Some take a runtime and driver of CUDA 12.3 or
+ * later. Making a plan may not be captured. Neither may the first hopper_gemm() for a shape after
+ * the start of the program or a reset: it may load a kernel. Call it once before the capture, or
+ * make a plan.
  *
  * Early. Work in a stream runs in order: a call begins when all that precedes it is complete. With
  * hopper_gemm_plan_set_early() a plan's runs may begin while the kernel before them in the stream
@@ -101,8 +108,7 @@ struct hopper_gemm_plan;
 
 /* Makes a plan for matrices of this type and shape on the current device. `workspace_limit`: bytes
  * of workspace that the runs may use; with 0 the plan needs none, with SIZE_MAX it is the one that
- * is predicted to be the fastest. Making a plan, or destroying it, may wait for work on the device:
- * some plans have counters there.
+ * is predicted to be the fastest. Making a plan may load a kernel, and wait for work on the device.
  * Returns an enum hopper_gemm_status; `*plan` is NULL unless that is HOPPER_GEMM_OK. */
 int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int n, int k,
                             int64_t lda, int64_t ldb, int64_t ldd, size_t workspace_limit);
@@ -112,9 +118,9 @@ int hopper_gemm_plan_create(struct hopper_gemm_plan **plan, int type, int m, int
  * in another way. The prediction is not always right. A program that runs a shape many times can
  * time the plans on its own matrices, keep the fastest and destroy the others.
  *
- * The plans are independent: each is destroyed by itself, may have 4 KB of counters of its own, and
- * runs in order at first. Predictions are for runs in order; time the plans as they will run. Two
- * plans may add in different orders, so their results may be rounded differently.
+ * The plans are independent: each is destroyed by itself, and runs in order at first. Predictions
+ * are for runs in order; time the plans as they will run. Two plans may round
+ * differently, because they add in different orders.
  *
  * `most`: from 1 to HOPPER_GEMM_MOST_PLANS; `plans` has room for so many. `workspace_limit` is for
  * each plan: runs that do not overlap may share one workspace of the largest
@@ -130,12 +136,18 @@ int hopper_gemm_plans_create(struct hopper_gemm_plan **plans, int most, int *cou
 /* Bytes of workspace that a run needs, at most the limit; 0: none, or `plan` is NULL. */
 size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan);
 
+/* Writes a line about a plan to `text`, as snprintf() does, and returns its length: the shape, the
+ * kernel, how it cuts the problem (rows and columns of D, or of D transposed, that a CTA computes;
+ * CTAs that share rows of A and B; parts of k), and the predicted time of a run in order, with
+ * operands that are not in the L2: what the SMs take, beside what memory takes for the operands;
+ * then launch, first bytes, stores and sums. Send it along when you report a slow choice. */
+int hopper_gemm_plan_describe(const struct hopper_gemm_plan *plan, char *text, size_t bytes);
+
 /* When the runs of a plan begin. */
 enum hopper_gemm_early {
     HOPPER_GEMM_IN_ORDER = 0, /* when all that precedes them in the stream is complete */
-    /* While the kernel before them in the stream still runs, if there is room. Before the run reads
-     * or writes any of its memory, it waits until that kernel is complete, and all before it, if
-     * every one of them that was launched early has itself waited. */
+    /* While the kernel before them in the stream still runs, if there is room. Before a run reads
+     * or writes any of its memory, it waits as told above. */
     HOPPER_GEMM_EARLY = 1,
     /* The same, but the run may read B before that. So B must not be written by the kernel before
      * this run, nor by one that may still be running beside that kernel, which is possible if that
@@ -156,7 +168,7 @@ int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early);
 int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, const void *a,
                          const void *b, void *d, void *workspace);
 
-/* Frees a plan, or nothing if it is NULL. The plan's runs must have ended on the device. */
+/* Frees a plan, or nothing if it is NULL. Its runs need not have ended on the device. */
 void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * library.c: the library: plans, and the call without one.
+ * library.c: plans, and the call without one.
  *
  * What depends on shape, type and leading dimensions is done when a plan is made: the selection,
  * the grid, the launch's attributes, the tensor maps except for their addresses. A run copies the
@@ -20,7 +20,6 @@ struct hopper_gemm_plan {
     const struct gemm_kernel *kernel;
     const struct gemm_kernel *selected; /* that one, or the one of which it is an early form */
     size_t workspace_bytes;
-    uint32_t *counters; /* NULL: the kernel uses none */
 };
 
 /* ---- arguments ---- */
@@ -95,13 +94,6 @@ int hopper_gemm(void *stream, int type, int m, int n, int k, const void *a, int6
     const struct gemm_kernel *kernel =
         selected_kernel(element(type), &problem, workspace ? SIZE_MAX : 0);
     if (!kernel) return HOPPER_GEMM_FAILED;
-    if (kernel->counters) {
-        /* The workspace may hold anything. The stream orders the zeroing before the kernel. */
-        const size_t sums = sums_bytes(kernel, &problem);
-        problem.tile_counter = (uint32_t *)((char *)workspace + sums);
-        if (gemm_zero(problem.tile_counter, library_workspace(kernel, &problem) - sums, stream))
-            return HOPPER_GEMM_FAILED;
-    }
     return kernel->launch(&problem, stream) == GEMM_OK ? HOPPER_GEMM_OK : HOPPER_GEMM_FAILED;
 }
 
@@ -115,7 +107,9 @@ static bool store_launches(struct hopper_gemm_plan *plan, enum gemm_early early)
     struct gemm_problem problem = plan->problem;
     const struct gemm_kernel *kernel = early_form(plan->selected, early);
     problem.early = early < kernel->earliest ? early : kernel->earliest;
-    if (!gemm_plan_store(&stored, kernel, problem)) {
+    /* The early form asks for itself what fits the device, and might cut k in another way. */
+    if (library_workspace(kernel, &problem) > plan->workspace_bytes ||
+        !gemm_plan_store(&stored, kernel, problem)) {
         fprintf(stderr, "hopper_gemm: there is no plan for the configuration %s\n",
                 kernel->variant);
         return false;
@@ -137,9 +131,8 @@ static struct hopper_gemm_plan *make_plan(const struct gemm_kernel *kernel,
     memset(plan, 0, sizeof *plan);
     plan->problem = *problem;
     plan->selected = kernel;
-    plan->workspace_bytes = sums_bytes(kernel, problem);
-    if ((kernel->counters && !(plan->counters = gemm_counters_make())) ||
-        !store_launches(plan, GEMM_IN_ORDER)) {
+    plan->workspace_bytes = library_workspace(kernel, problem);
+    if (!store_launches(plan, GEMM_IN_ORDER)) {
         hopper_gemm_plan_destroy(plan);
         return NULL;
     }
@@ -182,6 +175,11 @@ size_t hopper_gemm_plan_workspace(const struct hopper_gemm_plan *plan) {
     return plan ? plan->workspace_bytes : 0;
 }
 
+int hopper_gemm_plan_describe(const struct hopper_gemm_plan *plan, char *text, size_t bytes) {
+    return plan ? describe_kernel(plan->selected, &plan->problem, text, bytes)
+                : snprintf(text, bytes, "no plan");
+}
+
 int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
     if (!plan) return bad("plan", 0, "is NULL"), HOPPER_GEMM_BAD_ARGUMENT;
     if (early < HOPPER_GEMM_IN_ORDER || early > HOPPER_GEMM_EARLY_B)
@@ -189,11 +187,7 @@ int hopper_gemm_plan_set_early(struct hopper_gemm_plan *plan, int early) {
     return store_launches(plan, (enum gemm_early)early) ? HOPPER_GEMM_OK : HOPPER_GEMM_FAILED;
 }
 
-void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) {
-    if (!plan) return;
-    gemm_counters_free(plan->counters);
-    free(plan);
-}
+void hopper_gemm_plan_destroy(struct hopper_gemm_plan *plan) { free(plan); }
 
 int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, const void *a,
                          const void *b, void *d, void *workspace) {
@@ -207,7 +201,6 @@ int hopper_gemm_plan_run(const struct hopper_gemm_plan *plan, void *stream, cons
     problem.b = b;
     problem.d = d;
     problem.workspace = workspace;
-    problem.tile_counter = plan->counters;
     return gemm_plan_run(&plan->plan, plan->kernel, &problem, stream) == GEMM_OK
                ? HOPPER_GEMM_OK
                : HOPPER_GEMM_FAILED;

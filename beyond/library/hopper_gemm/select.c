@@ -3,8 +3,7 @@
  *
  * Each configuration is an object file of its own, made of persistent.cu, direct.cu or fitted.cu;
  * beyond/CMakeLists.txt has their constants. A formula of a few terms predicts the cycles of each,
- * and the smallest prediction is taken. A finite table of tiles rounds every problem up to whole
- * waves. fitted.cu is for problems that no tile of the table divides well.
+ * and the smallest prediction is taken.
  */
 #include "select.h"
 
@@ -14,10 +13,8 @@
 #include "direct.h"
 #include "fit.h"
 
-/*
- * The configurations, and how each goes through its tiles. The schedule decides what of a tile's
- * time is hidden; all other cycles follow from the tile and cost.h. The kernel of fitted.cu has a
- * formula of its own, in fit.h.
+/* The configurations with one tile, and how each goes through its tiles. The schedule decides what
+ * of a tile's time is hidden; all other cycles follow from the tile and cost.h.
  *
  *   COOPERATIVE  persistent.cu: both consumers multiply one tile
  *   PINGPONG     persistent.cu: each consumer multiplies its own tile
@@ -28,16 +25,11 @@ enum schedule { COOPERATIVE, PINGPONG, DIRECT };
     f(coop256, COOPERATIVE) f(pp192, PINGPONG) f(pp128, PINGPONG) f(direct_16x8, DIRECT)           \
         f(direct_16x16, DIRECT) f(direct_16x32, DIRECT)
 
-/* persistent.cu: cycles of an H200; fitted with the lower half of cost.h, except for the handover,
- * an mbarrier and a drain (docs/results/probe.txt). */
+/* persistent.cu: cycles of an H200; fitted with cost.h. */
 enum {
-    START_PERSISTENT = 5390, /* to the first k-tile, and from the last one to the end, beyond what
-                              * every launch takes */
-    TILE = 720,              /* a cooperative tile, besides its main loop and its store */
-    HIDDEN = 71,             /* percent of both that run under the next tile's main loop, ... */
-    HIDING_K_TILES = 8,      /* ... if it has as many k-tiles as a tile has pieces, or more */
-    HANDOVER = 140,          /* from one ping-pong tile to the next */
-    EXPOSED_PERSISTENT = 6,  /* percent of the shorter one of SMs and memory */
+    START_PERSISTENT = 3990, /* to the first k-tile, and from the last one to the end */
+    COOPERATIVE_TILE = 2290, /* a cooperative tile, besides its main loop */
+    PINGPONG_TILE = 1300,    /* from one ping-pong tile to the next */
 };
 
 struct configuration {
@@ -48,26 +40,29 @@ struct configuration {
 #define DECLARE(name, ...)                                                                         \
     extern const struct gemm_kernel kernel_hopper_gemm_##name##_fp16,                              \
         kernel_hopper_gemm_##name##_bf16;
-#define DECLARE_WHOLE(name)                                                                        \
-    extern const struct gemm_kernel kernel_hopper_gemm_##name##_fp16_whole,                        \
-        kernel_hopper_gemm_##name##_bf16_whole;
 #define ENTRY(name, schedule)                                                                      \
     {{&kernel_hopper_gemm_##name##_fp16, &kernel_hopper_gemm_##name##_bf16}, schedule},
 CONFIGURATIONS(DECLARE)
 static const struct configuration configurations[] = {CONFIGURATIONS(ENTRY)};
 
-/* The kernel of fitted.cu, for tiles of 64 to 192 rows on the side; each in a form that may cut k
- * into parts, and one that does not (whole). fit.h predicts their cycles. */
-#define FITTED(f) f(fitted1) f(fitted2) f(fitted3)
-#define DECLARE_FITTED(name) DECLARE(name) DECLARE_WHOLE(name)
+/* The kernels of fitted.cu, for tiles of 64 to 192 rows on the side, which fit.h predicts: each
+ * with its form for launches that begin early, or itself. Of all there is one that computes whole
+ * tiles alone, and one that may cut k into parts. */
+#define FITTED(f) f(fitted1, fitted1_early) f(fitted2, fitted2_early) f(fitted3, fitted3)
+#define DECLARE_WHOLE(name)                                                                        \
+    extern const struct gemm_kernel kernel_hopper_gemm_##name##_fp16_whole,                        \
+        kernel_hopper_gemm_##name##_bf16_whole;
+#define DECLARE_FITTED(name, early)                                                                \
+    DECLARE(name) DECLARE_WHOLE(name) DECLARE(early) DECLARE_WHOLE(early)
 FITTED(DECLARE_FITTED)
-struct fitted {
-    const struct gemm_kernel *parts[2], *whole[2]; /* [enum gemm_type] */
-};
-#define FITTED_ENTRY(name)                                                                         \
-    {{&kernel_hopper_gemm_##name##_fp16, &kernel_hopper_gemm_##name##_bf16},                       \
-     {&kernel_hopper_gemm_##name##_fp16_whole, &kernel_hopper_gemm_##name##_bf16_whole}},
-static const struct fitted fitted[] = {FITTED(FITTED_ENTRY)};
+#define FORM(name)                                                                                 \
+    {                                                                                              \
+        &kernel_hopper_gemm_##name##_fp16_whole, &kernel_hopper_gemm_##name##_bf16_whole,          \
+            &kernel_hopper_gemm_##name##_fp16, &kernel_hopper_gemm_##name##_bf16                   \
+    }
+#define FORMS(name, early) {FORM(name), FORM(early)},
+/* [kernel][early][2 * parts + type] */
+static const struct gemm_kernel *const fitted[][2][4] = {FITTED(FORMS)};
 
 enum {
     CONFIGURATION_COUNT = sizeof configurations / sizeof *configurations,
@@ -75,52 +70,51 @@ enum {
     RANKED = CONFIGURATION_COUNT + 2 * FITTED_COUNT /* all that there are */
 };
 
-/* The SMs' work and memory, whichever takes longer. Of the other, some percent do not run under
- * it. */
-static double overlapped(double work, double memory, int exposed) {
-    const double longer = cost_most(work, memory), shorter = work + memory - longer;
-    return longer + shorter * exposed / 100;
-}
+/* Of a kernel that is not for the problem. */
+static const struct cost never = {.rest = INFINITY};
 
 /* persistent.cu, of which there is room for `resident` clusters at once. */
-static double persistent_cycles(const struct gemm_kernel *kernel, const struct gemm_problem *p,
-                                bool cooperative, int resident, struct gemm_rates rates) {
-    if (p->m <= 64) return INFINITY; /* half of a tile's rows, or more, would be beyond D */
+static struct cost persistent_cost(const struct gemm_kernel *kernel, const struct gemm_problem *p,
+                                   bool cooperative, int resident, struct gemm_rates rates) {
+    if (p->m <= 64) return never; /* half of a tile's rows, or more, would be beyond D */
     const int tiles_m = ceil_div(ceil_div(p->m, kernel->tile_m), kernel->cluster); /* a cluster's */
     const double waves = ceil((double)tiles_m * ceil_div(p->n, kernel->tile_n) / resident);
     const int k_tiles = ceil_div(p->k, kernel->tile_k);
     /* A cluster shares the columns of B. */
     const double rows = kernel->tile_m + (double)kernel->tile_n / kernel->cluster;
-    const double fetch = rows * COST_BK * 2 / cost_l2_bytes(p, rates, kernel->cluster == 1);
-    const double main_loop =
-        k_tiles * cost_most(cost_multiply(kernel->tile_m / 64, kernel->tile_n), fetch);
-    const double store = kernel->tile_m * kernel->tile_n * 2.0 / COST_ALONE_BYTES;
-    const double under = k_tiles < HIDING_K_TILES ? (k_tiles - 1.0) / HIDING_K_TILES : 1;
-    const double exposed = cooperative ? (TILE + store) * (1 - under * HIDDEN / 100)
-                                       : HANDOVER + cost_most(0, (store - main_loop) / 2);
-    return START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0) +
-           overlapped(waves * (main_loop + exposed), cost_memory(p, rates), EXPOSED_PERSISTENT);
+    const double bytes = kernel->cluster == 1 ? cost_l2_bytes(p) : cost_multicast_bytes(p, rates);
+    const double units[] = {cost_multiply(kernel->tile_m / 64, kernel->tile_n),
+                            rows * COST_BK * 2 / bytes};
+    const double tile =
+        k_tiles * cost_units(units, 2) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
+    const double written = (double)p->m * p->n * 2 / (rates.l2 * COST_WRITE_BYTES);
+    return (struct cost){
+        .work = waves * tile,
+        .memory = cost_reading(p, rates) + written,
+        .rest = START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0),
+    };
 }
 
 /* On a device with so many SMs, which has room for `resident` of the configuration's clusters at
  * once. Infinite if the configuration is not for this problem, or does not fit the device. */
-static double configuration_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                                   const struct gemm_problem *p, int resident, int sms,
-                                   struct gemm_rates rates) {
+static struct cost configuration_cost(const struct configuration *c,
+                                      const struct gemm_kernel *kernel,
+                                      const struct gemm_problem *p, int resident, int sms,
+                                      struct gemm_rates rates) {
     const double tiles = (double)ceil_div(p->m, kernel->tile_m) * ceil_div(p->n, kernel->tile_n);
-    if (resident == 0 || tiles > GEMM_MOST_TILES) return INFINITY;
-    if (c->schedule == DIRECT) return direct_cycles(p, kernel->tile_m, kernel->tile_n, sms, rates);
-    return persistent_cycles(kernel, p, c->schedule == COOPERATIVE, resident, rates);
+    if (resident == 0 || tiles > GEMM_MOST_TILES) return never;
+    if (c->schedule == DIRECT) return direct_cost(p, kernel->tile_m, kernel->tile_n, sms, rates);
+    return persistent_cost(kernel, p, c->schedule == COOPERATIVE, resident, rates);
 }
 
 /* On the current device. */
-static double predicted_cycles(const struct configuration *c, const struct gemm_kernel *kernel,
-                               const struct gemm_problem *p) {
+static struct cost predicted_cost(const struct configuration *c, const struct gemm_kernel *kernel,
+                                  const struct gemm_problem *p) {
     const struct gemm_launch launch = gemm_launch_of(kernel, kernel->cluster, NULL);
     const int sms = gemm_sm_count();
-    if (kernel->cluster > sms) return INFINITY;
-    return configuration_cycles(c, kernel, p, gemm_resident_clusters(&launch), sms,
-                                gemm_device_rates());
+    if (kernel->cluster > sms) return never;
+    return configuration_cost(c, kernel, p, gemm_resident_clusters(&launch), sms,
+                              gemm_device_rates());
 }
 
 /* Kernels in the order of their predictions: `count` of them, of which there is room for `most`. */
@@ -146,19 +140,6 @@ static void rank(struct ranking *ranking, const struct gemm_kernel *kernel, doub
     ranking->kernels[place] = kernel;
 }
 
-/* The best cut of a fitted kernel; and, if that has sums in the workspace, and more than one kernel
- * is wanted, the best one without. */
-static void rank_fitted(struct ranking *ranking, const struct fitted *f, enum gemm_type type,
-                        const struct gemm_problem *problem, size_t limit) {
-    const struct gemm_kernel *parts = f->parts[type], *whole = f->whole[type];
-    const struct fit fit = fit_of(problem, parts, limit > 0);
-    const bool in_parts = fit.splits > 1;
-    const bool fits = !in_parts || library_fits(parts, problem, limit);
-    if (fits) rank(ranking, in_parts ? parts : whole, fit.cycles);
-    if (!fits || (in_parts && ranking->most > 1))
-        rank(ranking, whole, fit_of(problem, parts, false).cycles);
-}
-
 int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
                    const struct gemm_kernel **kernels, int most) {
     struct ranking ranking = {.kernels = kernels, .most = most < RANKED ? most : RANKED};
@@ -166,11 +147,16 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     (void)gemm_questions_failed();     /* from here on */
     for (size_t i = 0; i < CONFIGURATION_COUNT; ++i) {
         const struct gemm_kernel *kernel = configurations[i].kernel[type];
-        const double cycles = predicted_cycles(&configurations[i], kernel, problem);
+        const double cycles = cost_cycles(predicted_cost(&configurations[i], kernel, problem));
         if (library_fits(kernel, problem, limit)) rank(&ranking, kernel, cycles);
     }
-    for (size_t i = 0; i < FITTED_COUNT; ++i)
-        rank_fitted(&ranking, &fitted[i], type, problem, limit);
+    for (size_t i = 0; i < FITTED_COUNT; ++i) {
+        const struct gemm_kernel *whole = fitted[i][0][type], *parts = fitted[i][0][2 + type];
+        const struct fit *fit = fits_of(problem, whole);
+        if (fit[1].splits > 1 && library_fits(parts, problem, limit))
+            rank(&ranking, parts, fit[1].cycles);
+        rank(&ranking, whole, fit[0].cycles);
+    }
     if (gemm_questions_failed()) return 0; /* already reported */
     if (!ranking.count)
         fprintf(stderr, "hopper_gemm: no configuration fits %d x %d x %d on this device\n",
@@ -178,36 +164,41 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     return ranking.count;
 }
 
-/* ---- early launches ---- */
+/* ---- in words ---- */
 
-/* The fitted kernels for few rows have a form that may begin before the kernel ahead ends. */
-#define EARLY_FORMS(f)                                                                             \
-    f(fitted1, fp16) f(fitted1, bf16) f(fitted1, fp16_whole) f(fitted1, bf16_whole)                \
-        f(fitted2, fp16) f(fitted2, bf16) f(fitted2, fp16_whole) f(fitted2, bf16_whole)
-#define DECLARE_FORM(name, suffix)                                                                 \
-    extern const struct gemm_kernel kernel_hopper_gemm_##name##_early_##suffix;
-EARLY_FORMS(DECLARE_FORM)
+int describe_kernel(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                    char *text, size_t bytes) {
+    const double us = 1.0 / COST_CLOCK_MHZ;
+    char cut[128] = "";
+    struct cost cost = never;
+    for (size_t i = 0; i < 2 * CONFIGURATION_COUNT; ++i)
+        if (configurations[i / 2].kernel[i % 2] == kernel)
+            cost = predicted_cost(&configurations[i / 2], kernel, problem);
+    for (size_t i = 0; i < 4 * FITTED_COUNT; ++i) {
+        if (kernel != fitted[i / 4][0][i % 4]) continue;
+        const struct fit fit = fit_of(problem, kernel, i % 4 / 2);
+        const int slabs = kernel->tile_m / 64;
+        snprintf(cut, sizeof cut, "%d x %d of D%s, clusters of %d x %d, %d parts of k, %lld CTAs; ",
+                 fit_rows(problem, slabs, &fit), fit.width, fit.transposed ? " transposed" : "",
+                 fit.sharing_fitted, fit.sharing_side, fit.splits,
+                 (long long)(fit_tiles(problem, slabs, &fit) * fit.splits));
+        cost = fit.cost;
+    }
+    return snprintf(
+        text, bytes,
+        "hopper_gemm %d x %d x %d, %s: %s%.2f us predicted: SMs %.2f beside memory %.2f, then %.2f",
+        problem->m, problem->n, problem->k, kernel->variant, cut,
+        us * (COST_LAUNCH + cost_cycles(cost)), us * cost.work, us * cost.memory,
+        us * (COST_LAUNCH + cost.rest));
+}
 
 const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early) {
-#define FORMS(name, suffix)                                                                        \
-    {&kernel_hopper_gemm_##name##_##suffix, &kernel_hopper_gemm_##name##_early_##suffix},
-    static const struct gemm_kernel *const forms[][2] = {EARLY_FORMS(FORMS)};
-    for (size_t i = 0; early != GEMM_IN_ORDER && i < sizeof forms / sizeof *forms; ++i)
-        if (forms[i][0] == kernel) return forms[i][1];
+    for (size_t i = 0; i < 4 * FITTED_COUNT; ++i)
+        if (kernel == fitted[i / 4][0][i % 4]) return fitted[i / 4][early != GEMM_IN_ORDER][i % 4];
     return kernel;
 }
 
-static enum gemm_status launch_selected(enum gemm_type type, const struct gemm_problem *problem,
-                                        void *stream) {
-    const struct gemm_kernel *kernel =
-        selected_kernel(type, problem, problem->workspace ? SIZE_MAX : 0);
-    return kernel ? early_form(kernel, problem->early)->launch(problem, stream) : GEMM_UNSUPPORTED;
-}
-
-static size_t workspace_selected(enum gemm_type type, const struct gemm_problem *problem) {
-    const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);
-    return kernel && kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
-}
+/* ---- the library as a kernel ---- */
 
 /* The library as a kernel of one type. Its tile is a placeholder: tile and kernel are those of
  * the configuration that selected_kernel() returns. */
@@ -221,10 +212,14 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         return ranked_kernels(type, problem, SIZE_MAX, kernels, most);                             \
     }                                                                                              \
     static enum gemm_status launch_##suffix(const struct gemm_problem *problem, void *stream) {    \
-        return launch_selected(type, problem, stream);                                             \
+        const struct gemm_kernel *kernel =                                                         \
+            selected_kernel(type, problem, problem->workspace ? SIZE_MAX : 0);                     \
+        return kernel ? early_form(kernel, problem->early)->launch(problem, stream)                \
+                      : GEMM_UNSUPPORTED;                                                          \
     }                                                                                              \
     static size_t workspace_##suffix(const struct gemm_problem *problem) {                         \
-        return workspace_selected(type, problem);                                                  \
+        const struct gemm_kernel *kernel = selected_kernel(type, problem, SIZE_MAX);               \
+        return kernel ? library_workspace(kernel, problem) : 0;                                    \
     }                                                                                              \
     extern const struct gemm_kernel kernel_hopper_gemm_##suffix;                                   \
     const struct gemm_kernel kernel_hopper_gemm_##suffix = {                                       \
@@ -239,7 +234,6 @@ static size_t workspace_selected(enum gemm_type type, const struct gemm_problem 
         .workspace_bytes = workspace_##suffix,                                                     \
         .select = select_##suffix,                                                                 \
         .ranked = ranked_##suffix,                                                                 \
-        .earliest = GEMM_EARLY_B,                                                                  \
-    };
+        .earliest = GEMM_EARLY_B};
 CHAPTER_KERNEL(fp16, GEMM_FP16)
 CHAPTER_KERNEL(bf16, GEMM_BF16)

@@ -22,26 +22,23 @@ selected_kernel(enum gemm_type type, const struct gemm_problem *problem, size_t 
     return ranked_kernels(type, problem, limit, &kernel, 1) ? kernel : NULL;
 }
 
+/* What hopper_gemm_plan_describe() writes about one of these kernels. Host thread. */
+int describe_kernel(const struct gemm_kernel *kernel, const struct gemm_problem *problem,
+                    char *text, size_t bytes);
+
 /* The form of a kernel for launches that begin early, with the same cut and the same workspace. The
  * kernel itself if it has none, or if `early` is GEMM_IN_ORDER. Host thread. */
 const struct gemm_kernel *early_form(const struct gemm_kernel *kernel, enum gemm_early early);
 
-/* Bytes that a kernel needs besides A, B and D: sums, then counters, both at multiples of 256. Host
- * thread. */
-static inline size_t sums_bytes(const struct gemm_kernel *kernel,
-                                const struct gemm_problem *problem) {
+/* Bytes that a kernel needs besides A, B and D, a multiple of 256. Host thread. */
+static inline size_t library_workspace(const struct gemm_kernel *kernel,
+                                       const struct gemm_problem *problem) {
     const size_t bytes = kernel->workspace_bytes ? kernel->workspace_bytes(problem) : 0;
     return (bytes + 255) / 256 * 256;
 }
-static inline size_t library_workspace(const struct gemm_kernel *kernel,
-                                       const struct gemm_problem *problem) {
-    return sums_bytes(kernel, problem) + (kernel->counters ? GEMM_COUNTERS * sizeof(uint32_t) : 0);
-}
-/* Are the sums within `limit` bytes? With 0 the kernel may not use counters either. */
 static inline bool library_fits(const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem, size_t limit) {
-    return limit > 0 ? sums_bytes(kernel, problem) <= limit
-                     : library_workspace(kernel, problem) == 0;
+    return library_workspace(kernel, problem) <= limit;
 }
 
 #endif

@@ -40,7 +40,7 @@
 // clang-format on
 
 /* Bytes per cycle: of all SMs, from memory, and from the L2, where requests for the same rows of A
- * merge (53 to an SM, ../hopper_gemm/cost.h); of an SM, from the shared memory of others. Cycles of
+ * merge (53 to an SM); of an SM, from the shared memory of others. Cycles of
  * a launch besides its tiles, and of a CTA in a later wave until its first loads arrive (h100-w4a8,
  * halves64 at 64 x 14336 x 4096). */
 enum { MEMORY_BYTES = 2200, L2_BYTES = 7000, PEER_BYTES = 14, LAUNCH = 5600, RESTART = 2000 };

@@ -5,11 +5,11 @@
  *
  * On every Hopper that is visible, in the runtime's order or the reverse: first calls from two host
  * threads at once; calls captured into a graph that is replayed with other inputs; calls in a
- * stream of the caller's, with the workspace and without; a plan on the matrices of two products in
- * turn; runs that begin early, on what the run before has written; four threads and two streams at
- * once. Then on all devices in turn, without waiting in between, and on all of them at once, a
- * thread each. Last, one device is reset and calls and plans work again. Everything is done by
- * hopper_gemm() and by plans.
+ * stream of the caller's, with the workspace and without; a plan on the matrices of two products,
+ * in turn and at once; runs that begin early, on what the run before has written; four threads and
+ * two streams at once. Then on all devices in turn, without waiting in between, and on all of them
+ * at once, a thread each. Last, one device is reset and calls and plans work again. Everything is
+ * done by hopper_gemm() and by plans.
  *
  * Exit codes: 0 all is right, 1 something is wrong, 2 usage, 3 no device.
  */
@@ -146,6 +146,51 @@ static void on_both(const struct gpu *gpu, const struct product *p, const struct
     check(gpu, p, 1, stream, multiply_by(p, p, true, stream), "on its own again");
 }
 
+/* Runs of a plan on a product's matrices, as a graph. */
+static cudaGraphExec_t graph_of_runs(const struct product *by, const struct product *p, int runs,
+                                     cudaStream_t stream, int *status) {
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning a capture");
+    for (int run = 0; run < runs; ++run)
+        *status |= multiply_by(by, p, true, stream);
+    must(cudaStreamEndCapture(stream, &graph), "ending a capture");
+    must(cudaGraphInstantiate(&ready, graph, 0), "instantiating a graph");
+    must(cudaGraphDestroy(graph), "destroying a graph");
+    return ready;
+}
+
+/* One plan in two streams at once, on two products' matrices and workspaces, which hold anything;
+ * then in two graphs that are replayed at once. */
+static void on_both_at_once(const struct gpu *gpu, const struct product *p,
+                            const struct product *q) {
+    enum { RUNS = 5 };
+    const struct product *const of[] = {p, q};
+    const cudaStream_t *const stream = gpu->stream;
+    cudaGraphExec_t graph[2];
+    int status[2] = {0, 0};
+    for (int i = 0; i < 2; ++i) {
+        load(of[i], i, stream[i]);
+        if (of[i]->workspace)
+            must(cudaMemsetAsync(of[i]->workspace, 0x5a + i, of[i]->workspace_bytes, stream[i]),
+                 "filling a workspace");
+    }
+    for (int call = 0; call < 2 * CALLS; ++call)
+        status[call % 2] |= multiply_by(p, of[call % 2], true, stream[call % 2]);
+    for (int i = 0; i < 2; ++i)
+        check(gpu, of[i], i, stream[i], status[i], "by one plan in two streams");
+    for (int i = 0; i < 2; ++i)
+        graph[i] = graph_of_runs(p, of[i], RUNS, stream[i], &status[i]);
+    for (int i = 0; i < 2; ++i)
+        load(of[i], 1 - i, stream[i]);
+    for (int call = 0; call < 2 * CALLS; ++call)
+        must(cudaGraphLaunch(graph[call % 2], stream[call % 2]), "launching a graph");
+    for (int i = 0; i < 2; ++i) {
+        check(gpu, of[i], 1 - i, stream[i], status[i], "by one plan in two graphs");
+        must(cudaGraphExecDestroy(graph[i]), "destroying a graph");
+    }
+}
+
 /* A run copies A by a product with a unit matrix, and the next multiplies the copy: three times the
  * two, one after another, in order or early. In a graph, so that nothing comes between them. */
 static void early_runs(const struct gpu *gpu, const struct product *p) {
@@ -250,8 +295,10 @@ static void check_gpu(struct gpu *gpu) {
         in_a_stream(gpu, p, false, "in a stream");
         if (p->workspace) in_a_stream(gpu, p, true, "in a stream, with a workspace");
     }
-    for (int i = 0; i < INPUTS; ++i)
+    for (int i = 0; i < INPUTS; ++i) {
         on_both(gpu, &gpu->product[INPUTS + i], &gpu->product[i]);
+        on_both_at_once(gpu, &gpu->product[INPUTS + i], &gpu->product[i]);
+    }
     for (int i = INPUTS; i < PRODUCTS; ++i)
         early_runs(gpu, &gpu->product[i]);
     four_threads(gpu);

@@ -30,8 +30,7 @@ static const struct gemm_kernel kernel = {.name = "made_up",
                                           .cluster = FAKE_CLUSTER,
                                           .smem_bytes = SMEM,
                                           .function = (const void *)function,
-                                          .launch = launch,
-                                          .counters = true};
+                                          .launch = launch};
 
 static enum gemm_status launch_when(const struct gemm_problem *p, void *stream,
                                     enum gemm_early early) {
@@ -60,6 +59,12 @@ static enum gemm_status launch_not(const struct gemm_problem *p, void *stream) {
     return GEMM_UNSUPPORTED;
 }
 
+int describe_kernel(const struct gemm_kernel *asked, const struct gemm_problem *problem, char *text,
+                    size_t bytes) {
+    (void)problem;
+    return snprintf(text, bytes, "%s", asked->name);
+}
+
 /* Two, of which the second may be one that cannot be launched. */
 static struct gemm_kernel second;
 int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
@@ -70,10 +75,17 @@ int ranked_kernels(enum gemm_type type, const struct gemm_problem *problem, size
     return most > 1 ? 2 : 1;
 }
 
+static size_t form_bytes; /* of workspace that the early form would use; the other uses none */
+static size_t workspace_of_form(const struct gemm_problem *p) {
+    (void)p;
+    return form_bytes;
+}
+
 const struct gemm_kernel *early_form(const struct gemm_kernel *of, enum gemm_early early) {
     static struct gemm_kernel form;
     form = kernel;
     form.launch = launch_early;
+    form.workspace_bytes = workspace_of_form;
     return early == GEMM_IN_ORDER ? of : &form;
 }
 
@@ -263,11 +275,15 @@ static void expect_early(void) {
         EXPECT(fake.early == (settings[i] != HOPPER_GEMM_IN_ORDER) && fake.cluster == FAKE_CLUSTER,
                "set to %d: early %d, clusters of %d", settings[i], fake.early, fake.cluster);
     }
-    /* If it fails, the plan is as before. */
+    /* If it fails, the plan is as before. The early form may not need more workspace. */
     fake.refuse_maps = true;
     EXPECT(hopper_gemm_plan_set_early(plan, HOPPER_GEMM_EARLY) == HOPPER_GEMM_FAILED, "%s",
            "set early without maps");
     fake.refuse_maps = false;
+    form_bytes = 1;
+    EXPECT(hopper_gemm_plan_set_early(plan, HOPPER_GEMM_EARLY) == HOPPER_GEMM_FAILED, "%s",
+           "set early with a larger workspace");
+    form_bytes = 0;
     fake_forget_calls();
     EXPECT(run(plan, 1, 0) == HOPPER_GEMM_OK, "%s", "after a failed setting: refused");
     EXPECT_CALLS("after a failed setting", 1, 0, 0, 3);
@@ -275,19 +291,19 @@ static void expect_early(void) {
     hopper_gemm_plan_destroy(plan);
 }
 
-/* A plan's counters are zero, and its own. */
-static void expect_counters(void) {
-    struct hopper_gemm_plan *plan[2] = {new_plan(), new_plan()};
-    uint32_t *counters[2];
-    for (int i = 0; i < 2; ++i) {
-        EXPECT(run(plan[i], 1, 0) == HOPPER_GEMM_OK, "plan %d: refused", i);
-        counters[i] = fake.args.tile_counter;
-        for (int j = 0; j < GEMM_COUNTERS; ++j)
-            EXPECT(counters[i][j] == 0, "plan %d: counter %d is %u", i, j, counters[i][j]);
-    }
-    EXPECT(counters[0] != counters[1], "%s", "two plans share counters");
-    hopper_gemm_plan_destroy(plan[0]);
-    hopper_gemm_plan_destroy(plan[1]);
+/* As many kernels as a program may have: each keeps its answer. */
+static void expect_many_kernels(void) {
+    enum { KERNELS = 2000 };
+    static char functions[KERNELS];
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < KERNELS; ++i) {
+            struct gemm_launch question = gemm_launch_of(&kernel, FAKE_CLUSTER, NULL);
+            question.kernel = &functions[i];
+            fake_forget_calls();
+            const int resident = gemm_resident_clusters(&question);
+            EXPECT(resident == FAKE_SMS / FAKE_CLUSTER && (fake.attributes > 0) == (round == 0),
+                   "kernel %d: %d at once, %d attributes", i, resident, fake.attributes);
+        }
 }
 
 /* Several plans: all of them, or none. */
@@ -320,7 +336,7 @@ int main(void) {
     expect_failures(plan);
     expect_devices();
     expect_early();
-    expect_counters();
+    expect_many_kernels();
     expect_several();
     expect_threads_apart(plan);
     expect_threads(plan);

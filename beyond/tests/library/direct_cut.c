@@ -44,8 +44,8 @@ static void check_shape(const struct gemm_problem *p, int side_rows, int fitted_
     check_warps(p, &cut);
     EXPECT(cut.rows <= other.rows, "%d x %d x %d: %.0f rows, and %.0f the other way", p->m, p->n,
            p->k, cut.rows, other.rows);
-    const double cycles =
-        direct_cycles(p, side_rows, fitted_rows, SMS, (struct gemm_rates){.memory = 1, .l2 = 1});
+    const double cycles = cost_cycles(
+        direct_cost(p, side_rows, fitted_rows, SMS, (struct gemm_rates){.memory = 1, .l2 = 1}));
     const double bytes = 2 * ((double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n);
     const double least = fmax(bytes / PEAK_MEMORY, 2 * cut.rows * p->k / SMS / PEAK_PORT);
     EXPECT(cycles > least, "%d x %d x %d: %.0f cycles, of which bytes alone need %.0f", p->m, p->n,

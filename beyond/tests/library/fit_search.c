@@ -41,9 +41,9 @@ static struct gemm_problem draw_problem(uint64_t *random) {
 static double exhaustive(const struct gemm_problem *p, int slabs) {
     struct fit_search search = fit_search_of(p, slabs, SMS, gemm_device_rates());
     struct fit fit = {0};
-    static const int forms[][2] = {{1, 1}, {2, 1}, {4, 1}, {2, 2}};
-    for (int i = 0; i < 16; ++i) {
-        const int *form = forms[i / 2 % 4], size = form[0] * form[1];
+    static const int forms[][2] = {{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}};
+    for (int i = 0; i < 20; ++i) {
+        const int *form = forms[i / 2 % 5], size = form[0] * form[1];
         fit.transposed = i % 2;
         fit.sharing_side = form[0];
         fit.sharing_fitted = form[1];
@@ -53,7 +53,7 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
             if (ceil_div(fitted, fit.width) < form[0] || ceil_div(side, 64 * slabs) < form[1])
                 continue;
             const int64_t tiles = fit_tiles(p, slabs, &fit);
-            const bool whole = i < 8;
+            const bool whole = i < 10;
             const int most = whole ? 1 : search.k_tiles / FIT_LEAST_K_TILES;
             for (fit.splits = whole ? 1 : 2; fit.splits <= most; ++fit.splits) {
                 if (fit.splits > 1 && tiles / size * fit.splits > search.resident) break;
@@ -62,7 +62,7 @@ static double exhaustive(const struct gemm_problem *p, int slabs) {
             }
         }
     }
-    return search.best.cycles;
+    return search.best[1].cycles;
 }
 
 /* The answers for the three kernels: legal, possible, and the best of them as good as any cut. */

@@ -29,7 +29,7 @@ int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size
 }
 
 /* Runs of two plans take turns: m x n x k and m x k x n. With one row and a long k the first is cut
- * into parts: it needs the workspace and the counters. */
+ * into parts: it needs the workspace. */
 static const struct shape { int m, n, k; } shapes[] = {{1, 8, 4100}, {64, 136, 72}, {130, 72, 136}};
 enum { LINKS = 4, SMS = 8, SEEDS = 2 };
 

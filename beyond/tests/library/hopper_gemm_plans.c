@@ -2,7 +2,7 @@
  * hopper_gemm_plans.c: plans of every configuration, whether the selection uses it or
  * not. A run launches, byte for byte, what the configuration's launch function launches for the
  * same pointers. What it computes is right, run after run, on other matrices and in between the
- * runs of another plan, and the counters are zero again.
+ * runs of another plan, with one workspace for all of them.
  *
  * library.c is compiled here once more with a selection of the test's.
  */
@@ -57,7 +57,6 @@ static void expect_same_launches(const struct hopper_gemm_plan *plan, size_t off
     problem.b = (const element_t *)(memory[1] + 1024 + offset);
     problem.d = (element_t *)(memory[2] + 2048 + offset);
     problem.workspace = plan->workspace_bytes ? memory[2] : NULL;
-    problem.tile_counter = plan->counters;
     gemm_plan_begin(&wanted);
     const enum gemm_status launched = chosen->launch(&problem, &stream);
     gemm_plan_begin(&got);
@@ -143,9 +142,6 @@ static void expect_right(const struct hopper_gemm_plan *plan, const struct matri
     const int wrong = count_wrong(x, set);
     EXPECT(status == RUN_OK && wrong == 0, "%s, %s, %d x %d x %d, set %d: status %d, %d wrong",
            chosen->variant, what, s->m, s->n, s->k, set, status, wrong);
-    for (int i = 0; plan && plan->counters && i < GEMM_COUNTERS; ++i)
-        EXPECT(plan->counters[i] == 0, "%s, %s: counter %d is left at %u", chosen->variant, what, i,
-               plan->counters[i]);
 }
 
 /* ---- a configuration ---- */
@@ -176,18 +172,16 @@ static void check_configuration(enum gemm_type type, const struct shape *shape) 
     struct hopper_gemm_plan *other = plan_of(shape, type, SIZE_MAX, HOPPER_GEMM_OK);
     if (!plan || !other) exit(expect_result());
     const size_t bytes = hopper_gemm_plan_workspace(plan);
-    const size_t without_plan = library_workspace(chosen, &plan->problem);
-    /* The limit is for the workspace alone; with 0 there may not be counters either. */
-    if (without_plan) plan_of(shape, type, bytes > 0 ? bytes - 1 : 0, HOPPER_GEMM_FAILED);
-    if (bytes) hopper_gemm_plan_destroy(plan_of(shape, type, bytes, HOPPER_GEMM_OK));
-    EXPECT(bytes <= without_plan && (plan->counters != NULL) == chosen->counters,
-           "%s: %zu bytes with a plan, %zu without", chosen->variant, bytes, without_plan);
+    if (bytes) plan_of(shape, type, bytes - 1, HOPPER_GEMM_FAILED);
+    hopper_gemm_plan_destroy(plan_of(shape, type, bytes, HOPPER_GEMM_OK));
+    EXPECT(bytes == library_workspace(chosen, &plan->problem), "%s: %zu bytes with a plan",
+           chosen->variant, bytes);
 
     for (size_t offset = 0; offset < 256; offset += 16)
         expect_same_launches(plan, offset);
 
     struct matrices x;
-    open_matrices(&x, shape, type, without_plan);
+    open_matrices(&x, shape, type, bytes);
     expect_right(plan, &x, 0, "first run");
     expect_right(plan, &x, 1, "other matrices");
     expect_right(other, &x, 0, "another plan");

@@ -37,7 +37,7 @@ int main(void) {
             const int room =
                 SMS / kernel->cluster * (kernel->tile_m * kernel->tile_n > 4096 ? 1 : 2);
             const double cycles =
-                configuration_cycles(&configurations[c], kernel, &p, room, SMS, rates);
+                cost_cycles(configuration_cost(&configurations[c], kernel, &p, room, SMS, rates));
             if (isinf(cycles)) continue;
             ++compared;
             EXPECT(cycles >= flops / FLOP_PER_CYCLE / SMS,

@@ -6,7 +6,7 @@ from rules import ORDER, VALUE
 
 STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
 SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
-GENERAL = "beyond/library/hopper_gemm/persistent.cu"
+GENERAL, FITTED = (f"beyond/library/hopper_gemm/{name}.cu" for name in ("persistent", "fitted"))
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
 SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
@@ -30,8 +30,9 @@ BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
+TILES = f"{ATTENTION}/attention_tiles.h"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
-COMPILED_WITH = {"beyond/library/hopper_gemm/fitted.cu":
+COMPILED_WITH = {FITTED:
                  ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
                  ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
@@ -45,6 +46,8 @@ EDITS = [
      "every part is the first", VALUE),
     (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
      "every CTA the first one's k-tiles", VALUE),
+    (FITTED, "found != expected && found >> 16 != COUNTING >> 16", "false",
+     "counts on from anything", VALUE),
 
     (f"{FUSED}/bias_gelu.cu", "8 * j + threadIdx.x % 4 * 2]", "8 * j + threadIdx.x % 32 / 8 * 2]",
      "the biases of the fragment's row", VALUE),
@@ -81,7 +84,19 @@ EDITS = [
      "rows and columns of A exchanged", VALUE),
     (f"{ATTENTION}/softmax.h", "rows->sum[r] *= rescale[r];", "",
      "the sum is not rescaled", VALUE),
-
+    (f"{ATTENTION}/softmax.h", "rows.max[r] = -INFINITY;", "rows.max[r] = 0;",
+     "no greatest score below 0", VALUE),
+    (TILES, "tile_at(item, args->heads,", "tile_at(item, args->heads <= RASTER_GROUP ? args->heads "
+     ": (args->heads + RASTER_GROUP - 1) / RASTER_GROUP * RASTER_GROUP,",
+     "a last group of heads as large as the others", ORDER),
+    *((TILES, "tile->head = at.m;", f"tile->head = at.m % {heads};", f"at most {heads} heads",
+       ORDER)
+      for heads in (8, 16)),
+    (TILES, "args->sharing = of->heads / of->kv_heads;",
+     "args->sharing = of->heads / of->kv_heads < 4 ? of->heads / of->kv_heads : 4;",
+     "at most 4 heads share keys", VALUE),
+    (TILES, "args->gemm.m) - 1);", "args->gemm.m) - 1 - (second > 0));",
+     "the second tile of a pair without its last key", VALUE),
 
     (STREAM_K, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (STREAM_K, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),

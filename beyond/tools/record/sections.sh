@@ -5,8 +5,9 @@
 #   stream_k          60 s   10's kernels beside 08, 09 and the library where the last wave is short, where
 #                            D has few tiles, and with few rows
 #   suite             95 s   the library on 28 shapes in bf16, burst
-#   drawn            240 s   the library on 60 shapes drawn by the seed SEED, which has to be set: choose
-#                            it when the selection does not change any more
+#   drawn            300 s   the library on 60 shapes drawn by the seed SEED, which has to be set: choose
+#                            it when the selection does not change any more; with operands that are
+#                            not in the L2, then (drawn-warm) with those of the launch before
 #   early             20 s   the library's fitted1 on few rows, in order and launched early
 #   fp8               80 s   11 at five shapes in e4m3, burst: with a scale for every block, then with
 #                            one for each operand; then its kernels for few rows. Of this and the
@@ -89,7 +90,10 @@ section_drawn() {
     fi
     begin h200-drawn.jsonl
     rows h200-drawn.jsonl "$compare" --kernels hopper_gemm,hopper_gemm:tuned --iters 1 \
-        --drawn "${SEED:-SEED}"
+        --baselines cublaslt-best --drawn "${SEED:-SEED}"
+    begin h200-drawn-warm.jsonl
+    rows h200-drawn-warm.jsonl "$compare" --kernels hopper_gemm,hopper_gemm:tuned --iters 1 \
+        --baselines cublaslt-best --operands warm --drawn "${SEED:-SEED}"
 }
 
 # In a graph, each launch on other matrices of the rotation than the one ahead.

@@ -16,6 +16,9 @@ uint32_t sim_atomic_add_relaxed(uint32_t *word, uint32_t value, enum scope scope
 uint32_t sim_atomic_add_acquire(uint32_t *word, uint32_t value, enum scope scope);
 uint32_t sim_atomic_add_release(uint32_t *word, uint32_t value, enum scope scope);
 uint32_t sim_atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope scope);
+uint64_t sim_atomic_add_acq_rel_b64(uint64_t *word, uint64_t value, enum scope scope);
+uint64_t sim_atomic_cas_relaxed_b64(uint64_t *word, uint64_t expected, uint64_t value,
+                                    enum scope scope);
 void sim_red_add_relaxed(uint32_t *word, uint32_t value, enum scope scope);
 void sim_red_add_release(uint32_t *word, uint32_t value, enum scope scope);
 void sim_fence_acq_rel(enum scope scope);
@@ -30,6 +33,10 @@ void sim_fence_acq_rel(enum scope scope);
 #define atomic_add_acquire(word, value, scope) SIM(sim_atomic_add_acquire(word, value, scope))
 #define atomic_add_release(word, value, scope) SIM(sim_atomic_add_release(word, value, scope))
 #define atomic_add_acq_rel(word, value, scope) SIM(sim_atomic_add_acq_rel(word, value, scope))
+#define atomic_add_acq_rel_b64(word, value, scope)                                                 \
+    SIM(sim_atomic_add_acq_rel_b64(word, value, scope))
+#define atomic_cas_relaxed_b64(word, expected, value, scope)                                       \
+    SIM(sim_atomic_cas_relaxed_b64(word, expected, value, scope))
 #define red_add_relaxed(word, value, scope) SIM(sim_red_add_relaxed(word, value, scope))
 #define red_add_release(word, value, scope) SIM(sim_red_add_release(word, value, scope))
 #define fence_acq_rel(scope) SIM(sim_fence_acq_rel(scope))

@@ -29,26 +29,24 @@ static void charge_order(enum sim_semantics semantics, enum sim_scope scope) {
 }
 
 /* How long a write of the running thread takes to the memory of another device. */
-static uint64_t cycles_to(const uint32_t *word) {
+static uint64_t cycles_to(const void *word) {
     return sim_timed() && sim_home_of(word) != sim_thread()->cta->device ? LINK_LATENCY : 0;
 }
 
 /* False: leave the access out. */
-static bool begin(const uint32_t *word, enum sim_access access) {
-    if ((uintptr_t)word % sizeof *word)
-        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu",
-                  (const void *)word, sizeof *word);
-    if (!sim_global_check(word, sizeof *word, access)) return false;
+static bool begin(const void *word, size_t bytes, enum sim_access access) {
+    if ((uintptr_t)word % bytes)
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu", word, bytes);
+    if (!sim_global_check(word, bytes, access)) return false;
     prerequisites_check(word, access);
-    if (sim_timed())
-        timing_access(sim_thread(), TIMING_ATOMIC, global_device_address(word), sizeof *word);
+    if (sim_timed()) timing_access(sim_thread(), TIMING_ATOMIC, global_device_address(word), bytes);
     return true;
 }
 
 static uint32_t load(const uint32_t *word, enum sim_semantics semantics, enum scope scope) {
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
-    if (!begin(word, SIM_READ)) return 0;
+    if (!begin(word, sizeof *word, SIM_READ)) return 0;
     poll_between(word, false);
     poll_strong(word);
     sim_global_strong(thread, word, sizeof *word, STRONG_LOAD, in);
@@ -62,7 +60,7 @@ static uint32_t load(const uint32_t *word, enum sim_semantics semantics, enum sc
 static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, enum scope scope) {
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
-    if (!begin(word, SIM_WRITE)) return;
+    if (!begin(word, sizeof *word, SIM_WRITE)) return;
     poll_between(word, true);
     charge_order(semantics, in);
     sim_global_strong(thread, word, sizeof *word, STRONG_STORE, in);
@@ -72,23 +70,44 @@ static void store(uint32_t *word, uint32_t value, enum sim_semantics semantics, 
     sim_maybe_yield();
 }
 
-static uint32_t add(uint32_t *word, uint32_t value, enum sim_semantics semantics,
-                    enum scope scope) {
+/* An atomic, up to its write. `changes`: it writes another value, as far as can be told. False:
+ * leave the access out. */
+static bool atomic_begins(void *word, size_t bytes, bool changes, enum sim_semantics semantics,
+                          enum scope scope) {
+    if (!begin(word, bytes, SIM_WRITE)) return false;
+    if (changes) poll_between(word, true);
+    charge_order(semantics, (enum sim_scope)scope);
+    return true;
+}
+
+/* The order that it makes, now. */
+static void atomic_orders(void *word, size_t bytes, bool changes, enum sim_semantics semantics,
+                          enum scope scope) {
     struct sim_thread *const thread = sim_thread();
     const enum sim_scope in = (enum sim_scope)scope;
-    if (!begin(word, SIM_WRITE)) return 0;
-    if (value) poll_between(word, true);
-    charge_order(semantics, in);
-    if (!value) poll_strong(word); /* adding nothing is another way to poll */
-    sim_global_strong(thread, word, sizeof *word, value ? STRONG_ADD : STRONG_ADD_ZERO, in);
+    sim_global_strong(thread, word, bytes, changes ? STRONG_ADD : STRONG_ADD_ZERO, in);
     release_read(thread, word, semantics, in);
     release_write(thread, word, semantics, in, true);
-    const uint32_t before = *word;
-    *word = before + value;
-    if (value) poll_written_later(cycles_to(word));
-    sim_maybe_yield();
-    return before;
 }
+
+/* It has written. */
+static void atomic_ends(const void *word, bool changed) {
+    if (changed) poll_written_later(cycles_to(word));
+    sim_maybe_yield();
+}
+
+#define ADD(name, type)                                                                            \
+    static type name(type *word, type value, enum sim_semantics semantics, enum scope scope) {     \
+        if (!atomic_begins(word, sizeof *word, value != 0, semantics, scope)) return 0;            \
+        if (!value) poll_strong(word); /* adding nothing is another way to poll */                 \
+        atomic_orders(word, sizeof *word, value != 0, semantics, scope);                           \
+        const type before = *word;                                                                 \
+        *word = before + value;                                                                    \
+        atomic_ends(word, value != 0);                                                             \
+        return before;                                                                             \
+    }
+ADD(add, uint32_t)
+ADD(add_b64, uint64_t)
 
 uint32_t sim_ld_global_relaxed(const uint32_t *word, enum scope scope) {
     return load(word, SIM_RELAXED, scope);
@@ -120,6 +139,21 @@ uint32_t sim_atomic_add_release(uint32_t *word, uint32_t value, enum scope scope
 
 uint32_t sim_atomic_add_acq_rel(uint32_t *word, uint32_t value, enum scope scope) {
     return add(word, value, SIM_ACQ_REL, scope);
+}
+
+uint64_t sim_atomic_add_acq_rel_b64(uint64_t *word, uint64_t value, enum scope scope) {
+    return add_b64(word, value, SIM_ACQ_REL, scope);
+}
+
+uint64_t sim_atomic_cas_relaxed_b64(uint64_t *word, uint64_t expected, uint64_t value,
+                                    enum scope scope) {
+    if (!atomic_begins(word, sizeof *word, true, SIM_RELAXED, scope)) return expected;
+    if (*word != expected) poll_strong(word); /* a thread may wait for its turn like this */
+    const uint64_t before = *word;
+    atomic_orders(word, sizeof *word, before == expected, SIM_RELAXED, scope);
+    if (before == expected) *word = value;
+    atomic_ends(word, before == expected);
+    return before;
 }
 
 /* Without a result nothing is waited for, and nothing acquired. */

@@ -124,29 +124,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
     return status;
 }
 
-cudaError_t cudaMalloc(void **memory, size_t bytes) {
-    *memory = malloc(bytes);
-    if (*memory) memset(*memory, 0xff, bytes);
-    return fake_count(&fake.others);
-}
-
-cudaError_t cudaFree(void *memory) {
-    free(memory);
-    return fake_count(&fake.others);
-}
-
-cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
-    memset(memory, value, bytes);
-    return fake_count(&fake.others);
-}
-
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
     (void)memory, (void)value, (void)bytes, (void)stream;
-    return fake_count(&fake.others);
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    (void)stream;
     return fake_count(&fake.others);
 }
 

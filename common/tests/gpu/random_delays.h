@@ -48,6 +48,10 @@ DEVICE void random_delay(void) {
     (random_delay(), atomic_add_relaxed(word, value, scope))
 #define atomic_add_acq_rel(word, value, scope)                                                     \
     (random_delay(), atomic_add_acq_rel(word, value, scope))
+#define atomic_add_acq_rel_b64(word, value, scope)                                                 \
+    (random_delay(), atomic_add_acq_rel_b64(word, value, scope))
+#define atomic_cas_relaxed_b64(word, expected, value, scope)                                       \
+    (random_delay(), atomic_cas_relaxed_b64(word, expected, value, scope))
 #define red_add_relaxed(word, value, scope) (random_delay(), red_add_relaxed(word, value, scope))
 #define red_add_release(word, value, scope) (random_delay(), red_add_release(word, value, scope))
 #define fence_acq_rel(scope) (random_delay(), fence_acq_rel(scope))

@@ -338,6 +338,14 @@ KERNEL(64, 1) counted(KERNEL_ARGS args) {
     const uint32_t first = atomic_add_relaxed(&counter[4], 1, SCOPE_GPU);
     const uint32_t second = atomic_add_release(&counter[5], 1, SCOPE_SYS);
     if (atomic_add_acq_rel(&counter[6], 1, SCOPE_GPU) != WRAPPER_BOXES - 1) return;
+    /* Of the same CTA's count beyond 32 bits, which it clears. */
+    uint64_t *const wide = (uint64_t *)&counter[8];
+    const uint64_t step = UINT64_C(1) << 40;
+    if (atomic_cas_relaxed_b64(wide, 0, step, SCOPE_GPU) != 0 ||
+        atomic_cas_relaxed_b64(wide, 0, 1, SCOPE_GPU) != step ||
+        atomic_add_acq_rel_b64(wide, step, SCOPE_GPU) != step ||
+        atomic_cas_relaxed_b64(wide, 2 * step, 0, SCOPE_GPU) != 2 * step)
+        return;
     fence_proxy_async_global();
     for (int i = 0; i < WRAPPER_BOXES && first < WRAPPER_BOXES && second < WRAPPER_BOXES; ++i) {
         mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);

@@ -23,6 +23,13 @@ expect 'order' 'truncating,,truncating,,truncating,,' \
     "$(tail -n +2 samples.csv | cut -d, -f2 | tr '\n' ',')"
 expect 'no baselines' 2 "$(grep -c '"baselines": \[\]' rows)"
 
+# With the same operands in every launch, too.
+"$compare" --kernels 1 --shapes 32 --iters 1 --operands warm --baselines none >rows 2>log
+expect 'exit code' 0 $?
+expect 'timed warm' 1 "$(grep -c '"verified": true.*"burst": {"ms": 19,' rows)"
+"$compare" --kernels 1 --shapes 32 --iters 1 --operands lukewarm >rows 2>log
+expect 'exit code of another word' 2 $?
+
 # A wrong result is not timed, and the others are.
 "$compare" --kernels 1:all --shapes 300x200x100 --iters 1 >rows 2>log
 expect 'exit code' 1 $?

@@ -193,10 +193,14 @@ class Gallery:
                                for source in self.sources.values())
 
     def beside(self, configuration):
-        """The headers in the kernel's own directory that it includes."""
+        """The headers in the kernel's own directory that it includes, by way of each other, too."""
         directory, text = os.path.dirname(configuration.file), self.sources[configuration.file].text
-        return [header for header in self.house.beside if os.path.dirname(header) == directory and
-                f'#include "{os.path.basename(header)}"' in text]
+        found, left = [], [h for h in self.house.beside if os.path.dirname(h) == directory]
+        while new := [h for h in left if f'#include "{os.path.basename(h)}"' in text]:
+            found += new
+            left = [header for header in left if header not in new]
+            text += "".join(self.sources[header].text for header in new)
+        return found
 
     def users(self, name):
         """The configurations that are compiled from this file."""

@@ -63,6 +63,10 @@ def barrier_count(arguments, i):
     return changes[:1] if arguments[i] == "1" else changes
 
 
+# An addition of 64 bits that orders nothing.
+ADD_B64 = ("uint64_t seen = 0, before; while ((before = atomic_cas_relaxed_b64("
+           "{0}, seen, seen + {1}, {2})) != seen) seen = before;")
+
 # Per wrapper: argument changes as (what, argument, new text), and replacements of the whole call as
 # (what, text with {0}, {1} for the arguments).
 ARGUMENTS = {
@@ -90,6 +94,8 @@ ARGUMENTS = {
     "st_global_relaxed": lambda a: [],
     "red_add_release": lambda a: narrower(a, 2),
     "atomic_add_acq_rel": lambda a: narrower(a, 2),
+    "atomic_add_acq_rel_b64": lambda a: narrower(a, 2),
+    "atomic_cas_relaxed_b64": lambda a: narrower(a, 3),
     "ld_global_acquire": lambda a: narrower(a, 1),
     "tensor_map_copy_release": lambda a: narrower(a, 2),
     "fence_tensor_map_release": lambda a: narrower(a, 0),
@@ -126,6 +132,9 @@ WHOLE = {
     "red_add_release": [("relaxed", "red_add_relaxed({0}, {1}, {2})")],
     "atomic_add_acq_rel": [("no release", "atomic_add_acquire({0}, {1}, {2})"),
                            ("no acquire", "atomic_add_release({0}, {1}, {2})")],
+    "atomic_add_acq_rel_b64": [
+        ("no release", f"({{{{ {ADD_B64} fence_acq_rel({{2}}); before; }}}})"),
+        ("no acquire", f"({{{{ fence_acq_rel({{2}}); {ADD_B64} before; }}}})")],
     "tensor_map_copy_release": [("copies by ordinary stores",
                                  "st_global_b32((uint32_t *)({0}) + threadIdx.x % 32, "
                                  "ld_shared_b32((uint32_t *)({1}) + threadIdx.x % 32))")],
@@ -145,7 +154,7 @@ BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_bar
           "setmaxnreg_dec"}
 # Not moved, removed and so on by themselves: they only keep count, or their value is used.
 COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel",
-            "consumer_test_wait", "mbarrier_test_wait"}
+            "atomic_add_acq_rel_b64", "consumer_test_wait", "mbarrier_test_wait"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
@@ -169,7 +178,8 @@ DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+
 # What a row's number is multiplied by: elements from one row to the next.
 PITCH = re.compile(r"\*\s*((?:\w+(?:->|\.))*ld[abd]?)\b")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put"}
+VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put",
+                    "atomic_cas_relaxed_b64"}
 
 
 class Finder:
@@ -209,7 +219,7 @@ class Finder:
         for name, at, opening in self.calls():
             end = self.source.closing(opening)
             self.change_call(name, at, opening, end)
-            if name in COUNTING:
+            if name in COUNTING or self.is_value(at):
                 continue
             self.add(at, "removed", [(at, end, NOTHING)],
                      VALUE if name in VALUE_IF_REMOVED else ORDER)
@@ -223,6 +233,10 @@ class Finder:
             self.change_statement(at, end)
         self.narrow_pitches()
         return self.edits
+
+    def is_value(self, at):
+        """Is the call's value assigned? Then nothing can take its place."""
+        return self.source.code[:at].endswith(" = ")
 
     def narrow_pitches(self):
         """Counts the elements between rows in 32 bits; on the device."""

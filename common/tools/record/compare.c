@@ -7,7 +7,8 @@
  * kernel is a chapter's number, number:variant, number:all (the chapter's own and all variants), or
  * all (every chapter's own). With +trace behind it, it is the same kernel with the recorder in it,
  * recording. number:tuned, of a chapter that selects a variant for each shape, is the fastest of
- * the variants with the best predictions; one chapter may have it. --baselines takes names and
+ * all variants that may run the shape; one chapter may have it. With --operands warm every launch
+ * gets the same matrices, so that those that fit it are in the L2. --baselines takes names and
  * groups of baselines: "libraries,deepgemm". --drawn SEED adds the shapes that drawn_shapes.h
  * draws. Kernels of another kind of problem have its options, too. Prints one JSON line for each
  * kernel and shape, as --json does; there "+trace" ends the variant's name.
@@ -31,7 +32,7 @@
 enum {
     KERNELS = 64,
     SHAPES = 256,
-    TUNED = 8 /* variants that :tuned times; as many as CUTS_RANKED */
+    TUNED = 16 /* variants that :tuned times */
 };
 
 struct comparison {
@@ -40,6 +41,7 @@ struct comparison {
     struct problem_size shape[SHAPES];
     int kernels, shapes;
     int tuned;          /* which of the kernels is the fastest of several; -1: none */
+    bool warm;          /* one set of operands for all launches */
     uint32_t baselines; /* a mask */
     enum input_kind input;
     enum gemm_type type;
@@ -135,8 +137,8 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
     struct experiment e;
     void *recorder = NULL;
     if (!line_up(c, size, &kernels)) return EXIT_WRONG;
-    enum exit_code code = experiment_open(&e, device, size, c->type, c->input, c->timing.seed,
-                                          kernels.kernel, kernels.all, true);
+    enum exit_code code = experiment_open_sets(&e, device, size, c->type, c->input, c->timing.seed,
+                                               kernels.kernel, kernels.all, c->warm ? 1 : 0);
     if (code == EXIT_VERIFIED) code = experiment_add_baselines(&e, c->baselines);
     if (code == EXIT_VERIFIED && !add_recorder(c, &e, &recorder)) code = EXIT_NO_DEVICE;
     if (code == EXIT_VERIFIED) tune(c, &e, &kernels);
@@ -252,7 +254,7 @@ static struct backend_setting *kind_option(const char *name) {
 static bool read_option(struct comparison *c, const char *name, const char *value, const char **csv,
                         const char **baselines) {
     static const char *const modes[] = {"none", "burst", "sustained", "both"};
-    static const char *const orders[] = {"random", "listed"};
+    static const char *const orders[] = {"random", "listed"}, *const operands[] = {"cold", "warm"};
     uint64_t whole;
     int index = 0;
     struct backend_setting *const setting = kind_option(name);
@@ -272,7 +274,9 @@ static bool read_option(struct comparison *c, const char *name, const char *valu
     } else if (!strcmp(name, "--order")) {
         index = find_name(value, orders, 2);
         c->timing.fixed_order = index == 1;
-    } else if (!strcmp(name, "--launch"))
+    } else if (!strcmp(name, "--operands"))
+        c->warm = (index = find_name(value, operands, 2)) == 1;
+    else if (!strcmp(name, "--launch"))
         experiment_early = (enum gemm_early)(index = find_name(value, early_names, 3));
     else if (!strcmp(name, "--dtype"))
         c->type = (enum gemm_type)(index = find_name(value, type_names, ELEMENT_TYPES));
@@ -328,7 +332,8 @@ int main(int argc, char **argv) {
                  "[--iters N]\n"
                  "  [--baselines none|all|GROUP or NAME,...] [--order random|listed] [--dtype "
                  "fp16|bf16|e4m3|w4a8] "
-                 "[--input KIND] [--launch order|early|early-b] [--seed S] [--csv FILE]",
+                 "[--input KIND] [--operands cold|warm] [--launch order|early|early-b] [--seed S]\n"
+                 "  [--csv FILE]",
                  argv[i], message_program());
         return EXIT_USAGE;
     }
