@@ -44,7 +44,7 @@ def draw():
     pieces = 128 * 192 // (64 * 32)
     assert "PIECES = BM / EPILOGUE_M * BN / EPILOGUE_N," in source(KERNEL), "what a tile has"
     # A moment at which one buffer is loaded, one waits and one is worked on.
-    now = (life[1][2] + 7 * life[1][3]) // 8
+    now = (3 * life[1][2] + life[1][3]) // 4
 
     def state(times):
         return sum(t <= now for t in times)  # 1 in flight, 2 C waits, 3 worked on
